@@ -1,0 +1,52 @@
+# Every target makes the environment it needs; it is made again only when what it is made from has changed.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.made
+PEERS := .venv-peers
+ARGS ?=
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_ROOT_USER_ACTION := ignore
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check bench bench-peers lock fuzz
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
+
+setup: $(STAMP) ## make .venv from the hashed requirements
+	@:
+
+# Works where ensurepip is missing, as on a Debian without python3-venv: the system's pip fills the environment.
+# All output goes to stderr and nothing is read, so that `make demo` can stand in a pipe.
+$(STAMP): requirements.txt pyproject.toml
+	@PYTHON="$(PYTHON)" scripts/venv $(VENV) requirements.txt --no-deps --no-build-isolation --editable . </dev/null >&2
+	@touch $@
+
+demo: $(STAMP) ## the whole loop in this terminal (ARGS=... goes to `sayso demo`)
+	@$(BIN)/sayso demo $(ARGS)
+
+test: $(STAMP) ## run the tests (ARGS=... goes to pytest)
+	@$(BIN)/pytest $(ARGS)
+
+check: $(STAMP) ## format, lint, types, import directions, test docstrings
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/interrogate --quiet tests
+
+bench: $(STAMP) ## measure us against the budgets
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+bench-peers: $(STAMP) ## measure the peers, in an environment of their own
+	@PYTHON="$(PYTHON)" scripts/venv $(PEERS) benchmarks/peers-requirements.txt </dev/null >&2
+	@$(PEERS)/bin/python -m benchmarks.peers $(ARGS)
+
+fuzz: $(STAMP) ## the long random runs
+	@$(BIN)/pytest -m fuzz $(ARGS)
+
+lock: $(STAMP) ## pin and hash requirements.txt again (ARGS=--upgrade for newer releases)
+	@PATH="$(abspath $(BIN)):$$PATH" scripts/lock $(ARGS) </dev/null

@@ -1,0 +1,1 @@
+"""The outside worlds: each adapter depends on the decision, none on another adapter."""

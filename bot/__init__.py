@@ -1,0 +1,1 @@
+"""The running process: the only place where concrete classes meet."""

@@ -1,0 +1,70 @@
+"""What the gate says back: to whoever asked, and to whoever answered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from hitl.cards import outcome
+from hitl.errors import AlreadyDecided, ConfirmationExpired, SaysoError
+from hitl.model import Call, Decision, Lease
+from hitl.wording import say
+
+
+class Came(StrEnum):
+    """What came of a reply that wasn't an error."""
+
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    DETAILS = "details"
+    CONFIRM = "confirm"
+    REASON_NEEDED = "reason_needed"
+    DETAILS_NEEDED = "details_needed"
+    UNCLEAR = "unclear"
+    WHICH = "which"
+    NOT_A_REPLY = "not_a_reply"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of a reply: the sentence to answer with, the call as it is now, and what to run, if anything.
+
+    `error` is set for REFUSED and tells which error of the tree it was.
+    """
+
+    came: Came
+    text: str
+    call: Call | None = None
+    lease: Lease | None = None
+    error: SaysoError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """A recorded call.
+
+    `lease` is there when it may run at once and this service is to run it; `fresh` is False when an idempotency
+    key gave an earlier call back; `same_as` is the short ref of a waiting twin.
+    """
+
+    call: Call
+    lease: Lease | None = None
+    fresh: bool = True
+    same_as: str | None = None
+
+
+#: Nothing to say: what was heard is no reply to a card.
+NOTHING = Answer(Came.NOT_A_REPLY, "")
+
+
+def refuse(error: SaysoError, call: Call | None = None) -> Answer:
+    """The answer that an error is."""
+    return Answer(Came.REFUSED, error.message, call, error=error)
+
+
+def too_late(call: Call) -> SaysoError:
+    """The error for whoever comes after the end: who won, or that time was up."""
+    if call.decision is Decision.EXPIRED:
+        return ConfirmationExpired(say("refused.expired", short=call.short, time=f"{call.deadline:%H:%M:%S}"))
+    return AlreadyDecided(say("refused.decided", short=call.short, outcome=outcome(call)))

@@ -1,0 +1,118 @@
+"""Canonical JSON and the digest: the one spelling of a call that is shown, sealed and run."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from base64 import b32encode
+from typing import TYPE_CHECKING, Any
+
+import rfc8785
+
+from hitl.errors import InvalidConfirmation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+#: RFC 8785 section 3.2.2.3 takes numbers as IEEE 754 doubles; beyond this integers are no longer exact.
+EXACT_INTEGER = 2**53
+_DEPTH = 100
+
+
+def canonical(value: object, *, at: str = "") -> bytes:
+    """The value as RFC 8785 canonical JSON.
+
+    Raises InvalidConfirmation naming the JSON pointer (RFC 6901) of the first part that has no canonical form:
+    NaN and infinities, integers beyond 2^53, lone surrogates, keys that aren't strings, other types, and
+    nesting deeper than 100.
+    """
+    _check(value, at, 0)
+    return rfc8785.dumps(value)  # type: ignore[arg-type]
+
+
+def digest_of(
+    args: bytes,
+    *,
+    tools: str,
+    tool: str,
+    executor: str,
+    definition: str,
+    cwd: str | None,
+    preconditions: Iterable[tuple[str, str]],
+) -> str:
+    """SHA-256 (64 hex digits) over the canonical JSON of everything that makes this call this call.
+
+    `args` is canonical already and is spliced in: the keys around it are written in RFC 8785 order.
+    """
+    tail = rfc8785.dumps(
+        {
+            "cwd": cwd,
+            "definition": definition,
+            "executor": executor,
+            "preconditions": [list(pair) for pair in preconditions],
+            "tool": tool,
+            "tools": tools,
+        }
+    )
+    return hashlib.sha256(b'{"args":' + args + b"," + tail[1:]).hexdigest()
+
+
+def digest_mark(digest: str) -> str:
+    """The 12 base32 characters of a digest that stand on the card and in the receipt (RFC 4648 alphabet)."""
+    return b32encode(bytes.fromhex(digest)[:8]).decode()[:12]
+
+
+def _check(value: object, at: str, depth: int) -> None:
+    kind = type(value)
+    if kind is str:
+        _check_text(value, at)  # type: ignore[arg-type]
+    elif kind is int:
+        if not -EXACT_INTEGER < value < EXACT_INTEGER:  # type: ignore[operator]
+            raise _refusal(at, "is an integer beyond 2^53, which JSON can't carry exactly; send it as a string")
+    elif kind is float:
+        if not math.isfinite(value):  # type: ignore[arg-type]
+            raise _refusal(at, f"is {value}, which JSON can't carry")
+    elif kind is dict:
+        _check_object(value, at, depth)  # type: ignore[arg-type]
+    elif kind is list or kind is tuple:
+        _check_depth(at, depth)
+        for index, item in enumerate(value):  # type: ignore[arg-type, var-annotated]
+            _check(item, f"{at}/{index}", depth + 1)
+    elif value is not None and kind is not bool:
+        raise _refusal(at, f"is a {kind.__name__}, which JSON has no form for")
+
+
+def _check_number(value: float, at: str) -> None:
+    if not math.isfinite(value):
+        raise _refusal(at, f"is {value}, which JSON can't carry")
+    if type(value) is int and not -EXACT_INTEGER < value < EXACT_INTEGER:
+        raise _refusal(at, "is an integer beyond 2^53, which JSON can't carry exactly; send it as a string")
+
+
+def _check_object(value: Mapping[Any, Any], at: str, depth: int) -> None:
+    _check_depth(at, depth)
+    for key, item in value.items():
+        if type(key) is not str:
+            raise _refusal(at, f"has the key {key!r}, which is not a string")
+        place = f"{at}/{key.replace('~', '~0').replace('/', '~1')}"
+        _check_text(key, place)
+        _check(item, place, depth + 1)
+
+
+def _check_depth(at: str, depth: int) -> None:
+    if depth > _DEPTH:
+        raise _refusal(at, "is nested too deeply")
+
+
+def _check_text(value: str, at: str) -> None:
+    if value.isascii():
+        return
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        place = at.encode(errors="backslashreplace").decode()
+        raise _refusal(place, "holds a lone surrogate, which UTF-8 can't carry") from None
+
+
+def _refusal(at: str, what: str) -> InvalidConfirmation:
+    return InvalidConfirmation(f"Argument {at or '/'} {what}. Nothing was asked.")

@@ -1,0 +1,205 @@
+"""What people see of a call: rendered from the call alone, before any platform gives it a form.
+
+Everything in a Card is visible, masked text: nothing that an agent wrote can hide, reorder, or pose as ours.
+Surfaces add their own escaping and layout, and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hitl.canonical import digest_mark
+from hitl.model import Call, Decision, Result, Risk, Status
+from hitl.redaction import mask, mask_value
+from hitl.text import cut_lines, cut_middle, hidden, one_line, visible
+from hitl.wording import SIGNS, say
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+#: What a card shows of the arguments and of a preview; more is cut in the middle, counted, and under Details.
+ARGUMENT_CHARS = 1200
+PREVIEW_CHARS = 1600
+PREVIEW_LINES = 40
+_LINE = 200
+_CODE_NAMES = frozenset({"command", "cmd", "code", "script", "text", "content", "sql", "query", "argv"})
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A card's parts, in the order in which surfaces show them. `left_out` counts characters that aren't shown."""
+
+    title: str
+    sign: str
+    risk: Risk
+    short: str
+    mark: str
+    sentence: str
+    why: str
+    arguments: tuple[tuple[str, str], ...]
+    preview: str
+    warnings: tuple[str, ...]
+    who: str
+    note: str | None
+    deadline: datetime
+    ends: str
+    how: str
+    outcome: str
+    output: str
+    open: bool
+    left_out: int
+
+
+def card(call: Call) -> Card:
+    """The card of a call as it is now."""
+    arguments, argument_rest = _arguments(call, ARGUMENT_CHARS)
+    preview, preview_rest = _preview(call)
+    left_out = argument_rest + preview_rest
+    risk = call.verdict.risk
+    return Card(
+        title=say("card.title", sign=SIGNS[risk], risk=risk.value, tool=one_line(call.tool, 60)),
+        sign=SIGNS[risk],
+        risk=risk,
+        short=call.short,
+        mark=digest_mark(call.digest),
+        sentence=mask(one_line(call.sentence, _LINE)),
+        why=one_line(call.verdict.message or call.verdict.why, _LINE),
+        arguments=arguments,
+        preview=preview,
+        warnings=_warnings(call, left_out),
+        who=_who(call),
+        note=say("card.note", note=mask(one_line(call.note, _LINE))) if call.note else None,
+        deadline=call.deadline,
+        ends=say("card.ends", time=f"{call.deadline:%H:%M:%S}"),
+        how=how_to_answer(call),
+        outcome=outcome(call),
+        output=mask(visible(call.output or "")),
+        open=call.status is Status.PENDING,
+        left_out=left_out,
+    )
+
+
+def details(call: Call) -> str:
+    """Everything about a call, whole: what Details opens. Secrets stay masked."""
+    lines = [
+        say("answer.details", short=call.short),
+        f"tool: {one_line(call.tools, 80)}/{one_line(call.tool, 80)}",
+        f"digest: {call.digest}",
+        f"why: {one_line(call.verdict.why, _LINE)} ({call.verdict.rule or call.verdict.reason})",
+        f"approvers: {', '.join(call.approvers)}",
+    ]
+    if call.cwd:
+        lines.append(f"folder: {visible(call.cwd)}")
+    lines += [f"{name}: {text}" for name, text in _arguments(call, None)[0]]
+    if call.preview:
+        lines += ["", mask(visible(call.preview), code=True)]
+    return "\n".join(lines)
+
+
+def is_cut(call: Call) -> bool:
+    """Whether the card leaves something out that a yes to a dangerous call must have seen."""
+    return _arguments(call, ARGUMENT_CHARS)[1] + _preview(call)[1] > 0
+
+
+def how_to_answer(call: Call) -> str:
+    """The line that says how to answer."""
+    if call.verdict.risk is Risk.CRITICAL:
+        return say("card.how.critical", short=call.short)
+    if call.verdict.require_reason:
+        return say("card.how.reason", short=call.short)
+    return say("card.how")
+
+
+def outcome(call: Call) -> str:
+    """How it stands or ended, in one sentence for people."""
+    status = call.status
+    key = f"outcome.{status.value}"
+    if status is Status.REJECTED and call.reason:
+        key = "outcome.rejected.reason"
+    if status is Status.EXPIRED and call.error:
+        key = "outcome.expired.unseen"
+    return say(key, **_facts(call))
+
+
+def outcome_for_agent(call: Call) -> str:
+    """The same for the agent that asked: a person's no, silence, and failure are told apart."""
+    key = f"agent.{call.status.value}"
+    if call.status is Status.REJECTED and call.reason:
+        key = "agent.rejected.reason"
+    return say(key, short=call.short, **_facts(call))
+
+
+def _facts(call: Call) -> dict[str, str]:
+    by = call.decided_by or ""
+    if call.decision is Decision.ALLOWED:
+        by = "the policy"
+    why = call.error if call.decision is Decision.UNDELIVERABLE else call.verdict.message or call.verdict.why
+    return {
+        "by": one_line(by, 80),
+        "reason": mask(visible(call.reason or "")),
+        "why": one_line(why or "", _LINE),
+        "error": mask(one_line(call.error or str(call.result or Result.UNKNOWN), _LINE)),
+    }
+
+
+def _who(call: Call) -> str:
+    requester = one_line(call.requester, 80)
+    if call.agent:
+        return say("card.who.agent", requester=requester, agent=one_line(call.agent, 80))
+    return say("card.who", requester=requester)
+
+
+def _warnings(call: Call, left_out: int) -> tuple[str, ...]:
+    found = [f"⚠ {one_line(note, _LINE)}" for note in call.notes]
+    if call.verdict.programs:
+        found.append(say("card.programs", programs=one_line(", ".join(call.verdict.programs), _LINE)))
+    if count := hidden(call.args.decode()) + hidden(call.preview) + _escaped(call.arguments):
+        found.append(say("card.hidden", count=count))
+    if left_out:
+        found.append(say("card.cut", count=left_out))
+    return tuple(found)
+
+
+def _escaped(value: Any) -> int:
+    """Hidden characters that JSON writes as escapes and that the raw bytes therefore don't show."""
+    if isinstance(value, str):
+        return sum(1 for char in value if char < " " and char not in "\n\t")
+    if isinstance(value, dict):
+        return sum(_escaped(key) + _escaped(item) for key, item in value.items())
+    return sum(map(_escaped, value)) if isinstance(value, list) else 0
+
+
+def _arguments(call: Call, limit: int | None) -> tuple[tuple[tuple[str, str], ...], int]:
+    """Names and shown values, and how many characters the limit left out."""
+    shown, left_out = [], 0
+    arguments = call.arguments
+    for name, value in arguments.items():
+        text = _spell(name, value)
+        if limit is not None:
+            cut = cut_middle(text, max(120, limit // len(arguments)))
+            text, left_out = cut.text, left_out + cut.left_out
+        shown.append((one_line(name, 60), text))
+    return tuple(shown), left_out
+
+
+def _spell(name: str, value: Any) -> str:
+    masked = mask_value({name: value}, code=name.casefold() in _CODE_NAMES)[name]
+    if isinstance(masked, str):
+        return visible(masked)
+    return visible(_compact(masked))
+
+
+def _compact(value: Any) -> str:
+    if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
+        return "[" + ", ".join(map(repr, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _preview(call: Call) -> tuple[str, int]:
+    if not call.preview:
+        return "", 0
+    lines = cut_lines(mask(visible(call.preview), code=True), PREVIEW_LINES)
+    cut = cut_middle(lines.text, PREVIEW_CHARS)
+    return cut.text, cut.left_out + lines.left_out

@@ -1,0 +1,80 @@
+"""The outbox at work: cards posted, kept true, and given up for good, on every chat surface.
+
+Delivery is at least once. A card that every surface refused for good makes its call `undeliverable` at once;
+a passing failure is tried again until the deadline.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hitl.errors import AlreadyDecided, ConfirmationExpired
+from hitl.faults import reach
+from hitl.model import PostKind, Status
+from hitl.ports import PlatformError
+from hitl.wording import say
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hitl.gate import Gate
+    from hitl.model import Call, Sending
+    from hitl.ports import Chat, Store
+
+LEASE_S = 30.0
+_LONGEST_WAIT_S = 60.0
+_NO_CHAT = "no such chat platform is set up here"
+
+
+class Delivery:
+    """Sends what the outbox holds. `chats` are the platforms by the first part of a route (`telegram`)."""
+
+    def __init__(self, store: Store, gate: Gate, chats: Mapping[str, Chat]) -> None:
+        self._store = store
+        self._gate = gate
+        self._chats = chats
+
+    async def run_once(self) -> int:
+        """Send what may go out now; how many rows were taken up."""
+        sendings = await self._store.sendings(lease_s=LEASE_S)
+        for sending in sendings:
+            await self._send(sending)
+        return len(sendings)
+
+    async def _send(self, sending: Sending) -> None:
+        call = await self._store.get(sending.post.ref)
+        if call is None:
+            return await self._store.unsent(sending, "its call is gone", retry_s=None)
+        try:
+            message = await self._put(self._chat(sending.post.route), sending, call)
+        except PlatformError as error:
+            return await self._failed(sending, call, error)
+        reach("delivery.sent")
+        return await self._store.sent(sending, message)
+
+    def _chat(self, route: str) -> Chat:
+        chat = self._chats.get(route.partition(":")[0])
+        if chat is None:
+            raise PlatformError(_NO_CHAT, passing=False)
+        return chat
+
+    async def _put(self, chat: Chat, sending: Sending, call: Call) -> str | None:
+        post = sending.post
+        if sending.message is not None:
+            await chat.update(post.route, sending.message, call)
+            return sending.message
+        if post.kind is PostKind.CARD and call.status is Status.PENDING:
+            return await chat.post(post.route, call)
+        return None
+
+    async def _failed(self, sending: Sending, call: Call, error: PlatformError) -> None:
+        retry_s = None
+        if error.passing:
+            retry_s = error.retry_s or min(2.0**sending.attempts, _LONGEST_WAIT_S)
+        await self._store.unsent(sending, str(error), retry_s=retry_s)
+        gone = retry_s is None and sending.post.kind is PostKind.CARD and call.status is Status.PENDING
+        if gone and not await self._store.cards(call.ref) and not self._gate.seen_locally(call):
+            try:
+                await self._gate.undeliverable(call.ref, say("unfit.surfaces"))
+            except (AlreadyDecided, ConfirmationExpired):
+                return  # somebody answered by another way meanwhile: that stands

@@ -1,0 +1,160 @@
+"""Everything that can go wrong with a call, by whose fault it is.
+
+    SaysoError
+    ├── Refused                  the one who asked or answered must do something else
+    │   ├── InvalidConfirmation  400 HITL_001          the reply or request can't be used as it is
+    │   ├── CallDenied           403 CALL_DENIED       the policy says no
+    │   ├── NotApprover          403 NOT_APPROVER      this person may not decide this call
+    │   ├── CallUnknown          404 CALL_UNKNOWN      no such call
+    │   ├── AlreadyDecided       409 ALREADY_DECIDED   somebody else was first
+    │   ├── KeyConflict          409 KEY_CONFLICT      the idempotency key was used for another call
+    │   ├── ConfirmationExpired  410 CONF_EXPIRED      time was up
+    │   ├── PolicyInvalid        422 POLICY_INVALID    the policy document can't be used
+    │   └── TooManyPending       429 TOO_MANY_PENDING  ask fewer, or later
+    ├── ExecutionTimeout         408 EXEC_TIMEOUT      the tool took too long
+    └── Failed                   the service or its surroundings must be mended
+        ├── OutcomeUnknown       500 OUTCOME_UNKNOWN   the tool may have run
+        ├── Tampered             500 TAMPERED          a stored row doesn't carry its seal
+        ├── Unavailable          503 UNAVAILABLE       nothing was recorded; try again
+        └── IllegalTransition    500 ILLEGAL_TRANSITION  a bug of ours
+
+Each class has a stable code, an HTTP status (RFC 9110) and a sentence for people, the default message.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class SaysoError(Exception):
+    """Something went wrong."""
+
+    code: ClassVar[str] = "ERROR"
+    status: ClassVar[int] = 500
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or (self.__doc__ or "").strip())
+
+    @property
+    def message(self) -> str:
+        """The sentence for people."""
+        return str(self.args[0])
+
+
+class Refused(SaysoError):
+    """That can't be done as asked."""
+
+    code = "REFUSED"
+    status = 400
+
+
+class InvalidConfirmation(Refused):
+    """That can't be used as an answer. Nothing was decided."""
+
+    code = "HITL_001"
+
+
+class CallDenied(Refused):
+    """The policy denies this call. It was not run."""
+
+    code = "CALL_DENIED"
+    status = 403
+
+
+class NotApprover(Refused):
+    """You may not decide this call. Nothing was decided."""
+
+    code = "NOT_APPROVER"
+    status = 403
+
+
+class CallUnknown(Refused):
+    """There is no such call. Nothing was decided."""
+
+    code = "CALL_UNKNOWN"
+    status = 404
+
+
+class AlreadyDecided(Refused):
+    """This call was decided already."""
+
+    code = "ALREADY_DECIDED"
+    status = 409
+
+
+class KeyConflict(Refused):
+    """This idempotency key was used for another call. Use a new key for a new call."""
+
+    code = "KEY_CONFLICT"
+    status = 409
+
+
+class ConfirmationExpired(Refused):
+    """Time was up: silence means no. Nothing ran."""
+
+    code = "CONF_EXPIRED"
+    status = 410
+
+
+class PolicyInvalid(Refused):
+    """The policy document can't be used."""
+
+    code = "POLICY_INVALID"
+    status = 422
+
+
+class TooManyPending(Refused):
+    """Too many calls wait already. Nothing was recorded; ask again when some are decided."""
+
+    code = "TOO_MANY_PENDING"
+    status = 429
+
+
+class ExecutionTimeout(SaysoError):
+    """The tool took longer than it may. It was stopped; what it had done by then stays done."""
+
+    code = "EXEC_TIMEOUT"
+    status = 408
+
+
+class Failed(SaysoError):
+    """Something on our side failed."""
+
+    code = "FAILED"
+
+
+class OutcomeUnknown(Failed):
+    """The tool may or may not have run. It is not tried again; look before you ask anew."""
+
+    code = "OUTCOME_UNKNOWN"
+
+
+class Tampered(Failed):
+    """The stored call doesn't carry its seal. Nothing was run; the record says which one."""
+
+    code = "TAMPERED"
+
+
+class Unavailable(Failed):
+    """The service can't record this now. Nothing was changed; try again."""
+
+    code = "UNAVAILABLE"
+    status = 503
+
+
+class IllegalTransition(Failed):
+    """The lifecycle forbids this change. Nothing was changed."""
+
+    code = "ILLEGAL_TRANSITION"
+
+
+def _tree(root: type[SaysoError]) -> dict[str, type[SaysoError]]:
+    found = {root.code: root}
+    for child in root.__subclasses__():
+        found |= _tree(child)
+    return found
+
+
+def by_code(code: str, message: str) -> SaysoError:
+    """The error with that code, as another process told it; a plain Failed for a code that isn't ours."""
+    return _tree(SaysoError).get(code, Failed)(message)

@@ -1,0 +1,49 @@
+"""Named points on the way of a call where a test may stop, raise or kill.
+
+`reach` stands in the code for good and costs one look at an empty dictionary. What happens there is what the
+one who plans it gives; nothing outside of tests plans anything.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: Every point, and what is true there.
+POINTS = {
+    "writer.before-begin": "units have queued; the database hasn't been asked for anything",
+    "writer.before-commit": "all statements of the group are done; nothing of them is durable",
+    "writer.after-commit": "the group is durable; nobody has been told",
+    "gate.submitted": "a new call is durable; its asker hasn't been told",
+    "gate.approved": "an approval is durable; nobody has been told",
+    "gate.rejected": "a refusal is durable; nobody has been told",
+    "gate.claimed": "a claim is durable; the claimant hasn't been told",
+    "gate.finished": "a result is durable; nobody has been told",
+    "delivery.sent": "a platform took a card or an edit; that isn't recorded yet",
+    "service.leased": "this process holds the claim; the tool hasn't been started",
+    "service.ran": "the tool is done; its result isn't recorded yet",
+}
+
+_planned: dict[str, Callable[[], None]] = {}
+
+
+def reach(name: str) -> None:
+    """Do what was planned for this point, if anything was."""
+    if _planned and (action := _planned.get(name)):
+        action()
+
+
+def plan(name: str, action: Callable[[], None]) -> None:
+    """Do `action` whenever the point is reached, on the thread that reaches it, until `clear`.
+
+    Raises KeyError for a name that isn't in POINTS: a test of a point that doesn't exist would test nothing.
+    """
+    POINTS[name]
+    _planned[name] = action
+
+
+def clear() -> None:
+    """Plan nothing any more."""
+    _planned.clear()

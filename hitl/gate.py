@@ -1,0 +1,787 @@
+"""The gate: the only ways to change a call. Each loads, decides, swaps, and then tells.
+
+`submit`, `decide`, `withdraw`, `claim`, `finish`, `release`, `settle` (expiry, lapse, lost leases),
+`undeliverable` and `add_reason` are the use cases. Whatever surface a decision comes from, it passes `decide`,
+and one conditional UPDATE in the store picks the winner; everything before it is advice, everything after it is
+telling. Nothing here knows a chat platform, a database, an event loop or a clock of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import math
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING
+
+from hitl import seals
+from hitl.answers import NOTHING, Answer, Came, Submitted, refuse, too_late
+from hitl.canonical import canonical, digest_of
+from hitl.cards import details, is_cut
+from hitl.drafts import Draft, denial, fallback_sentence, recorded
+from hitl.errors import (
+    AlreadyDecided,
+    CallDenied,
+    CallUnknown,
+    InvalidConfirmation,
+    KeyConflict,
+    NotApprover,
+    PolicyInvalid,
+    SaysoError,
+    Tampered,
+    TooManyPending,
+    Unavailable,
+)
+from hitl.faults import reach
+from hitl.lifecycle import Event, advance
+from hitl.limits import Flood, Limits, timeout_of
+from hitl.model import (
+    Action,
+    Ask,
+    Call,
+    Claim,
+    Decision,
+    Entry,
+    Kind,
+    Lease,
+    Post,
+    PostKind,
+    Preparation,
+    Prompt,
+    PromptKind,
+    Ran,
+    Reply,
+    Result,
+    Risk,
+    Runs,
+    State,
+    ToolInfo,
+    Verb,
+    Verdict,
+    Vote,
+)
+from hitl.people import belongs
+from hitl.ports import Change, Expect, KeyTakenError, ShortTakenError, Unit
+from hitl.replies import Reading, read
+from hitl.replies import Verdict as Says
+from hitl.replies import verdict as verdict_of
+from hitl.tokens import Keyring, Purpose, as_short, new_secret, new_short
+from hitl.wording import say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from hitl.people import Directory
+    from hitl.ports import Clock, Executor, Observer, PolicySource, Store
+
+_TRIES = 20
+_VERBS = {Verb.APPROVE: Says.APPROVE, Verb.REJECT: Says.REJECT}
+#: Surfaces that show every call, wherever its cards stand.
+_PLACELESS = frozenset({"socket", "http"})
+
+
+class Gate:
+    """The use cases, over the ports. One per service; `owner` names this process in the leases that it takes."""
+
+    def __init__(  # noqa: PLR0913 - each port is one, by keyword
+        self,
+        *,
+        store: Store,
+        clock: Clock,
+        policies: PolicySource,
+        people: Directory,
+        executor: Executor,
+        keys: Keyring,
+        owner: str,
+        limits: Limits | None = None,
+        observers: Sequence[Observer] = (),
+    ) -> None:
+        self.store = store
+        self.clock = clock
+        self.policies = policies
+        self.people = people
+        self.executor = executor
+        self.keys = keys
+        self.owner = owner
+        self.limits = limits or Limits()
+        self.observers = list(observers)
+        self._flood = Flood(self.limits)
+        self._secret = new_secret()
+        self._secret_hash = secret_hash(self._secret)
+
+    # -- submit ---------------------------------------------------------------------------------------------
+
+    async def submit(self, ask: Ask) -> Submitted:
+        """Record a call: denied, allowed (and leased, if this service runs it), or waiting for people.
+
+        Raises InvalidConfirmation for arguments that can't be bound or used, NotApprover where the requester may
+        not ask there, KeyConflict, TooManyPending, and Unavailable. Nothing is recorded then.
+        """
+        if not self.people.may_ask(ask.requester, ask.origin):
+            raise NotApprover(say("refused.requester", who=ask.requester))
+        args = canonical(dict(ask.args))
+        info, prepared = await self._prepare(ask)
+        digest = digest_of(
+            args,
+            tools=ask.tools,
+            tool=ask.tool,
+            executor=info.executor,
+            definition=info.definition,
+            cwd=prepared.cwd,
+            preconditions=prepared.preconditions,
+        )
+        if ask.key is not None and (old := await self.store.by_key(ask.requester, ask.key)):
+            return self._same(old, digest, ask)
+        draft = Draft(ask, args, digest, info, prepared, self._judge(ask, info, prepared))
+        twin = None
+        if draft.verdict.action is Action.APPROVE:
+            await self._admit(ask)
+            twin = await self.store.same_open(digest, ask.agent)
+        return await self._record(draft, twin)
+
+    async def submit_all(self, asks: Sequence[Ask]) -> list[Submitted | SaysoError]:
+        """A batch: each call on its own, in order; one that fails doesn't touch the others."""
+        done: list[Submitted | SaysoError] = []
+        for ask in asks:
+            try:
+                done.append(await self.submit(ask))
+            except SaysoError as error:
+                done.append(error)
+        return done
+
+    async def _prepare(self, ask: Ask) -> tuple[ToolInfo, Preparation]:
+        if ask.runs is Runs.CALLER:
+            sentence = say("card.does.command") if "argv" in ask.args else fallback_sentence(ask)
+            return ToolInfo(f"caller:{ask.requester}", ""), Preparation(sentence, cwd=ask.cwd)
+        info = self.executor.info(ask.tools, ask.tool)
+        if info is None:
+            return ToolInfo("", ""), Preparation(fallback_sentence(ask))
+        return info, await self.executor.prepare(ask)
+
+    def _judge(self, ask: Ask, info: ToolInfo, prepared: Preparation) -> Verdict:
+        if not info.executor:
+            return denial("no_tool")
+        try:
+            verdict = self.policies.current().judge(ask.tools, ask.tool, ask.args, prepared.cwd)
+        except PolicyInvalid:
+            return denial("policy_error")
+        if verdict.risk.rank < prepared.floor.rank:
+            verdict = replace(verdict, risk=prepared.floor, why=say("why.floor"))
+            if verdict.action is Action.ALLOW and prepared.floor.rank >= Risk.HIGH.rank:
+                verdict = replace(verdict, action=Action.APPROVE)
+        if ask.must_ask and verdict.action is Action.ALLOW:
+            verdict = replace(verdict, action=Action.APPROVE, why=say("why.must_ask"))
+        return replace(verdict, timeout_s=timeout_of(verdict.timeout_s, ask.timeout_s))
+
+    def _same(self, old: Call, digest: str, ask: Ask) -> Submitted:
+        if (old.digest, old.origin) != (digest, ask.origin):
+            raise KeyConflict(say("refused.key", name=ask.key, short=old.short))
+        return Submitted(old, fresh=False)
+
+    async def _admit(self, ask: Ask) -> None:
+        limit = self.limits.open_per_requester
+        if await self.store.count_open(ask.requester, limit) >= limit:
+            raise TooManyPending(say("refused.pending", who=ask.requester, count=limit))
+        self._flood.admit(ask.requester, ask.agent, self.clock.now())
+
+    async def _record(self, draft: Draft, twin: Call | None) -> Submitted:
+        for _ in range(_TRIES):
+            try:
+                change = await self.store.commit(Unit(None, partial(self._new, draft, new_short())))
+            except ShortTakenError:
+                continue
+            except KeyTakenError:
+                old = await self.store.by_key(draft.ask.requester, str(draft.ask.key))
+                if old is None:
+                    continue
+                return self._same(old, draft.digest, draft.ask)
+            if change is None or change.call is None:
+                break
+            reach("gate.submitted")
+            self._tell(change.call)
+            return Submitted(change.call, self._lease_of(change.call), same_as=twin.short if twin else None)
+        raise Unavailable
+
+    def _new(self, draft: Draft, short: str, now: datetime) -> Change:
+        ask, verdict = draft.ask, draft.verdict
+        approvers = self.people.approvers_for(ask.origin, verdict)
+        call = draft.call(short, now, approvers, self.people.routes_for(ask.origin))
+        call = call.evolve(row_mac=self.keys.seal(Purpose.ROW, seals.row_bytes(call)))
+        asked = Entry(call.ref, "asked", ask.requester, recorded(call))
+        if verdict.action is Action.DENY:
+            ended = self._decided(advance(call, Event.DENY), f"policy:{verdict.policy}", now, verdict.why)
+            return Change(ended, entries=(asked, _entry(ended, "denied", "policy")))
+        if verdict.action is Action.ALLOW:
+            return self._allowed(call, asked, now)
+        parked = advance(call, Event.REQUEST_CONFIRMATION).evolve(due_at=call.deadline)
+        nobody = self._unreachable(parked)
+        if nobody is None:
+            posts = tuple(Post(call.ref, route, PostKind.CARD) for route in call.routes)
+            return Change(parked, entries=(asked, _entry(parked, "parked", "policy")), posts=posts)
+        ended = self._decided(advance(parked, Event.UNDELIVERABLE), "service", now, nobody).evolve(error=nobody)
+        return Change(ended, entries=(asked, _entry(ended, "undeliverable", "service", why=nobody)))
+
+    def _allowed(self, call: Call, asked: Entry, now: datetime) -> Change:
+        allowed = self._decided(advance(call, Event.ALLOW), f"policy:{call.verdict.policy}", now)
+        entries = [asked, _entry(allowed, "allowed", "policy")]
+        ready = self._ready(allowed, now)
+        if ready.claim:
+            entries.append(_entry(ready, "claimed", self.owner))
+        return Change(ready, entries=entries)
+
+    def _unreachable(self, call: Call) -> str | None:
+        """Why nobody can answer the call, if so."""
+        if not self.people.could_approve(call.approvers, call.requester, call.verdict, call.origin):
+            return say("unfit.nobody")
+        if not call.routes and not self.seen_locally(call):
+            return say("unfit.nowhere")
+        return None
+
+    def seen_locally(self, call: Call) -> bool:
+        """Whether an approver can see it in this machine's pending list, whatever the chats do."""
+        return any(map(self.people.is_local, call.approvers))
+
+    # -- decide ---------------------------------------------------------------------------------------------
+
+    async def decide(self, reply: Reply) -> tuple[Answer, ...]:
+        """The one guard for every surface: what came of a reply, one answer for each call that it names.
+
+        Never raises for what people do; raises Unavailable when nothing could be recorded.
+        """
+        if reply.kind in {Kind.TEXT, Kind.REACTION}:
+            return await self._decide_text(reply)
+        call = await self.find(reply.target or "")
+        if call is None:
+            return (refuse(CallUnknown(say("refused.unknown", short=reply.target))),)
+        if reply.verb is Verb.DETAILS:
+            return (await self._details(reply, call),)
+        if reply.verb is None:
+            return (refuse(InvalidConfirmation(), call),)
+        return (await self._vote(reply, call, Reading(_VERBS[reply.verb], reply.reason or None)),)
+
+    async def _decide_text(self, reply: Reply) -> tuple[Answer, ...]:
+        here = await self.store.pending(origin=reply.conversation)
+        readings = read(reply.text, known_refs=[call.short for call in here])
+        if len(readings) > 1 and all(reading.target for reading in readings):
+            return tuple([await self._decide_reading(reply, reading, here) for reading in readings])
+        return (await self._decide_reading(reply, verdict_of(readings), here),)
+
+    async def _decide_reading(self, reply: Reply, reading: Reading, here: Sequence[Call]) -> Answer:
+        call, problem = await self._aim(reply, reading, here)
+        if call is None:
+            return problem
+        if reading.verdict is Says.UNCLEAR:
+            text = say("answer.unclear", why=reading.why or "")
+            return await self._note(reply, call, "unclear", Answer(Came.UNCLEAR, text, call))
+        if call.verdict.risk is Risk.CRITICAL:
+            if reply.kind is Kind.REACTION:
+                return Answer(Came.UNCLEAR, say("answer.no_reaction", short=call.short), call)
+            if reading.target is None:
+                return Answer(Came.UNCLEAR, say("answer.name_it", short=call.short), call)
+        return await self._vote(reply, call, reading)
+
+    async def _aim(self, reply: Reply, reading: Reading, here: Sequence[Call]) -> tuple[Call | None, Answer]:
+        """The one call that a text is about; or what to answer instead."""
+        if reading.target and reply.target:
+            named, meant = await self.find(reading.target), await self.find(reply.target)
+            if named is None or meant is None or named.ref != meant.ref:
+                shown = meant.short if meant else reply.target
+                return None, Answer(Came.UNCLEAR, say("answer.two_targets", named=reading.target, target=shown))
+            return named, NOTHING
+        if aimed := reading.target or reply.target:
+            found = await self.find(aimed)
+            if found is None and reading.verdict is Says.UNCLEAR:
+                return None, NOTHING
+            return found, refuse(CallUnknown(say("refused.unknown", short=aimed)))
+        return self._aim_unaddressed(reply, reading, here)
+
+    def _aim_unaddressed(self, reply: Reply, reading: Reading, here: Sequence[Call]) -> tuple[Call | None, Answer]:
+        clear = reading.verdict is not Says.UNCLEAR
+        if not here or not reply.private:
+            return None, Answer(Came.NOT_A_REPLY, say("refused.unknown.none") if clear else "")
+        if len(here) > 1:
+            shorts = ", ".join(call.short for call in here)
+            return None, Answer(Came.WHICH if clear else Came.NOT_A_REPLY, say("answer.which", shorts=shorts))
+        if clear and reply.follows != here[0].ref:
+            return None, Answer(Came.WHICH, say("answer.point", short=here[0].short), here[0])
+        return here[0], NOTHING
+
+    async def find(self, target: str) -> Call | None:
+        """The call with that ref or short ref, however the short one was typed."""
+        if short := as_short(target):
+            return await self.store.by_short(short)
+        return await self.store.get(target)
+
+    async def _vote(self, reply: Reply, call: Call, reading: Reading) -> Answer:
+        approve = reading.verdict is Says.APPROVE
+        for _ in range(_TRIES):
+            principal = self.people.principal(reply.identity)
+            if refusal := self._may_not(reply, call, principal, approve=approve):
+                return await self._note(reply, call, "refused", refuse(refusal, call))
+            if call.state is not State.AWAITING:
+                return await self._note(reply, call, "late", refuse(too_late(call), call))
+            if not seals.row_holds(self.keys, call):
+                return await self._note(reply, call, "tampered", refuse(Tampered(), call))
+            vote = self._approve if approve else self._reject
+            if answer := await vote(reply, call, principal, reading.reason):
+                return answer
+            call = await self._fresh(call)
+        raise Unavailable
+
+    def _may_not(self, reply: Reply, call: Call, principal: str, *, approve: bool) -> SaysoError | None:
+        """Why this person may not decide this call there, if so; strangers learn nothing else about it."""
+        if reply.surface not in _PLACELESS and not belongs(call, reply.conversation):
+            return NotApprover(say("refused.place", short=call.short))
+        listed = self.people.approvers_for(call.origin, call.verdict)
+        if principal not in call.approvers or principal not in listed:
+            return NotApprover(say("refused.stranger", who=principal, short=call.short))
+        own = approve and principal == call.requester
+        if own and not self.people.may_approve_own(call.verdict, call.origin, reply.surface):
+            return NotApprover(say("refused.own", short=call.short))
+        return None
+
+    async def _approve(self, reply: Reply, call: Call, principal: str, reason: str | None) -> Answer | None:
+        """The answer to a yes, or None where somebody, or the clock, was quicker."""
+        try:
+            verdict = self._judged_now(call)
+        except PolicyInvalid as error:
+            refusal = PolicyInvalid(say("refused.policy", why=error.message, short=call.short))
+            return await self._note(reply, call, "refused", refuse(refusal, call))
+        if verdict.action is Action.DENY:
+            return await self._denied_now(call, verdict)
+        if hold := await self._hold(reply, call, principal, reason, verdict):
+            return hold
+        unfit = await self._unfit_to_run(call, verdict) if call.runs is Runs.SERVICE else None
+
+        def seal(now: datetime) -> Change:
+            vote = self._sealed_vote(reply, call, principal, now, approve=True, reason=reason)
+            decided = self._decided(advance(call, Event.APPROVE), principal, now, reason)
+            policies = {"policy_asked": call.verdict.policy, "policy_now": verdict.policy}
+            entries = [_entry(decided, "approved", principal, **_how(reply), **policies)]
+            ended = _refused(decided, unfit, now) if unfit else self._ready(decided, now)
+            entries += self._followed(ended, unfit)
+            return Change(ended, (vote,), entries, edits(ended), handled=reply.event)
+
+        ended = await self._swap(call, seal)
+        if ended is None:
+            return None
+        reach("gate.approved")
+        key = "answer.approved.late_hold" if unfit else "answer.approved"
+        text = say(key, short=call.short, error=ended.error)
+        return Answer(Came.APPROVED, text, ended, self._lease_of(ended))
+
+    def _followed(self, call: Call, unfit: str | None) -> list[Entry]:
+        """What the record says of what followed a decision in the same commit."""
+        if unfit:
+            return [_entry(call, "refused", "service", why=unfit)]
+        return [_entry(call, "claimed", self.owner)] if call.claim else []
+
+    async def _hold(
+        self, reply: Reply, call: Call, principal: str, reason: str | None, verdict: Verdict
+    ) -> Answer | None:
+        """What must come before this yes counts: a reason, the details, or a second yes."""
+        risk = max(call.verdict.risk, verdict.risk, key=lambda risk: risk.rank)
+        if not reason and (call.verdict.require_reason or verdict.require_reason):
+            return Answer(Came.REASON_NEEDED, say("answer.reason_needed", short=call.short), call)
+        if (
+            risk.rank >= Risk.HIGH.rank
+            and is_cut(call)
+            and not await self.store.prompt(call.ref, principal, PromptKind.VIEWED)
+        ):
+            return Answer(Came.DETAILS_NEEDED, say("answer.details_needed", short=call.short), call)
+        raised = risk.rank > call.verdict.risk.rank
+        if raised or (risk is Risk.CRITICAL and reply.kind is not Kind.TEXT):
+            return await self._second_yes(reply, call, principal, risk if raised else None)
+        return None
+
+    async def _second_yes(self, reply: Reply, call: Call, principal: str, raised: Risk | None) -> Answer | None:
+        """None when this is the second yes of this person, in its time; else what to answer to the first."""
+        first = await self.store.prompt(call.ref, principal, PromptKind.CONFIRM)
+        age = (self.clock.now() - first.at).total_seconds() if first else math.inf
+        how = say("answer.confirm.api", short=call.short) if reply.kind is Kind.API else ""
+        if age < self.limits.soonest_second_yes_s:
+            return Answer(Came.CONFIRM, say("answer.confirm.soon", short=call.short, how=how), call)
+        if age <= self.limits.second_yes_s and (reply.confirmed or reply.kind is not Kind.API):
+            return None
+        await self._prompt(reply, call, principal, PromptKind.CONFIRM)
+        key = "answer.confirm.raised" if raised else "answer.confirm"
+        return Answer(Came.CONFIRM, say(key, short=call.short, how=how, risk=raised), call)
+
+    async def _prompt(self, reply: Reply, call: Call, principal: str, kind: PromptKind) -> None:
+        def seal(now: datetime) -> Change:
+            entry = _entry(call, kind.value, principal, **_how(reply))
+            prompt = Prompt(call.ref, principal, kind, now)
+            return Change(entries=(entry,), prompts=(prompt,), handled=reply.event)
+
+        await self.store.commit(Unit(None, seal))
+
+    async def _reject(self, reply: Reply, call: Call, principal: str, reason: str | None) -> Answer | None:
+        """The answer to a no, or None where somebody, or the clock, was quicker."""
+
+        def seal(now: datetime) -> Change:
+            vote = self._sealed_vote(reply, call, principal, now, approve=False, reason=reason)
+            ended = self._decided(advance(call, Event.REJECT), principal, now, reason)
+            entry = _entry(ended, "rejected", principal, **_how(reply), reason=reason)
+            return Change(ended, (vote,), (entry,), edits(ended), handled=reply.event)
+
+        ended = await self._swap(call, seal)
+        if ended is None:
+            return None
+        reach("gate.rejected")
+        key = "answer.rejected.reason" if reason else "answer.rejected"
+        return Answer(Came.REJECTED, say(key, short=call.short, reason=reason), ended)
+
+    async def _denied_now(self, call: Call, verdict: Verdict) -> Answer | None:
+        def seal(now: datetime) -> Change:
+            ended = self._decided(advance(call, Event.DENY), f"policy:{verdict.policy}", now, verdict.why)
+            return Change(ended, entries=(_entry(ended, "denied", "policy"),), posts=edits(ended))
+
+        ended = await self._swap(call, seal)
+        if ended is None:
+            return None
+        why = verdict.message or verdict.why
+        return refuse(CallDenied(say("answer.denied_now", short=call.short, why=why)), ended)
+
+    async def _details(self, reply: Reply, call: Call) -> Answer:
+        principal = self.people.principal(reply.identity)
+        if refusal := self._may_not(reply, call, principal, approve=False):
+            return await self._note(reply, call, "refused", refuse(refusal, call))
+        if not call.ended:
+            await self._prompt(reply, call, principal, PromptKind.VIEWED)
+        return Answer(Came.DETAILS, details(call), call)
+
+    async def add_reason(self, target: str, identity: str, reason: str) -> Answer:
+        """Attach a reason to one's own rejection, within 60 seconds of it."""
+        call = await self.find(target)
+        if call is None:
+            return refuse(CallUnknown(say("refused.unknown", short=target)))
+        principal = self.people.principal(identity)
+        mine = call.decision is Decision.REJECTED and call.decided_by == principal and not call.reason
+        if not mine or self._age(call.decided_at) > self.limits.late_reason_s:
+            return refuse(InvalidConfirmation(say("refused.reason_late", short=call.short)), call)
+
+        def seal(_: datetime) -> Change:
+            told = call.evolve(reason=reason)
+            return Change(told, entries=(_entry(told, "reason", principal, reason=reason),), posts=edits(told))
+
+        told = await self._swap(call, seal, overdue=None)
+        if told is None:
+            raise Unavailable
+        return Answer(Came.REJECTED, say("answer.reason_added", short=call.short), told)
+
+    # -- withdraw, undeliverable, settle --------------------------------------------------------------------
+
+    async def withdraw(self, target: str, identity: str) -> Call:
+        """End a waiting call on behalf of the one who asked, or an operator.
+
+        Raises CallUnknown, NotApprover, or AlreadyDecided / ConfirmationExpired when it is over.
+        """
+        call = await self._known(target)
+        principal = self.people.principal(identity)
+        if principal != call.requester and principal not in self.people.operators:
+            raise NotApprover(say("refused.withdraw", short=call.short))
+        return await self._end(call, Event.WITHDRAW, principal)
+
+    async def undeliverable(self, ref: str, why: str) -> Call:
+        """End a waiting call that no surface could show. Raises as `withdraw`."""
+        return await self._end(await self._known(ref), Event.UNDELIVERABLE, "service", why)
+
+    async def _end(self, call: Call, event: Event, by: str, why: str | None = None) -> Call:
+        for _ in range(_TRIES):
+            if call.state is not State.AWAITING:
+                raise too_late(call)
+
+            def seal(now: datetime, call: Call = call) -> Change:
+                ended = self._decided(advance(call, event), by, now, why).evolve(error=why)
+                return Change(ended, entries=(_entry(ended, event.value, by, why=why),), posts=edits(ended))
+
+            if ended := await self._swap(call, seal):
+                return ended
+            call = await self._fresh(call)
+        raise Unavailable
+
+    async def settle(self, call: Call, *, unseen: bool = False) -> Call | None:
+        """End what is overdue by the store's clock: expired, lapsed, or lost with its lease. None where it isn't.
+
+        `unseen` says that no surface ever showed the card.
+        """
+
+        def seal(now: datetime) -> Change:
+            ended = self._overdue(call, now, unseen=unseen)
+            return Change(ended, entries=(_entry(ended, ended.status, "service"),), posts=edits(ended))
+
+        return await self._swap(call, seal, overdue=True)
+
+    def _overdue(self, call: Call, now: datetime, *, unseen: bool) -> Call:
+        if call.state is State.AWAITING:
+            expired = self._decided(advance(call, Event.EXPIRE), "service", now)
+            return expired.evolve(error=say("outcome.expired.unseen") if unseen else None)
+        if call.claim is None:
+            return _finished(advance(call, Event.LAPSE, result=Result.LAPSED), now)
+        return _finished(advance(call, Event.FAIL, result=Result.UNKNOWN), now)
+
+    async def orphaned(self, call: Call) -> Call | None:
+        """End a claimed call whose claimant is known to be dead, without waiting for its lease: `unknown`."""
+
+        def seal(now: datetime) -> Change:
+            ended = _finished(advance(call, Event.FAIL, result=Result.UNKNOWN), now)
+            return Change(ended, entries=(_entry(ended, "unknown", "service"),), posts=edits(ended))
+
+        return await self._swap(call, seal, overdue=None)
+
+    # -- claim, finish --------------------------------------------------------------------------------------
+
+    async def claim(self, target: str, owner: str, secret: str) -> Lease:
+        """The one permission to run an approved or allowed call; the same again for the same secret's hash.
+
+        `secret` is the SHA-256 (hex) of a secret that the claimant keeps. Raises CallUnknown, Tampered,
+        AlreadyDecided (claimed by another, or not to be claimed), or InvalidConfirmation where something changed.
+        """
+        call = await self._known(target)
+        for _ in range(_TRIES):
+            if held := _held(call, owner, secret):
+                return held
+            if leased := await self._take(call, owner, lambda call, now: self._leased(call, owner, secret, now)):
+                reach("gate.claimed")
+                return Lease(leased, owner, leased.claim.until if leased.claim else leased.deadline)
+            call = await self._fresh(call)
+        raise Unavailable
+
+    async def release(self, target: str, owner: str) -> Call:
+        """Claim and finish in one commit: for a caller that runs it and doesn't report. Raises as `claim`."""
+
+        def released(call: Call, now: datetime) -> Call:
+            leased = self._leased(call, owner, "", now)
+            return _finished(advance(leased, Event.COMPLETE, result=Result.RELEASED), now)
+
+        call = await self._known(target)
+        for _ in range(_TRIES):
+            if call.state is not State.EXECUTING or call.claim is not None:
+                raise _unclaimable(call)
+            if taken := await self._take(call, owner, released):
+                return taken
+            call = await self._fresh(call)
+        raise Unavailable
+
+    async def _take(self, call: Call, owner: str, take: Callable[[Call, datetime], Call]) -> Call | None:
+        """The call taken as `take` says, in time and fit to run; None where somebody, or the clock, was quicker.
+
+        Raises Tampered or InvalidConfirmation where it isn't fit: it is refused then, on record.
+        """
+        unfit = await self._unfit_to_run_stored(call)
+
+        def seal(now: datetime) -> Change:
+            taken = _refused(call, unfit, now) if unfit else take(call, now)
+            event = "refused" if unfit else "released" if taken.result else "claimed"
+            entry = _entry(taken, event, owner, why=unfit)
+            return Change(taken, entries=(entry,), posts=edits(taken) if taken.ended else ())
+
+        taken = await self._swap(call, seal)
+        if taken is not None and unfit:
+            raise _unfit_error(call, unfit)
+        return taken
+
+    async def finish(self, target: str, secret: str, ran: Ran) -> Call:
+        """Record how a claimed call ended; a late report amends `unknown` and `timed_out`.
+
+        `secret` is what `claim` was given the hash of. Raises CallUnknown, NotApprover for another's call,
+        AlreadyDecided where it ended another way.
+        """
+        call = await self._known(target)
+        for _ in range(_TRIES):
+            if call.claim is None or not _same(call.claim.secret_hash, secret_hash(secret)):
+                raise NotApprover(say("refused.finish", short=call.short))
+            if call.result is ran.result:
+                return call
+            if call.ended and call.result not in {Result.UNKNOWN, Result.TIMED_OUT}:
+                raise too_late(call)
+            owner = call.claim.owner
+
+            def seal(now: datetime, call: Call = call, owner: str = owner) -> Change:
+                ended = _reported(call, ran, now)
+                return Change(ended, entries=(_entry(ended, ended.status, owner),), posts=edits(ended))
+
+            if ended := await self._swap(call, seal, overdue=None):
+                reach("gate.finished")
+                return ended
+            call = await self._fresh(call)
+        raise Unavailable
+
+    async def finish_own(self, lease: Lease, ran: Ran) -> Call:
+        """`finish` for a lease that this process took itself."""
+        return await self.finish(lease.call.ref, self._secret, ran)
+
+    async def _unfit_to_run_stored(self, call: Call) -> str | None:
+        """Why a call whose decision is in the store may not run now, if so: its seals come first."""
+        if not seals.row_holds(self.keys, call):
+            return say("unfit.row")
+        if not seals.decision_holds(self.keys, call):
+            return say("unfit.decision")
+        if call.decision is Decision.APPROVED:
+            votes = await self.store.votes(call.ref)
+            if not seals.votes_hold(self.keys, call, votes):
+                return say("unfit.votes")
+        try:
+            return await self._unfit_to_run(call, self._judged_now(call))
+        except PolicyInvalid:
+            return say("unfit.policy_error")
+
+    async def _unfit_to_run(self, call: Call, verdict: Verdict) -> str | None:
+        """Why the call may not run now, if so: the policy, the allowlist, what changed meanwhile."""
+        if verdict.action is Action.DENY:
+            return say("unfit.policy", why=verdict.message or verdict.why)
+        if call.runs is Runs.CALLER:
+            return None
+        info = self.executor.info(call.tools, call.tool)
+        if info is None or (info.executor, info.definition) != (call.executor, call.definition):
+            return say("unfit.tool")
+        return await self.executor.still_holds(call)
+
+    # -- shared ---------------------------------------------------------------------------------------------
+
+    def _decided(self, call: Call, by: str, now: datetime, reason: str | None = None) -> Call:
+        """The call with its decision on it, sealed; whoever ends or runs it next sets `due_at`."""
+        decided = call.evolve(decided_at=now, decided_by=by, reason=reason, due_at=None)
+        return decided.evolve(decision_mac=self.keys.seal(Purpose.DECISION, seals.decision_bytes(decided)))
+
+    def _ready(self, decided: Call, now: datetime) -> Call:
+        """A decided call that may run: leased if this service runs it, else open to its claimant for a while."""
+        if decided.runs is Runs.SERVICE:
+            return self._leased(decided, self.owner, self._secret_hash, now)
+        return decided.evolve(due_at=now + timedelta(seconds=self.limits.claim_caller_s))
+
+    def _leased(self, call: Call, owner: str, secret: str, now: datetime) -> Call:
+        limit_s = call.verdict.execution_s if call.runs is Runs.SERVICE else self.limits.caller_execution_s
+        until = now + timedelta(seconds=limit_s + self.limits.lease_grace_s)
+        return advance(call, Event.CLAIM).evolve(claim=Claim(owner, secret, until), due_at=until)
+
+    def _lease_of(self, call: Call) -> Lease | None:
+        return Lease(call, self.owner, call.claim.until) if call.claim and call.state is State.EXECUTING else None
+
+    def _sealed_vote(
+        self, reply: Reply, call: Call, principal: str, now: datetime, *, approve: bool, reason: str | None
+    ) -> Vote:
+        said = seals.vote_bytes(call.ref, call.digest, approve=approve, principal=principal, at=now)
+        mac = self.keys.seal(Purpose.VOTE, said)
+        return Vote(call.ref, principal, approve, reason, reply.surface, reply.pressed_at, now, mac)
+
+    async def _note(self, reply: Reply, call: Call, event: str, answer: Answer) -> Answer:
+        """Put a reply that decided nothing on record, and answer it."""
+        code = answer.error.code if answer.error else None
+
+        def seal(now: datetime) -> Change:
+            del now
+            entry = _entry(call, event, self.people.principal(reply.identity), **_how(reply), code=code)
+            return Change(entries=(entry,), handled=reply.event)
+
+        await self.store.commit(Unit(None, seal))
+        return answer
+
+    async def _swap(
+        self, call: Call, seal: Callable[[datetime], Change], *, overdue: bool | None = False
+    ) -> Call | None:
+        """The one conditional write: the call as sealed, told to all, or None where its condition didn't hold."""
+        change = await self.store.commit(Unit(Expect(call.ref, call.version, overdue=overdue), seal))
+        if change is None or change.call is None:
+            return None
+        self._tell(change.call)
+        return change.call
+
+    async def _fresh(self, call: Call) -> Call:
+        """The call as it is after a lost swap; if it was lost to the clock, it is ended first."""
+        if call.due_at is not None and call.due_at <= self.clock.now():
+            await self.settle(call)
+        return await self._known(call.ref)
+
+    async def _known(self, target: str) -> Call:
+        call = await self.find(target)
+        if call is None:
+            raise CallUnknown(say("refused.unknown", short=target))
+        return call
+
+    def _judged_now(self, call: Call) -> Verdict:
+        return self.policies.current().judge(call.tools, call.tool, call.arguments, call.cwd)
+
+    def _age(self, at: datetime | None) -> float:
+        """Seconds since then."""
+        return (self.clock.now() - at).total_seconds() if at else math.inf
+
+    def _tell(self, call: Call) -> None:
+        for observer in self.observers:
+            observer.changed(call)
+
+
+def secret_hash(secret: str) -> str:
+    """SHA-256 of a claimant's secret, in hex: all that the store ever sees of it."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def _unclaimable(call: Call) -> SaysoError:
+    if call.state is State.AWAITING:
+        return InvalidConfirmation(say("refused.claim", short=call.short, status=call.status.value))
+    if call.claim is not None:
+        return AlreadyDecided(say("refused.claimed", short=call.short))
+    return too_late(call)
+
+
+def _unfit_error(call: Call, why: str) -> SaysoError:
+    text = say("agent.refused", short=call.short, error=why)
+    broken = why in {say("unfit.row"), say("unfit.decision"), say("unfit.votes")}
+    return Tampered(text) if broken else InvalidConfirmation(text)
+
+
+def _refused(call: Call, why: str, now: datetime) -> Call:
+    return _finished(advance(call, Event.REFUSE, result=Result.REFUSED), now).evolve(error=why)
+
+
+def _finished(call: Call, now: datetime) -> Call:
+    return call.evolve(finished_at=now, due_at=None)
+
+
+def _reported(call: Call, ran: Ran, now: datetime) -> Call:
+    """The call as its run ended: completed, failed, refused before the tool began, or amended by a late report."""
+    if call.state is State.ERROR:
+        event = Event.AMEND
+    elif ran.result is Result.REFUSED:
+        event = Event.REFUSE
+    else:
+        event = Event.COMPLETE if ran.result in {Result.SUCCEEDED, Result.RELEASED} else Event.FAIL
+    ended = advance(call, event, result=ran.result, started=ran.result is not Result.REFUSED)
+    return _finished(ended, now).evolve(output=ran.output, error=ran.error)
+
+
+def edits(call: Call) -> tuple[Post, ...]:
+    """The outbox rows that make every card of a call true again."""
+    return tuple(Post(call.ref, route, PostKind.EDIT) for route in call.routes)
+
+
+def _held(call: Call, owner: str, secret: str) -> Lease | None:
+    """The lease that this claimant holds already; None where nobody does. Raises for one that can't be had."""
+    if call.state is not State.EXECUTING:
+        raise _unclaimable(call)
+    if call.claim is None:
+        return None
+    if call.claim.owner != owner or not _same(call.claim.secret_hash, secret):
+        raise AlreadyDecided(say("refused.claimed", short=call.short))
+    return Lease(call, owner, call.claim.until)
+
+
+def _same(one: str, other: str) -> bool:
+    return hmac.compare_digest(one.encode(), other.encode())
+
+
+def _entry(call: Call, event: str, actor: str, **data: object) -> Entry:
+    return Entry(call.ref, event, actor, {name: value for name, value in data.items() if value is not None})
+
+
+def _how(reply: Reply) -> dict[str, object]:
+    pressed = reply.pressed_at.isoformat() if reply.pressed_at else None
+    return {
+        "surface": reply.surface,
+        "kind": reply.kind.value,
+        "identity": reply.identity,
+        "pressed_at": pressed,
+    }

@@ -1,0 +1,203 @@
+"""The life of a call, as one table. Nothing else may change a state.
+
+Two rules. Everything that affects the state of a call lives here: the states, the events, which event leads
+where, and under which facts. And this file doesn't know why an event happened: who may approve, whether it is in
+time, whether seals hold is the gate's business, which asks here only what an event would make of the call.
+
+The table is run by `transitions` (one machine a process, no model registered, no `to_STATE()` back doors), is
+drawn from it for the README, and is flattened from it into a dictionary for `advance`, because a dictionary
+look-up costs a twentieth of a trigger; a test holds the two to be the same for every state, event and fact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from transitions import Machine
+
+from hitl.errors import IllegalTransition
+from hitl.model import Call, Decision, Result, State
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Event(StrEnum):
+    """What can happen to a call."""
+
+    REQUEST_CONFIRMATION = "request_confirmation"
+    ALLOW = "allow"
+    DENY = "deny"
+    APPROVE = "approve"
+    REJECT = "reject"
+    EXPIRE = "expire"
+    WITHDRAW = "withdraw"
+    UNDELIVERABLE = "undeliverable"
+    CLAIM = "claim"
+    LAPSE = "lapse"
+    COMPLETE = "complete"
+    FAIL = "fail"
+    REFUSE = "refuse"
+    AMEND = "amend"
+    RESET = "reset"
+
+
+@dataclass(slots=True)
+class Subject:
+    """What the guards look at. `transitions` writes its `state`; the rest are facts of the call and the event."""
+
+    state: str
+    decision: Decision | None = None
+    claimed: bool = False
+    started: bool = False
+    result: Result | None = None
+
+    def undecided(self) -> bool:
+        """Nothing was decided yet."""
+        return self.decision is None
+
+    def decided(self) -> bool:
+        """The asking is over."""
+        return self.decision is not None
+
+    def unclaimed(self) -> bool:
+        """Nobody holds the lease."""
+        return not self.claimed
+
+    def is_claimed(self) -> bool:
+        """Somebody holds the lease."""
+        return self.claimed
+
+    def not_started(self) -> bool:
+        """The tool has done nothing yet."""
+        return not self.started
+
+    def open_outcome(self) -> bool:
+        """What the tool did isn't known for sure."""
+        return self.result in {Result.TIMED_OUT, Result.UNKNOWN}
+
+
+#: from, event, to, guard. Every row of the table; what isn't here is illegal.
+TABLE: tuple[tuple[State, Event, State, str | None], ...] = (
+    (State.IDLE, Event.REQUEST_CONFIRMATION, State.AWAITING, "undecided"),
+    (State.IDLE, Event.ALLOW, State.EXECUTING, "undecided"),
+    (State.IDLE, Event.DENY, State.IDLE, "undecided"),
+    (State.AWAITING, Event.APPROVE, State.EXECUTING, None),
+    (State.AWAITING, Event.REJECT, State.IDLE, None),
+    (State.AWAITING, Event.EXPIRE, State.IDLE, None),
+    (State.AWAITING, Event.WITHDRAW, State.IDLE, None),
+    (State.AWAITING, Event.UNDELIVERABLE, State.IDLE, None),
+    (State.AWAITING, Event.DENY, State.IDLE, None),
+    (State.EXECUTING, Event.CLAIM, State.EXECUTING, "unclaimed"),
+    (State.EXECUTING, Event.LAPSE, State.ERROR, "unclaimed"),
+    (State.EXECUTING, Event.COMPLETE, State.COMPLETED, "is_claimed"),
+    (State.EXECUTING, Event.FAIL, State.ERROR, "is_claimed"),
+    (State.EXECUTING, Event.REFUSE, State.ERROR, "not_started"),
+    (State.ERROR, Event.AMEND, State.ERROR, "open_outcome"),
+    (State.COMPLETED, Event.RESET, State.IDLE, None),
+    (State.ERROR, Event.RESET, State.IDLE, None),
+    (State.IDLE, Event.RESET, State.IDLE, "decided"),
+)
+
+_DECISIONS: Mapping[Event, Decision] = {
+    Event.ALLOW: Decision.ALLOWED,
+    Event.DENY: Decision.DENIED,
+    Event.APPROVE: Decision.APPROVED,
+    Event.REJECT: Decision.REJECTED,
+    Event.EXPIRE: Decision.EXPIRED,
+    Event.WITHDRAW: Decision.WITHDRAWN,
+    Event.UNDELIVERABLE: Decision.UNDELIVERABLE,
+}
+
+#: Which results an event may set; an event that isn't here sets none.
+RESULTS: Mapping[Event, frozenset[Result]] = {
+    Event.COMPLETE: frozenset({Result.SUCCEEDED, Result.RELEASED}),
+    Event.FAIL: frozenset({Result.FAILED, Result.TIMED_OUT, Result.UNKNOWN}),
+    Event.REFUSE: frozenset({Result.REFUSED}),
+    Event.LAPSE: frozenset({Result.LAPSED}),
+    Event.AMEND: frozenset({Result.SUCCEEDED, Result.FAILED, Result.TIMED_OUT}),
+}
+
+
+def machine_config() -> dict[str, Any]:
+    """The arguments for a `transitions` machine of the table; also what the diagram is drawn from."""
+    return {
+        "model": None,
+        "states": [state.value for state in State],
+        "initial": State.IDLE.value,
+        "transitions": [
+            {"trigger": event.value, "source": source.value, "dest": dest.value, "conditions": guard or []}
+            for source, event, dest, guard in TABLE
+        ],
+        "auto_transitions": False,
+    }
+
+
+MACHINE = Machine(**machine_config())
+
+
+def _flatten(machine: Machine) -> dict[tuple[str, str], tuple[str, str | None]]:
+    flat: dict[tuple[str, str], tuple[str, str | None]] = {}
+    for name, event in machine.events.items():
+        for source, transitions in event.transitions.items():
+            for transition in transitions:
+                guards = [str(condition.func) for condition in transition.conditions]
+                flat[source, name] = (str(transition.dest), guards[0] if guards else None)
+    return flat
+
+
+_FLAT = _flatten(MACHINE)
+
+
+def destination(subject: Subject, event: Event) -> State | None:
+    """Where the event leads, or None where the table has no row for it or its guard doesn't hold."""
+    row = _FLAT.get((subject.state, event.value))
+    if row is None or (row[1] is not None and not getattr(subject, row[1])()):
+        return None
+    return State(row[0])
+
+
+def advance(call: Call, event: Event, *, result: Result | None = None, started: bool | None = None) -> Call:
+    """The call after the event, its version one higher; the caller adds who, when and why.
+
+    `result` is how the run ended, for events that end one. `started` says whether the tool may have done
+    something; by default a claimed call's may have. Raises IllegalTransition, naming both states, for anything
+    that the table doesn't hold; the call given stays as it was.
+    """
+    claimed = call.claim is not None
+    subject = Subject(call.state.value, call.decision, claimed, claimed if started is None else started, call.result)
+    state = destination(subject, event)
+    wanted = RESULTS.get(event)
+    if state is None or (wanted is None) != (result is None) or (wanted and result not in wanted):
+        raise IllegalTransition(_explain(call, event, result))
+    return call.evolve(
+        state=state,
+        version=call.version + 1,
+        decision=_DECISIONS.get(event, call.decision),
+        result=result or call.result,
+        archived=call.archived or event is Event.RESET,
+    )
+
+
+def _explain(call: Call, event: Event, result: Result | None) -> str:
+    targets = sorted({dest.value for _, name, dest, _ in TABLE if name is event})
+    wanted = f"{event.value} ({result})" if result else event.value
+    return (
+        f"{wanted} would lead to {' or '.join(targets)}, but call {call.short} is {call.state.value}"
+        f" with status {call.status.value}. Nothing was changed."
+    )
+
+
+def diagram() -> str:
+    """The table as a Mermaid state diagram, drawn by `transitions` itself."""
+    from transitions.extensions import GraphMachine  # noqa: PLC0415 - drawing is rare and its import is slow
+
+    blank = SimpleNamespace()
+    config = machine_config() | {"model": blank, "graph_engine": "mermaid", "show_conditions": True}
+    GraphMachine(**config)
+    drawn: str = blank.get_graph().draw(None)
+    kept = (line for line in drawn.splitlines() if "-->" in line or "direction" in line)
+    return "\n".join(["stateDiagram-v2", *(f"  {line.strip()}" for line in kept)]) + "\n"

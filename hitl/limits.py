@@ -1,0 +1,79 @@
+"""How long, how many, how fast: the operator's numbers, with the defaults that people were promised."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from hitl.errors import InvalidConfirmation, TooManyPending
+from hitl.wording import say
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+SHORTEST_TIMEOUT_S = 5
+LONGEST_TIMEOUT_S = 7 * 24 * 3600
+_KEPT_AGENTS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """All in seconds or counts.
+
+    `claim_caller_s` is how long an approval waits for its caller to claim it (this service claims its own in the
+    deciding commit). `lease_grace_s` is added to a tool's time limit, which for a caller that runs its own command
+    is `caller_execution_s`. `second_yes_s` and `soonest_second_yes_s` bound the second confirmation of a critical
+    call; `late_reason_s` is how long a reason can follow a rejection. A flood is more than `asks` parked calls of
+    one requester and agent within `asks_within_s`.
+    """
+
+    claim_caller_s: float = 300
+    lease_grace_s: float = 10
+    caller_execution_s: float = 3600
+    second_yes_s: float = 60
+    soonest_second_yes_s: float = 1
+    late_reason_s: float = 60
+    open_per_requester: int = 50
+    asks: int = 30
+    asks_within_s: float = 300
+
+
+def timeout_of(policy_s: int, asked_s: int | None) -> int:
+    """The time people get: the policy's, or less if the caller wants less. Raises InvalidConfirmation out of range."""
+    if asked_s is not None and not SHORTEST_TIMEOUT_S <= asked_s <= LONGEST_TIMEOUT_S:
+        raise InvalidConfirmation(say("refused.timeout", given=asked_s))
+    return min(policy_s, asked_s or policy_s)
+
+
+@dataclass(slots=True)
+class Flood:
+    """Counts what each agent asked people lately, so that nobody is made to stop reading cards.
+
+    It forgets at a restart, and the longest-silent agents beyond 10,000: it protects attention, it is no record.
+    """
+
+    limits: Limits
+    _asked: dict[tuple[str, str], deque[datetime]] = field(default_factory=dict)
+
+    def admit(self, requester: str, agent: str, now: datetime) -> None:
+        """Count one more; raises TooManyPending, saying how long to wait, where it is one too many."""
+        asked = self._asked.pop((requester, agent), None) or deque()
+        self._asked[requester, agent] = asked
+        while len(self._asked) > _KEPT_AGENTS:
+            del self._asked[next(iter(self._asked))]
+        while asked and (now - asked[0]).total_seconds() >= self.limits.asks_within_s:
+            asked.popleft()
+        if len(asked) >= self.limits.asks:
+            wait = self.limits.asks_within_s - (now - asked[0]).total_seconds()
+            minutes = round(self.limits.asks_within_s / 60)
+            raise TooManyPending(
+                say(
+                    "refused.flood",
+                    who=agent or requester,
+                    count=len(asked),
+                    minutes=minutes,
+                    wait=round(wait) + 1,
+                )
+            )
+        asked.append(now)

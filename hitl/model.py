@@ -1,0 +1,434 @@
+"""The records that everything else speaks of: frozen, slotted, free of behaviour beyond small questions.
+
+Times are aware UTC datetimes. Arguments are kept as canonical JSON bytes (RFC 8785), because what was shown,
+what was sealed and what runs must be the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+
+class State(StrEnum):
+    """Where a call stands in its life; `lifecycle.py` holds the only table that moves it."""
+
+    IDLE = "idle"
+    AWAITING = "awaiting_confirmation"
+    EXECUTING = "executing"
+    COMPLETED = "completed"
+    ERROR = "error"
+
+
+class Decision(StrEnum):
+    """How the asking ended."""
+
+    ALLOWED = "allowed"
+    DENIED = "denied"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    EXPIRED = "expired"
+    WITHDRAWN = "withdrawn"
+    UNDELIVERABLE = "undeliverable"
+
+
+class Result(StrEnum):
+    """How the run ended."""
+
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    TIMED_OUT = "timed_out"
+    RELEASED = "released"
+    REFUSED = "refused"
+    LAPSED = "lapsed"
+    UNKNOWN = "unknown"
+
+
+class Action(StrEnum):
+    """What a policy says of a call."""
+
+    ALLOW = "allow"
+    APPROVE = "approve"
+    DENY = "deny"
+
+
+class Risk(StrEnum):
+    """How bad it would be to be wrong about a call; ordered by `rank`."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    CRITICAL = "critical"
+
+    @property
+    def rank(self) -> int:
+        """0 for low to 3 for critical."""
+        return _RANKS[self]
+
+
+_RANKS = {risk: rank for rank, risk in enumerate(Risk)}
+
+
+class Runs(StrEnum):
+    """Who runs an approved call: fixed by the way in, never by what the caller says."""
+
+    SERVICE = "service"
+    CALLER = "caller"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the policy said of one call.
+
+    `approvers` None means the conversation's or the installation's list applies. `rule` is None where no rule
+    matched. `why` is one short sentence for people: why this risk. `policy` is the digest of the document.
+    """
+
+    action: Action
+    risk: Risk
+    rule: str | None
+    reason: str
+    why: str
+    policy: str
+    timeout_s: int = 300
+    execution_s: int = 30
+    approvers: tuple[str, ...] | None = None
+    exclude_requester: bool = False
+    require_reason: bool = False
+    message: str | None = None
+    programs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A tool call as a way in hands it over: what the agent wants, and what the credential behind it proves.
+
+    `requester` is a principal. `origin` is the conversation that it was asked in. `note` is the agent's own
+    words, shown as such. `must_ask` can only tighten: a person is asked even where the policy would allow.
+    `key` is the caller's idempotency key, unique for each requester. `previous` names an ended call that this
+    one asks again.
+    """
+
+    tools: str
+    tool: str
+    args: Mapping[str, Any]
+    requester: str
+    origin: str
+    runs: Runs
+    agent: str = ""
+    session: str = ""
+    cwd: str | None = None
+    key: str | None = None
+    note: str = ""
+    must_ask: bool = False
+    timeout_s: int | None = None
+    previous: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolInfo:
+    """What an executor knows of one of its tools. `definition` is a SHA-256 over its declaration."""
+
+    executor: str
+    definition: str
+    idempotent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """What an executor finds when it looks at a call before anyone is asked.
+
+    `preconditions` are facts that must still hold when it runs (`base:notes.txt` -> SHA-256 of the file).
+    `preview` is what the card shows below the arguments (a unified diff). `sentence` says what the call does.
+    `notes` are warnings (`not confined`). `floor` is a risk that no policy may go below.
+    """
+
+    sentence: str
+    cwd: str | None = None
+    preconditions: tuple[tuple[str, str], ...] = ()
+    preview: str = ""
+    notes: tuple[str, ...] = ()
+    floor: Risk = Risk.LOW
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The one permission to run: who holds it, the SHA-256 of the secret that proves it, and its end."""
+
+    owner: str
+    secret_hash: str
+    until: datetime
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call: what was asked, on what terms, and how it went on.
+
+    The fields down to `row_mac` never change after the call is stored; `row_mac` seals them. `due_at` is when
+    something must happen to it next: the deadline while people are asked, the end of the claim window while
+    nobody has claimed it, the end of the lease while it runs, None once it is over.
+    """
+
+    ref: str
+    short: str
+    digest: str
+    tools: str
+    tool: str
+    args: bytes
+    executor: str
+    definition: str
+    cwd: str | None
+    preconditions: tuple[tuple[str, str], ...]
+    sentence: str
+    preview: str
+    notes: tuple[str, ...]
+    note: str
+    requester: str
+    agent: str
+    session: str
+    origin: str
+    runs: Runs
+    key: str | None
+    previous: str | None
+    verdict: Verdict
+    approvers: tuple[str, ...]
+    routes: tuple[str, ...]
+    created_at: datetime
+    deadline: datetime
+    row_mac: str
+    state: State
+    version: int
+    decision: Decision | None = None
+    decided_at: datetime | None = None
+    decided_by: str | None = None
+    reason: str | None = None
+    decision_mac: str | None = None
+    claim: Claim | None = None
+    result: Result | None = None
+    output: str | None = None
+    error: str | None = None
+    finished_at: datetime | None = None
+    due_at: datetime | None = None
+    archived: bool = False
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The stored arguments, decoded."""
+        decoded: dict[str, Any] = json.loads(self.args)
+        return decoded
+
+    @property
+    def status(self) -> Status:
+        """The one word that people, agents, events and exit codes are told."""
+        if self.result is not None:
+            return Status(self.result.value)
+        if self.state is State.AWAITING:
+            return Status.PENDING
+        if self.state is State.EXECUTING:
+            return Status.RUNNING if self.claim else Status(str(self.decision))
+        return Status(str(self.decision))
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more can happen to it but a late report or archiving."""
+        return self.state not in {State.AWAITING, State.EXECUTING}
+
+    def evolve(self, **changes: Any) -> Call:
+        """A copy with some fields changed; the version is the caller's to move."""
+        return self.from_fields({**self.__dict__, **changes})
+
+    @classmethod
+    def from_fields(cls, fields: Mapping[str, Any]) -> Self:
+        """A call from all of its fields by name: a tenth of what 45 checked assignments cost on every change."""
+        call = object.__new__(cls)
+        call.__dict__.update(fields)
+        return call
+
+
+class Status(StrEnum):
+    """A call's state, decision, claim and result in one word."""
+
+    PENDING = "pending"
+    ALLOWED = "allowed"
+    APPROVED = "approved"
+    RUNNING = "running"
+    DENIED = "denied"
+    REJECTED = "rejected"
+    EXPIRED = "expired"
+    WITHDRAWN = "withdrawn"
+    UNDELIVERABLE = "undeliverable"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    TIMED_OUT = "timed_out"
+    RELEASED = "released"
+    REFUSED = "refused"
+    LAPSED = "lapsed"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """One approver's answer, sealed. `pressed_at` is when the person acted, `at` when it was committed."""
+
+    ref: str
+    principal: str
+    approve: bool
+    reason: str | None
+    surface: str
+    pressed_at: datetime | None
+    at: datetime
+    mac: str
+
+
+class Kind(StrEnum):
+    """How a reply came: each names its call in another way."""
+
+    BUTTON = "button"
+    COMMAND = "command"
+    TEXT = "text"
+    REACTION = "reaction"
+    API = "api"
+
+
+class Verb(StrEnum):
+    """What a button, command or API decision asks for."""
+
+    APPROVE = "approve"
+    REJECT = "reject"
+    DETAILS = "details"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Anything a person sends towards a card, with all platform detail gone.
+
+    identity: who sent it as the platform proves it (`telegram:42`, `local:1000`).
+    conversation: where it was sent. target: a ref or short ref that the surface itself knows (the card that was
+    pressed, replied to or reacted to; the ref of a command). follows: for unaddressed text in a private
+    conversation, the ref that the latest message of anyone else there is about, else None.
+    confirmed: an explicit second confirmation. event: (source, id) of the inbox row behind it.
+    """
+
+    identity: str
+    surface: str
+    conversation: str
+    kind: Kind
+    verb: Verb | None = None
+    text: str = ""
+    reason: str | None = None
+    target: str | None = None
+    follows: str | None = None
+    private: bool = False
+    confirmed: bool = False
+    pressed_at: datetime | None = None
+    event: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """What a claimant gets: the stored call, and until when it may run it."""
+
+    call: Call
+    owner: str
+    until: datetime
+
+    @property
+    def idempotency_key(self) -> str:
+        """The key to hand to whatever the tool calls: the same for every try at this call."""
+        return self.call.ref
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How a run ended, as its executor tells it. `cut` counts characters of output that were dropped."""
+
+    result: Result
+    output: str = ""
+    error: str | None = None
+    exit_status: int | None = None
+    cut: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the record, before it is chained."""
+
+    ref: str
+    event: str
+    actor: str
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One line of the record as stored: its place, its time, and the hash that chains it to the one before."""
+
+    ref: str
+    seq: int
+    at: datetime
+    event: str
+    actor: str
+    data: str
+    prev: str
+    hash: str
+
+
+class PostKind(StrEnum):
+    """What the outbox is to do on a route."""
+
+    CARD = "card"
+    EDIT = "edit"
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """An outbox row: something a chat surface must be told about a call."""
+
+    ref: str
+    route: str
+    kind: PostKind
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """An outbox row under lease: its id, how often it was tried, and the message it concerns, if one is known."""
+
+    id: int
+    post: Post
+    attempts: int
+    message: str | None
+
+
+class PromptKind(StrEnum):
+    """What was left open with one person about one call."""
+
+    CONFIRM = "confirm"
+    VIEWED = "viewed"
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """An open question to, or a fact about, one person and one call."""
+
+    ref: str
+    principal: str
+    kind: PromptKind
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A raw event as a platform sent it, kept until it is decided. `order` is the conversation it belongs to."""
+
+    source: str
+    id: str
+    order: str
+    body: bytes
+    received_at: datetime
+    failures: int = 0

@@ -1,0 +1,138 @@
+"""Who is who, and who may do what: the operator's lists, made into questions with one answer.
+
+An identity is what a platform proves (`telegram:42`, `slack:T1/U2`, `local:1000`). A principal is the person or
+service behind one or more of them; an identity that the operator didn't map is its own principal. Display names
+are never looked at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from hitl.model import Risk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from hitl.model import Call, Verdict
+
+#: Telegram's stand-ins for people who can't be told apart: the anonymous group admin, the account of channel
+#: posts forwarded into groups, and the fake sender of channel messages (Bot API, `Message.from`).
+SHARED_IDENTITIES = frozenset({"telegram:1087968824", "telegram:777000", "telegram:136817688"})
+#: Chat platforms: cards reach them through the outbox. Any other place is local and sees calls at commit.
+CHAT_PLATFORMS = frozenset({"telegram", "slack"})
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """What the operator set for one conversation; None means the installation's setting.
+
+    `self_approval` is the highest risk that a requester may approve alone, None for never; critical is never.
+    `routes` are the places that its cards go to.
+    """
+
+    id: str
+    approvers: tuple[str, ...] | None = None
+    requesters: tuple[str, ...] | None = None
+    self_approval: Risk | None = None
+    routes: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Directory:
+    """The lists of the installation. Raises ValueError when built from lists that can't be trusted."""
+
+    approvers: tuple[str, ...] = ()
+    requesters: tuple[str, ...] = ()
+    operators: tuple[str, ...] = ()
+    principals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    conversations: Mapping[str, Conversation] = field(default_factory=dict)
+    routes: tuple[str, ...] = ()
+    self_approval_socket: Risk | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse shared identities, identities with two owners, and self-approval of critical calls."""
+        owners: dict[str, str] = {}
+        for principal, identities in self.principals.items():
+            for identity in identities:
+                if owners.setdefault(identity, principal) != principal:
+                    msg = f"{identity} is listed for both {owners[identity]} and {principal}; it must be one person"
+                    raise ValueError(msg)
+        self._refuse_shared(owners)
+        if Risk.CRITICAL in {
+            self.self_approval_socket,
+            *(c.self_approval for c in self.conversations.values()),
+        }:
+            msg = "self_approval can't be critical: a critical call needs a second person"
+            raise ValueError(msg)
+
+    def _refuse_shared(self, owners: Mapping[str, str]) -> None:
+        listed = {*owners, *(name for names in self._lists() for name in names or ())}
+        if shared := sorted(SHARED_IDENTITIES & listed):
+            msg = (
+                f"{shared[0]} stands for many people at once on Telegram and can't be listed; list each person's own id"
+            )
+            raise ValueError(msg)
+
+    def principal(self, identity: str) -> str:
+        """The one principal behind an identity."""
+        return next((name for name, owned in self.principals.items() if identity in owned), identity)
+
+    def approvers_for(self, origin: str, verdict: Verdict) -> tuple[str, ...]:
+        """Who may approve: the rule's list, else the conversation's, else the installation's. Empty means nobody."""
+        if verdict.approvers is not None:
+            return verdict.approvers
+        listed = self._conversation(origin).approvers
+        return self.approvers if listed is None else listed
+
+    def may_ask(self, principal: str, origin: str) -> bool:
+        """Whether the principal may start calls in that conversation."""
+        listed = self._conversation(origin).requesters
+        return principal in (self.requesters if listed is None else listed)
+
+    def may_approve_own(self, verdict: Verdict, origin: str, surface: str) -> bool:
+        """Whether a requester may approve a call of their own with that verdict, there and by that surface."""
+        limit = self.self_approval_socket if surface == "socket" else self._conversation(origin).self_approval
+        small = limit is not None and verdict.risk.rank <= limit.rank < Risk.CRITICAL.rank
+        return small and not verdict.exclude_requester
+
+    def could_approve(self, call_approvers: tuple[str, ...], requester: str, verdict: Verdict, origin: str) -> bool:
+        """Whether at least one listed person could approve, on any surface."""
+        if any(principal != requester for principal in call_approvers):
+            return True
+        own = any(self.may_approve_own(verdict, origin, surface) for surface in ("", "socket"))
+        return requester in call_approvers and own
+
+    def routes_for(self, origin: str) -> tuple[str, ...]:
+        """The chat places that get the card of a call from that conversation."""
+        listed = self._conversation(origin).routes
+        if listed is not None:
+            return listed
+        return (origin,) if is_chat(origin) else self.routes
+
+    def is_local(self, principal: str) -> bool:
+        """Whether the principal is known on this machine, where the pending list shows every call."""
+        return any(i.startswith("local:") for i in (principal, *self.principals.get(principal, ())))
+
+    def is_listed(self, principal: str) -> bool:
+        """Whether the principal stands on any list at all."""
+        return any(principal in (listed or ()) for listed in self._lists())
+
+    def _lists(self) -> Iterator[tuple[str, ...] | None]:
+        yield from (self.approvers, self.requesters, self.operators)
+        for conversation in self.conversations.values():
+            yield from (conversation.approvers, conversation.requesters)
+
+    def _conversation(self, origin: str) -> Conversation:
+        return self.conversations.get(origin) or Conversation(origin)
+
+
+def is_chat(place: str) -> bool:
+    """Whether a place lies on a chat platform."""
+    return place.partition(":")[0] in CHAT_PLATFORMS
+
+
+def belongs(call: Call, conversation: str) -> bool:
+    """Whether the call's card stands in that conversation."""
+    return conversation == call.origin or conversation in call.routes

@@ -1,0 +1,1 @@
+"""Which calls are allowed, asked about, or denied."""

@@ -1,0 +1,255 @@
+"""What the decision needs from the outside worlds, as protocols. Adapters implement them; `hitl.testing` fakes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from dataclasses import dataclass
+    from datetime import datetime
+    from typing import Any
+
+    from hitl.model import (
+        Ask,
+        Call,
+        Entry,
+        Incoming,
+        Lease,
+        Post,
+        Preparation,
+        Prompt,
+        PromptKind,
+        Ran,
+        Recorded,
+        Sending,
+        ToolInfo,
+        Verdict,
+        Vote,
+    )
+else:
+    from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Expect:
+    """The condition of a swap. It holds where the row still has this version and the time test holds.
+
+    `overdue` None makes no time test; False demands `due_at > now`, True demands `due_at <= now`, where now is
+    the store's one reading of its clock for the unit.
+    """
+
+    ref: str
+    version: int
+    overdue: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one unit writes. `call` is the row as it shall be; None where only records are added."""
+
+    call: Call | None = None
+    votes: Sequence[Vote] = ()
+    entries: Sequence[Entry] = ()
+    posts: Sequence[Post] = ()
+    prompts: Sequence[Prompt] = ()
+    handled: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One all-or-nothing write. With `expect`, a conditional UPDATE; without, the call (if any) is new.
+
+    `seal` is pure and is called once, inside the write, with the store's time: one value for the condition,
+    for what is recorded as the time, and for the seals.
+    """
+
+    expect: Expect | None
+    seal: Callable[[datetime], Change]
+
+
+class ShortTakenError(Exception):
+    """The store holds a call with that short ref already."""
+
+
+class KeyTakenError(Exception):
+    """The requester used that idempotency key already."""
+
+
+class Store(Protocol):
+    """Where calls are kept. One method a question; every write is durable before it answers.
+
+    Any method raises `hitl.errors.Unavailable` when the store can't be read or written; nothing was changed then.
+    """
+
+    async def commit(self, unit: Unit) -> Change | None:
+        """Do the unit, or None where its condition didn't hold (then nothing was written).
+
+        Raises ShortTakenError or KeyTakenError for a new call that would collide.
+        """
+
+    async def get(self, ref: str) -> Call | None:
+        """The call with that ref."""
+
+    async def by_short(self, short: str) -> Call | None:
+        """The call with that short ref."""
+
+    async def by_key(self, requester: str, key: str) -> Call | None:
+        """The call that the requester made with that idempotency key."""
+
+    async def votes(self, ref: str) -> Sequence[Vote]:
+        """The votes on a call, oldest first."""
+
+    async def pending(self, *, origin: str | None = None, limit: int = 1000) -> Sequence[Call]:
+        """Calls that wait for people, oldest first; of one conversation, or all."""
+
+    async def count_open(self, requester: str, limit: int) -> int:
+        """How many calls of the requester wait for people; counting stops at the limit."""
+
+    async def same_open(self, digest: str, agent: str) -> Call | None:
+        """The oldest waiting call with that digest from that agent."""
+
+    async def due(self, limit: int) -> Sequence[Call]:
+        """Calls whose `due_at` is over by the store's clock, the most overdue first."""
+
+    async def next_due(self) -> datetime | None:
+        """When something must happen next."""
+
+    async def leased(self, limit: int = 1000) -> Sequence[Call]:
+        """Calls that somebody claimed and whose end isn't known yet, oldest first."""
+
+    async def prompt(self, ref: str, principal: str, kind: PromptKind) -> Prompt | None:
+        """What was last left open of that kind with that person about that call."""
+
+    async def history(self, ref: str) -> Sequence[Recorded]:
+        """The record of one call, oldest first; of the service itself for ref ''."""
+
+    async def receive(self, source: str, event: str, order: str, body: bytes) -> bool:
+        """Keep a raw event. False if it was known already."""
+
+    async def incoming(self, limit: int = 100) -> Sequence[Incoming]:
+        """Events not yet handled and not set aside: the oldest of each conversation only."""
+
+    async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool:
+        """Count a failure to handle the event; True when that set it aside."""
+
+    async def sendings(self, *, lease_s: float, limit: int = 20) -> Sequence[Sending]:
+        """Lease outbox rows that may go out now: in order for each call and route, edits of one card once."""
+
+    async def sent(self, sending: Sending, message: str | None) -> None:
+        """The platform took it; `message` is the id that it gave."""
+
+    async def unsent(self, sending: Sending, error: str, *, retry_s: float | None) -> None:
+        """It didn't go out; try again after so many seconds, or never (None)."""
+
+    async def adopt(self, ref: str, route: str, message: str) -> None:
+        """A card turned out to stand on a route under this message id."""
+
+    async def cards(self, ref: str) -> Mapping[str, str | None]:
+        """Route -> message id of each surface that has, or is to have, the card of a call."""
+
+
+class PlatformError(Exception):
+    """A chat platform refused or failed. `passing` tells whether another try may help, `retry_s` when."""
+
+    def __init__(self, message: str, *, passing: bool, retry_s: float | None = None) -> None:
+        super().__init__(message)
+        self.passing = passing
+        self.retry_s = retry_s
+
+
+class Chat(Protocol):
+    """A chat platform, as a handful of verbs. A message is its route and the id that the platform gave it.
+
+    Each raises PlatformError. All rendering is the adapter's, from the call alone.
+    """
+
+    async def post(self, route: str, call: Call) -> str:
+        """Post the card; the message id."""
+
+    async def update(self, route: str, message: str, call: Call) -> None:
+        """Edit the card to what the call is now."""
+
+
+class Clock(Protocol):
+    """The one source of time."""
+
+    def now(self) -> datetime:
+        """Aware, UTC."""
+
+
+class Executor(Protocol):
+    """Tools that this service runs itself."""
+
+    def info(self, tools: str, tool: str) -> ToolInfo | None:
+        """What is known of the tool; None where it isn't on the list of those that may run."""
+
+    async def prepare(self, ask: Ask) -> Preparation:
+        """Look at a call before people are asked: what it does, what must still hold when it runs.
+
+        Raises hitl.errors.InvalidConfirmation where the arguments can't be used.
+        """
+
+    async def still_holds(self, call: Call) -> str | None:
+        """What changed since the call was prepared, as a sentence; None where all preconditions hold."""
+
+    async def run(self, lease: Lease, *, limit_s: float) -> Ran:
+        """Run the stored call, within the time limit. Never raises for what the tool does."""
+
+
+class Policy(Protocol):
+    """A document of rules, ready to judge. `digest` is a SHA-256 over it."""
+
+    @property
+    def digest(self) -> str:
+        """64 hex digits."""
+
+    def judge(self, tools: str, tool: str, args: Mapping[str, Any], cwd: str | None) -> Verdict:
+        """The verdict on a call. Raises hitl.errors.PolicyInvalid where the rules can't be evaluated."""
+
+
+class PolicySource(Protocol):
+    """Where the policy comes from. A broken source raises hitl.errors.PolicyInvalid; it never gives a weaker one."""
+
+    def current(self) -> Policy:
+        """The policy in force."""
+
+
+class Paths(Protocol):
+    """Questions about the file system that conditions on paths may ask."""
+
+    def resolve(self, path: str, cwd: str | None) -> str | None:
+        """The path with links and dots resolved, or None where that can't be told."""
+
+
+class Resolver(Protocol):
+    """Questions about names that conditions on hosts may ask."""
+
+    def addresses(self, host: str) -> Sequence[str] | None:
+        """The addresses of a host name, or None where that can't be told."""
+
+
+class Observer(Protocol):
+    """Somebody in this process who wants to hear of every change of a call, after it is durable."""
+
+    def changed(self, call: Call) -> None:
+        """Must not block and must not raise."""
+
+
+__all__ = [
+    "Change",
+    "Chat",
+    "Clock",
+    "Executor",
+    "Expect",
+    "KeyTakenError",
+    "Observer",
+    "Paths",
+    "PlatformError",
+    "Policy",
+    "PolicySource",
+    "Resolver",
+    "ShortTakenError",
+    "Store",
+    "Unit",
+]

@@ -1,0 +1,411 @@
+"""Secrets masked in what people and logs see; never in what is stored, sealed or run.
+
+Two kinds of rules. The formats are credentials that their issuer made recognisable (a prefix, an
+alphabet, a length) and are masked anywhere. The names are words such as `password`: what is assigned to
+one is masked too, but not in code and commands, where guessing would hide what a person has to judge. A
+mask keeps the format's prefix and says how much it hides, `ghp_[masked 36]`. No format admits what a
+shell would run, so a mask can't hide a command. Every pattern is bounded or possessive: time grows with
+the length of the text only.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+# Where a token may start: not inside a word, but right after an escape such as the `\n` of a JSON string.
+_START = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"
+_WORD = r"A-Za-z0-9_\-"
+_BASE64 = "A-Za-z0-9+/"
+
+# What issuers put in front -> what follows it: the alphabet and the fewest characters that make it a token.
+_PREFIXED: dict[str, tuple[str, int]] = {
+    r"gh[pousr]_": ("A-Za-z0-9", 20),  # GitHub
+    r"github_pat_": ("A-Za-z0-9_", 20),
+    r"gl(?:agent|cbt|dt|ffct|ft|imt|oas|pat|ptt|rt|soat)-": (_WORD + ".", 16),  # GitLab
+    r"xox[abeoprs]-": (_WORD + ".", 6),  # Slack
+    r"xapp-": (_WORD, 6),
+    r"sk-(?:ant|or|proj|svcacct|admin|lf)-": (_WORD, 8),  # Anthropic, OpenRouter, OpenAI, Langfuse
+    r"AIza": (_WORD, 30),  # Google
+    r"ya29\.": (_WORD + ".", 20),
+    r"GOCSPX-": (_WORD, 20),
+    r"1//0": (_WORD, 30),
+    r"[rs]k_(?:live|test)_": ("A-Za-z0-9", 8),  # Stripe
+    r"whsec_": (_BASE64 + "=", 16),
+    r"npm_": ("A-Za-z0-9", 30),
+    r"pypi-": (_WORD, 30),
+    r"hf_": ("A-Za-z0-9", 20),  # Hugging Face
+    r"SG\.": (_WORD + ".", 40),  # SendGrid
+    r"xkeysib-": (_WORD, 30),  # Brevo
+    r"AGE-SECRET-KEY-1": ("A-Z0-9", 20),  # age
+    r"hv[bsr]\.": (_WORD + ".", 20),  # Vault
+    r"do[opr]_v1_": ("0-9a-f", 40),  # DigitalOcean
+    r"shp(?:at|ca|pa|ss)_": ("0-9A-Fa-f", 30),  # Shopify
+    r"dapi": ("0-9a-f", 32),  # Databricks
+    r"dp\.(?:audit|ct|pt|sa|scim|st)\.": (_WORD + ".", 20),  # Doppler
+    r"lin_(?:api|oauth)_": ("A-Za-z0-9", 30),  # Linear
+    r"(?:ntn|figd|glsa|glc|gsk|nfp|sbp|phx|tfp)_": (_WORD, 30),  # Notion, Figma, Grafana, Groq, Netlify, ...
+    r"pscale_(?:oauth|pw|tkn)_": (_WORD + ".", 30),  # PlanetScale
+    r"rubygems_": ("0-9a-f", 40),
+    r"dckr_(?:oat|pat)_": (_WORD, 20),  # Docker
+    r"sntry[su]_": (_WORD + "=+/", 30),  # Sentry
+    r"AT(?:ATT3|CTT3|BB)": (_WORD + "=", 24),  # Atlassian
+    r"(?:PMAK|NRAK|HRKU|pul|xai|pplx|tskey)-": (_WORD, 24),  # Postman, New Relic, Heroku, Pulumi, xAI, ...
+    r"r8_": ("A-Za-z0-9", 30),  # Replicate
+    r"sq0(?:atp|csp|idp)-": (_WORD, 20),  # Square
+    r"EAAA[A-Z]": ("A-Za-z0-9", 30),  # Meta and Square
+    r"eyJ": (_WORD, 8),  # JWT (RFC 7519): three parts, below
+}
+_NOT_BY_PREFIX_ALONE = {"eyJ"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Format:
+    """A pattern with the groups `keep`, which stays, and `secret`; a match must hold one of `hints`, if
+    there are any.
+    """
+
+    hints: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+    def mask(self, text: str, lowered: str) -> str:
+        if self.hints and not any(hint in lowered for hint in self.hints):
+            return text
+        return self.pattern.sub(_masked, text)
+
+
+def _masked(match: re.Match[str]) -> str:
+    """The match with its group `secret` counted instead of shown; what is masked already stays."""
+    start, end = match.span("secret")
+    before, after = match[0][: start - match.start()], match[0][end - match.start() :]
+    return before + _counted(match["secret"]) + after
+
+
+def _counted(secret: str) -> str:
+    if _MASKED.fullmatch(secret):
+        return secret
+    known = _KNOWN_START.match(secret)
+    kept = known[0] if known else ""
+    return f"{kept}[masked {len(secret) - len(kept):,}]"
+
+
+def _format(hints: str, pattern: str, flags: int = 0) -> _Format:
+    return _Format(tuple(hints.split()), re.compile(pattern, flags))
+
+
+_ANY_PREFIX = "|".join(_PREFIXED) + "|sk-"
+_KNOWN_START = re.compile(_ANY_PREFIX)
+_MASKED = re.compile(rf"(?:(?:{_ANY_PREFIX})?\[masked [0-9,]+\])+")
+# Where hyphens or underscores may stand in a token, `pul-request-template-for-issues` must not be one.
+_NOT_A_NAME = rf"(?=[{_WORD}.]{{0,48}}[0-9A-Z])"
+_PREFIXED_TOKEN = re.compile(
+    _START
+    + "(?:"
+    + "|".join(
+        f"(?:{prefix}){_NOT_A_NAME if _WORD in alphabet else ''}[{alphabet}]{{{fewest},}}+"
+        for prefix, (alphabet, fewest) in _PREFIXED.items()
+        if prefix not in _NOT_BY_PREFIX_ALONE
+    )
+    + ")"
+)
+
+# The body of a PEM block, also broken off. A short line is taken only before its end, and never a plain word,
+# so that no command can stand in for one.
+_BREAK = r"(?:\s|\\[nrt]){1,8}+"
+_LONG_LINE = rf"[{_BASE64}=]{{40,}}+"
+_SHORT_LINE = rf"(?=[{_BASE64}]{{0,80}}[A-Z0-9+=])(?!/)[{_BASE64}=]{{1,80}}+"
+_PEM_HEADER = r"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset)\s?:[ ]?[\w ,.:+/-]{0,100}"
+_WHOLE_PEM = rf"(?:{_BREAK}(?:{_PEM_HEADER}|{_LONG_LINE}|{_SHORT_LINE})){{1,2000}}+(?=(?:{_BREAK})?-----END )"
+_BROKEN_PEM = rf"(?:{_BREAK}(?:{_PEM_HEADER}|{_LONG_LINE})){{1,2000}}+(?:{_BREAK}{_SHORT_LINE}(?=[\s\"']{{0,8}}\Z))?"
+
+# `sk-` begins class names too: 20 letters and digits, or among hyphens both a digit and a capital letter.
+_OPENAI = (
+    rf"[A-Za-z0-9]{{20,}}+(?![{_WORD}])"
+    rf"|(?=[{_WORD}]{{0,48}}[0-9])(?=[{_WORD}]{{0,48}}[A-Z])[{_WORD}]{{20,}}+"
+)
+
+_FORMATS = (
+    _format(  # Private keys (RFC 7468, OpenPGP, OpenSSH), also broken off
+        "private",
+        r"(?P<keep>-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)"
+        rf"(?P<secret>{_WHOLE_PEM}|{_BROKEN_PEM})",
+    ),
+    _format(  # The webhook's path is the credential: Slack, Discord, Microsoft Teams
+        "hooks webhook",
+        r"(?P<keep>https?://(?:hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/"
+        r"|(?:[a-z]{1,10}\.)?discord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/\d{5,25}/"
+        r"|[a-z0-9-]{1,60}\.webhook\.office\.com/webhookb2/))(?P<secret>[\w@/-]{4,}+)",
+    ),
+    _format(  # JSON Web Tokens, RFC 7519, and JWE
+        "eyj",
+        rf"(?<![{_WORD}])(?P<secret>eyJ[{_WORD}]{{6,4096}}\.[{_WORD}]{{4,}}+(?:\.[{_WORD}]*+){{1,3}})",
+    ),
+    _format(  # A key id and the secret beside it: Amazon Web Services
+        "akia asia abia acca",
+        _START + rf"(?P<keep>(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{{16}}[^{_BASE64}$`();|&<>]{{1,8}}(?:[A-Za-z_]{{1,40}}"
+        rf"[^{_BASE64}$`();|&<>]{{1,8}})?)(?P<secret>[{_BASE64}]{{40}})(?![{_BASE64}=])",
+    ),
+    _format("akia asia abia acca", _START + r"(?P<keep>AKIA|ASIA|ABIA|ACCA)(?P<secret>[A-Z0-9]{16})(?![A-Z0-9])"),
+    _format(
+        "aws",
+        rf"(?P<keep>aws.{{0,20}}(?:secret|session|security).{{0,30}}?[=:'\"\s,])(?P<secret>[{_BASE64}]{{40,}}+={{0,2}})",
+        re.IGNORECASE,
+    ),
+    _format(  # Azure storage and service bus connection strings
+        "accountkey sharedaccesskey",
+        rf"(?P<keep>(?:AccountKey|SharedAccessKey)=)(?P<secret>[{_BASE64}]{{20,}}+={{0,2}})",
+    ),
+    _format(  # Telegram: the number is the bot's public id
+        ":",
+        r"(?<![0-9A-Za-z])(?P<keep>(?:bot)?[0-9]{8,10}:)(?P<secret>[A-Za-z0-9_-]{35})(?![A-Za-z0-9_-])",
+    ),
+    _format(  # Discord bots
+        ".",
+        _START + r"(?P<secret>[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40})(?![\w.-])",
+    ),
+    _format("atlasv1", r"(?P<secret>[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{40,}+)"),  # Terraform
+    _format("pat", _START + r"(?P<keep>pat)(?P<secret>[A-Za-z0-9]{14}\.[0-9a-f]{40,}+)"),  # Airtable
+    _format("key-", _START + r"(?P<keep>key-)(?P<secret>[0-9a-f]{32})(?![0-9A-Za-z-])"),  # Mailgun
+    _format("-us", _START + r"(?P<secret>[0-9a-f]{32}-us[0-9]{1,2})(?![0-9A-Za-z-])"),  # Mailchimp
+    _format("sk", _START + r"(?P<keep>SK)(?P<secret>[0-9a-f]{32})(?![0-9A-Za-z])"),  # Twilio
+    _format("sk-", _START + rf"(?P<keep>sk-)(?P<secret>{_OPENAI})"),  # OpenAI and those that follow it
+    _format("", rf"(?P<secret>{_PREFIXED_TOKEN.pattern})"),
+    _format(  # HTTP credentials, RFC 9110 section 11
+        "authorization",
+        r"(?P<keep>authorization[\\\"']{0,3}\s{0,3}[:=,]\s{0,3}[\\\"']{0,3}"
+        r"(?:(?:bearer|basic|token|bot|apikey|digest|negotiate)\s{1,3})?)"
+        r"(?!(?:bearer|basic|token|bot|apikey|digest|negotiate)\b)(?P<secret>[A-Za-z0-9._~+/=:-]++)",
+        re.IGNORECASE,
+    ),
+    _format(
+        "bearer",
+        r"\b(?P<keep>bearer\s{1,3})(?=[A-Za-z0-9._~+/-]{0,64}[0-9])(?P<secret>[A-Za-z0-9._~+/-]{12,}+=*+)",
+        re.IGNORECASE,
+    ),
+    _format(
+        "basic",
+        rf"\b(?P<keep>basic\s{{1,3}})(?=[{_BASE64}]{{0,64}}[0-9])(?=[{_BASE64}]{{0,64}}[A-Z])(?P<secret>[{_BASE64}]{{12,}}+=*+)",
+        re.IGNORECASE,
+    ),
+    _format(  # Cookies, RFC 6265
+        "cookie",
+        r"(?P<keep>\b(?:set-)?cookie\\?[\"']?:\s{0,3}\\?[\"']?)(?P<secret>[\w.!#%&*+^|~-]{1,80}=[^\s\"'`$\\;|&<>()]*+"
+        r"(?:;\s?[\w.!#%*+^~-]{1,80}=[^\s\"'`$\\;|&<>()]*+)*+)",
+        re.IGNORECASE,
+    ),
+    _format(  # User information in URLs, RFC 3986 section 3.2.1
+        "://",
+        r"(?P<keep>[a-z][a-z0-9+.-]{0,30}://[^\s/@:?#\"'`$()<>|;&]{0,200}:)"
+        r"(?P<secret>(?!\$)[^\s/@\"'`()<>|;&]{1,400})(?=@[\w\[$.-])",
+        re.IGNORECASE,
+    ),
+    _format(  # Secrets in URL queries, and signatures that are as good as one
+        "=",
+        r"(?P<keep>[?&](?:(?:access|api|auth|bot|client|id|private|refresh|session|user)[_-]?)?"
+        r"(?:(?<![?&])key|token|secret|password|passwd|pwd|sig|signature|jwt|assertion)=)"
+        r"(?P<secret>(?!\$)[^\s&#\"'`\\()<>|;{}\[\]]++)",
+        re.IGNORECASE,
+    ),
+    _format(
+        "x-amz-",
+        r"(?P<keep>[?&]X-Amz-(?:Signature|Credential|Security-Token)=)(?P<secret>[\w%/+.=-]+)",
+        re.IGNORECASE,
+    ),
+)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Names, word by word: those that are secrets by their last word, and by their last two.
+_SECRET_WORDS = _words(
+    """
+    accesskey accesstoken apikey apisecret apitoken authorization authtoken bearer bottoken clientsecret cookie
+    cookies credential credentials jwt passphrase passwd password passwords privatekey pwd refreshtoken secret
+    secretkey secrets sessiontoken signingsecret token xapikey
+    """
+)
+_FIRST_WORDS = {
+    "key": """
+        access account api app auth client deploy encryption hmac license master private secret service session
+        shared signing ssh webhook
+        """,
+    "keys": "access api encryption master private secret signing ssh",
+    "tokens": "access api auth bearer bot refresh session",
+    "pass": "admin bind db database ftp mail mysql pg postgres proxy redis root smtp sudo user",
+    "phrase": "pass recovery seed",
+    "auth": "basic http npm proxy",
+}
+_SECRET_PAIRS = {f"{first} {last}" for last, firsts in _FIRST_WORDS.items() for first in _words(firsts)}
+# Behind a secret's name these change nothing about it.
+_TRAILING = _words(
+    """
+    again b64 base64 confirm confirmation current dev hex live new old plain plaintext prod production raw repeat
+    staging str string test value
+    """
+)
+# In front of `token` these say that it is a place in a list, or a piece of text.
+_PLAIN_TOKENS = _words(
+    """
+    bos cancel cancellation cls continuation count design end eos last mask max min next num pad page pagination
+    sep special start stop sync unk
+    """
+)
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_NUMBER = re.compile(r"[0-9]+")
+_NAME_LENGTH = 80
+
+_HINT = re.compile(r"token|secret|pass|pwd|key|auth|cookie|credential|jwt|bearer|phrase")
+_GAP = r"[ \t]{0,3}"
+_NAME = re.compile(
+    r"(?:\\[nrt])?(?P<name>(?<![A-Za-z0-9_.-])(?P<flag>--?)?[A-Za-z_]"
+    rf"[A-Za-z0-9_.-]{{0,{_NAME_LENGTH - 1}}}+)"
+    rf"(?:\\{{0,3}}[\"'])?(?P<is>{_GAP}(?:=>|:=|\+=|=(?![=~])|:(?!:)){_GAP}|(?(flag)[ ](?=[^ -])|(?!)))"
+)
+_WORD_BEFORE = re.compile(r"[A-Za-z]{2,12}[ ]\Z")
+_VALUE = re.compile(
+    r"(?P<quote>\\{1,3}[\"'])(?P<escaped>(?:(?!(?P=quote))[^\n])*+)"
+    r"|\"(?P<double>(?:[^\"\\\n]|\\.)*+)|'(?P<single>[^'\n]*+)"
+    r"|(?P<bare>(?:\[masked [0-9,]+\]|[^\s\"'`,;&|<>(){}\\])++)(?![(])"
+)
+# What stands for a value and is none, or says only how a value is written.
+_STAND_IN = re.compile(
+    r"\$.*|%\w+%|<[^>]*>?|\*+|\.{3}|…|x{3,}|true|false|null|none|nil|undefined|yes|no|on|off"
+    r"|bearer|basic|digest|negotiate|",
+    re.IGNORECASE | re.DOTALL,
+)
+_LETTERS = re.compile(r"[A-Za-z]?[a-z]+[.!?]?")
+_SCHEME = re.compile(r"(?:bearer|basic|token|bot|digest)\s+(?=\S)", re.IGNORECASE)
+_NEAR_A_NAME = re.compile(
+    rf"(?P<keep>\b(?:api[ _-]?key|token|secret|password|credential)s?\b[^\n]{{0,40}}?{_START})"
+    rf"(?P<secret>(?-i:{_ANY_PREFIX})(?=[A-Za-z0-9_-]{{0,40}}(?-i:[A-Z0-9]))[A-Za-z0-9_.-]{{4,}}+)",
+    re.IGNORECASE,
+)
+_FLAG = re.compile(r"--?[A-Za-z][A-Za-z0-9_-]*")
+
+
+def mask(text: str, *, code: bool = False) -> str:
+    """The text with its secrets masked.
+
+    With `code` only known formats are masked, and what is assigned to a secret's name if it starts like one.
+    Masking twice gives the same as masking once.
+    """
+    lowered = text.lower()
+    for known in _FORMATS:
+        text = known.mask(text, lowered)
+    if not _HINT.search(lowered):
+        return text
+    return _mask_assignments(_NEAR_A_NAME.sub(_masked, text), code=code)
+
+
+def mask_value(value: Any, *, code: bool = False) -> Any:
+    """JSON with its secrets masked at any depth: under names that say secret, and known formats in strings.
+
+    Truth values, null and empty strings are no secrets. `code` is for the strings, as in `mask`.
+    """
+    if isinstance(value, str):
+        return mask(value, code=code)
+    if isinstance(value, dict):
+        return _mask_object(value, code=code)
+    if isinstance(value, list | tuple):
+        return list(_mask_items(value, code=code))
+    return value
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether what has this name is a secret: `db_password`, `apiKey`, `X-Auth-Token`; not `max_tokens`."""
+    words = [word.lower() for word in _WORDS.findall(name[-_NAME_LENGTH:])]
+    while words and (words[-1] in _TRAILING or _NUMBER.fullmatch(words[-1])):
+        words.pop()
+    if not words or (words[-1] == "token" and _PLAIN_TOKENS.intersection(words[-2:-1])):
+        return False
+    return words[-1] in _SECRET_WORDS or " ".join(words[-2:]) in _SECRET_PAIRS
+
+
+def _mask_object(value: Mapping[str, Any], *, code: bool) -> dict[str, Any]:
+    described = _describes_a_secret(value)
+    masked: dict[str, Any] = {}
+    for key, item in value.items():
+        secret = is_secret_name(key) or (described and key.lower() == "value")
+        masked[_free_key(mask(key, code=True), masked)] = _hide(item) if secret else mask_value(item, code=code)
+    return masked
+
+
+def _describes_a_secret(value: Mapping[str, Any]) -> bool:
+    """Whether this is a pair written as an object, `{"name": "Authorization", "value": ...}`."""
+    names = (item for key, item in value.items() if key.lower() in {"name", "key", "header"})
+    return any(isinstance(name, str) and is_secret_name(name) for name in names)
+
+
+def _free_key(key: str, taken: Mapping[str, Any]) -> str:
+    """Two keys may look the same once they are masked; neither may be lost."""
+    while key in taken:
+        key += "'"
+    return key
+
+
+def _mask_items(items: Sequence[Any], *, code: bool) -> Iterator[Any]:
+    """The items of a list; the one behind `--password` is its value."""
+    flagged = False
+    for item in items:
+        yield _hide(item) if flagged else mask_value(item, code=code)
+        flagged = isinstance(item, str) and bool(_FLAG.fullmatch(item)) and is_secret_name(item)
+
+
+def _hide(value: Any) -> Any:
+    """What stands under a secret's name: every text and number in it is masked whole, beyond a known
+    prefix.
+    """
+    if isinstance(value, dict):
+        return {key: _hide(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_hide(item) for item in value]
+    if value is None or isinstance(value, bool) or value == "":
+        return value
+    return _hide_text(str(value))
+
+
+def _hide_text(text: str) -> str:
+    scheme = _SCHEME.match(text)
+    kept = scheme[0] if scheme else ""
+    return kept + _counted(text[len(kept) :])
+
+
+def _mask_assignments(text: str, *, code: bool) -> str:
+    pieces: list[str] = []
+    done = 0
+    for name in _NAME.finditer(text):
+        value = _VALUE.match(text, name.end()) if name.start() >= done and _names_a_secret(name) else None
+        if value and _is_a_secret(name, value, code=code):
+            start, end = value.span(str(value.lastgroup))
+            pieces += text[done:start], _hide_text(text[start:end])
+            done = end
+    return "".join([*pieces, text[done:]])
+
+
+def _names_a_secret(name: re.Match[str]) -> bool:
+    if is_secret_name(name["name"]):
+        return True
+    before = _WORD_BEFORE.search(name.string, max(name.start() - 13, 0), name.start())
+    return before is not None and is_secret_name(before[0] + name["name"])
+
+
+def _is_a_secret(name: re.Match[str], value: re.Match[str], *, code: bool) -> bool:
+    """Whether the value is one; behind a colon, a word that a sentence goes on from is just a word."""
+    text = value[str(value.lastgroup)]
+    if code:
+        return bool(_KNOWN_START.match(text))
+    if _STAND_IN.fullmatch(text):
+        return False
+    in_prose = name["is"].strip() == ":" and value["bare"] is not None
+    return not (in_prose and _LETTERS.fullmatch(text) and _goes_on(value))
+
+
+def _goes_on(value: re.Match[str]) -> bool:
+    rest = value.string[value.end() : value.end() + 2]
+    return rest[:1] == " " and rest[1:].isalpha()

@@ -1,0 +1,91 @@
+"""What is sealed of a call: the row as asked, the decision, and each vote. A broken seal runs nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from hitl.tokens import Keyring, Purpose, frame
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from hitl.model import Call, Vote
+
+
+def row_bytes(call: Call) -> bytes:
+    """Every field that must not change once people were asked."""
+    verdict = call.verdict
+    return frame(
+        (
+            call.ref,
+            call.short,
+            call.digest,
+            hashlib.sha256(call.args).digest(),
+            call.tools,
+            call.tool,
+            call.executor,
+            call.definition,
+            call.cwd,
+            *(part for pair in call.preconditions for part in pair),
+            call.sentence,
+            call.preview,
+            *call.notes,
+            call.note,
+            call.requester,
+            call.agent,
+            call.session,
+            call.origin,
+            call.runs.value,
+            call.key,
+            call.previous,
+            verdict.action.value,
+            verdict.risk.value,
+            verdict.rule,
+            verdict.reason,
+            verdict.policy,
+            str(verdict.execution_s),
+            "reason" if verdict.require_reason else "",
+            "others" if verdict.exclude_requester else "",
+            *call.approvers,
+            "->",
+            *call.routes,
+            call.created_at.isoformat(),
+            call.deadline.isoformat(),
+        )
+    )
+
+
+def decision_bytes(call: Call) -> bytes:
+    """The decision: on which call, what, by whom, when."""
+    at = call.decided_at.isoformat() if call.decided_at else None
+    return frame((call.ref, call.digest, call.decision, call.decided_by, at))
+
+
+def vote_bytes(ref: str, digest: str, *, approve: bool, principal: str, at: datetime) -> bytes:
+    """One vote: on which call, which way, by whom, when."""
+    return frame((ref, digest, "approve" if approve else "reject", principal, at.isoformat()))
+
+
+def row_holds(keys: Keyring, call: Call) -> bool:
+    """Whether the stored row is as it was sealed."""
+    return keys.holds(Purpose.ROW, row_bytes(call), call.row_mac)
+
+
+def decision_holds(keys: Keyring, call: Call) -> bool:
+    """Whether the stored decision is as it was sealed."""
+    return keys.holds(Purpose.DECISION, decision_bytes(call), call.decision_mac)
+
+
+def votes_hold(keys: Keyring, call: Call, votes: Sequence[Vote]) -> bool:
+    """Whether every stored vote is as it was sealed, and the approver of the decision is among those who approved."""
+    intact = all(
+        keys.holds(
+            Purpose.VOTE,
+            vote_bytes(call.ref, call.digest, approve=v.approve, principal=v.principal, at=v.at),
+            v.mac,
+        )
+        for v in votes
+    )
+    return intact and any(v.approve and v.principal == call.decided_by for v in votes)

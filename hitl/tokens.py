@@ -1,0 +1,167 @@
+"""Refs, seals and button data: who made what, checked without asking anybody.
+
+Keys are derived for each purpose from a list of master keys with HMAC-SHA256 as the pseudo-random function
+(NIST SP 800-108). The first master key signs, all verify, so that keys can be rotated while calls are open.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from base64 import b64decode, urlsafe_b64encode
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Self
+from uuid import UUID
+
+from hitl.errors import InvalidConfirmation
+from hitl.model import Verb
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+
+#: Crockford's base32: no I, L, O, U, so that a ref can be read aloud and typed back.
+CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_LOOKALIKES = str.maketrans("ILO", "110")
+SHORT_LENGTH = 6
+_MIN_KEY_BYTES = 32
+
+
+class Purpose(StrEnum):
+    """What a derived key may be used for."""
+
+    BUTTON = "button"
+    ROW = "row"
+    DECISION = "decision"
+    VOTE = "vote"
+    STANDING = "standing"
+
+
+def frame(parts: Iterable[str | bytes | None]) -> bytes:
+    """Parts joined so that no two lists of parts give the same bytes: each with its length before it."""
+    framed = bytearray()
+    for part in parts:
+        raw = b"" if part is None else part.encode() if isinstance(part, str) else part
+        framed += b"%d%s" % (len(raw), b"-" if part is None else b":")
+        framed += raw
+    return bytes(framed)
+
+
+class Keyring:
+    """Signs with the first master key, verifies with all. A seal is `KEYID:HEX`, 64 hex digits.
+
+    Raises ValueError for an empty list, a key under 32 bytes, or a key id with a colon.
+    """
+
+    __slots__ = ("_derived", "_signer")
+
+    def __init__(self, masters: Sequence[tuple[str, bytes]]) -> None:
+        if not masters or any(len(key) < _MIN_KEY_BYTES or ":" in kid for kid, key in masters):
+            msg = "a keyring needs at least one key of 32 bytes or more, with an id without a colon"
+            raise ValueError(msg)
+        self._signer = masters[0][0]
+        self._derived = {
+            (kid, purpose): hmac.digest(key, b"sayso/1/" + purpose.encode(), "sha256")
+            for kid, key in masters
+            for purpose in Purpose
+        }
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """The ids of all keys that it verifies with."""
+        return frozenset(kid for kid, _ in self._derived)
+
+    def seal(self, purpose: Purpose, data: bytes) -> str:
+        """A seal over the data."""
+        return f"{self._signer}:{self._mac(self._signer, purpose, data).hex()}"
+
+    def holds(self, purpose: Purpose, data: bytes, seal: str | None) -> bool:
+        """Whether the seal is one of ours over just this data; any malformed seal is a no."""
+        kid, _, given = (seal or "").partition(":")
+        if (kid, purpose) not in self._derived:
+            return False
+        return hmac.compare_digest(self._mac(kid, purpose, data).hex().encode(), given.encode())
+
+    def short_macs(self, purpose: Purpose, data: bytes) -> Iterable[bytes]:
+        """The first 16 bytes of the seal under each key, the signing key's first (button data has no key id)."""
+        signer_first = sorted(self.ids, key=lambda kid: kid != self._signer)
+        return (self._mac(kid, purpose, data)[:16] for kid in signer_first)
+
+    def _mac(self, kid: str, purpose: Purpose, data: bytes) -> bytes:
+        return hmac.digest(self._derived[kid, purpose], data, "sha256")
+
+
+def new_ref(now: datetime) -> str:
+    """A UUID version 7 (RFC 9562 section 5.7): milliseconds first, so that refs sort by time."""
+    millis = int(now.timestamp() * 1000)
+    number = (millis << 80) | secrets.randbits(80)
+    number = number & ~(0xF << 76) | (7 << 76)
+    number = number & ~(0x3 << 62) | (2 << 62)
+    return str(UUID(int=number))
+
+
+def new_short() -> str:
+    """Six Crockford characters, at least one of them a digit, so that no short ref is a word."""
+    while True:
+        number = secrets.randbits(5 * SHORT_LENGTH)
+        text = "".join(CROCKFORD[number >> 5 * place & 31] for place in range(SHORT_LENGTH))
+        if not text.isalpha():
+            return text
+
+
+def as_short(text: str) -> str | None:
+    """The short ref that somebody typed, read as Crockford says (case and I, L, O forgiven), or None."""
+    typed = text.strip().lstrip("#").upper().translate(_LOOKALIKES)
+    fits = len(typed) == SHORT_LENGTH and all(char in CROCKFORD for char in typed) and not typed.isalpha()
+    return typed if fits else None
+
+
+def new_secret() -> str:
+    """A claimant's secret: 32 random bytes, base64url."""
+    return secrets.token_urlsafe(32)
+
+
+_VERBS = (Verb.APPROVE, Verb.REJECT, Verb.DETAILS)
+_VERSION = 1
+_PACKED = 34
+
+
+@dataclass(frozen=True, slots=True)
+class ButtonData:
+    """What a button carries: 46 characters, of Telegram's 64 bytes. It finds a call; it is no authority."""
+
+    verb: Verb
+    ref: str
+    mac: bytes
+
+    @classmethod
+    def sealed(cls, keys: Keyring, verb: Verb, ref: str, *, digest: str, deadline: datetime, place: str) -> Self:
+        """Button data for one verb of one call on one `place` (platform and chat)."""
+        return cls(verb, ref, next(iter(keys.short_macs(Purpose.BUTTON, _said(verb, ref, digest, deadline, place)))))
+
+    @classmethod
+    def unpack(cls, packed: str) -> Self:
+        """Raises InvalidConfirmation for anything that isn't button data of this version."""
+        try:
+            raw = b64decode(packed.encode("ascii") + b"==", altchars=b"-_", validate=True)
+        except (ValueError, UnicodeEncodeError):
+            raw = b""
+        if len(raw) != _PACKED or raw[0] != _VERSION or raw[1] >= len(_VERBS):
+            msg = "That button isn't one of ours. Nothing was decided."
+            raise InvalidConfirmation(msg)
+        return cls(_VERBS[raw[1]], str(UUID(bytes=raw[2:18])), raw[18:])
+
+    def pack(self) -> str:
+        """The characters to put into the button."""
+        raw = bytes((_VERSION, _VERBS.index(self.verb))) + UUID(self.ref).bytes + self.mac
+        return urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+    def holds(self, keys: Keyring, *, digest: str, deadline: datetime, place: str) -> bool:
+        """Whether it was made for just this call, verb and place by one of our keys (constant-time compare)."""
+        said = _said(self.verb, self.ref, digest, deadline, place)
+        return any(hmac.compare_digest(mac, self.mac) for mac in keys.short_macs(Purpose.BUTTON, said))
+
+
+def _said(verb: Verb, ref: str, digest: str, deadline: datetime, place: str) -> bytes:
+    return frame((verb, ref, digest, deadline.isoformat(), place))

@@ -1,0 +1,69 @@
+"""A call as data for programs: what the socket, `--json` and later HTTP answer. Secrets are masked here too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hitl.canonical import digest_mark
+from hitl.cards import details, outcome, outcome_for_agent
+from hitl.redaction import mask, mask_value
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from hitl.model import Call, Recorded
+
+
+def view(call: Call) -> dict[str, Any]:
+    """Everything that a listed reader may know of a call, as JSON types; times are ISO 8601 in UTC."""
+    return {
+        "ref": call.ref,
+        "short": call.short,
+        "status": call.status.value,
+        "state": call.state.value,
+        "tools": call.tools,
+        "tool": call.tool,
+        "args": mask_value(call.arguments),
+        "cwd": call.cwd,
+        "digest": call.digest,
+        "mark": digest_mark(call.digest),
+        "risk": call.verdict.risk.value,
+        "why": call.verdict.why,
+        "rule": call.verdict.rule,
+        "requester": call.requester,
+        "agent": call.agent,
+        "origin": call.origin,
+        "runs": call.runs.value,
+        "execution_s": call.verdict.execution_s,
+        "approvers": list(call.approvers),
+        "created_at": _iso(call.created_at),
+        "expires_at": _iso(call.deadline),
+        "decided_at": _iso(call.decided_at),
+        "decided_by": call.decided_by,
+        "reason": mask(call.reason) if call.reason else None,
+        "outcome": outcome(call),
+        "message": outcome_for_agent(call),
+        "output": mask(call.output) if call.output else None,
+        "error": mask(call.error) if call.error else None,
+        "previous": call.previous,
+    }
+
+
+def full_view(call: Call, history: list[Recorded]) -> dict[str, Any]:
+    """The view with its details in words and its record."""
+    record = [
+        {
+            "seq": row.seq,
+            "at": _iso(row.at),
+            "event": row.event,
+            "actor": row.actor,
+            "data": row.data,
+            "hash": row.hash,
+        }
+        for row in history
+    ]
+    return view(call) | {"details": details(call), "record": record}
+
+
+def _iso(at: datetime | None) -> str | None:
+    return at.isoformat() if at else None

@@ -1,0 +1,137 @@
+"""Every sentence that people and agents read, in one catalogue, so that it can be translated whole.
+
+`say(key, **facts)` fills a sentence; facts are already visible, masked text. Templates are `str.format` ones.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hitl.model import Risk
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SIGNS: Mapping[Risk, str] = {Risk.CRITICAL: "🔴", Risk.HIGH: "🟠", Risk.MEDIUM: "🟡", Risk.LOW: "🟢"}
+
+ENGLISH: Mapping[str, str] = {
+    # why a call has its risk
+    "why.reads": "It only reads.",
+    "why.changes": "It changes something that exists.",
+    "why.harmful": "It can do harm that can't be undone.",
+    "why.unknown": "Nothing is known about this tool, so it counts as harmful.",
+    "why.floor": "It isn't confined, so it can reach more than it names.",
+    "why.policy_error": "The policy can't be evaluated, so nothing is allowed.",
+    "why.no_tool": "No tool of that name may run here.",
+    "why.must_ask": "It was asked for as one that a person decides.",
+    # the card
+    "card.title": "{sign} {risk} risk: {tool}",
+    "card.does.fallback": "Runs {tool} with {count} arguments.",
+    "card.does.command": "Runs a command on the caller's machine.",
+    "card.who": "asked by {requester}",
+    "card.who.agent": "asked by {requester} through {agent}",
+    "card.note": "the agent says: {note}",
+    "card.ends": "ends {time} UTC; silence means no",
+    "card.hidden": "⚠ holds {count} hidden characters, written out as \\u{{...}}",
+    "card.cut": "⚠ {count} characters are not shown; open the details before you say yes",
+    "card.same": "⚠ the same call waits as {short} already",
+    "card.again": "asked again after {short}",
+    "card.programs": "programs: {programs}",
+    "card.left_out": "… {count} characters left out …",
+    "card.lines_left_out": "… {count} lines left out …",
+    "card.how": "answer yes, or no because REASON",
+    "card.how.critical": "critical: answer yes {short} or no {short}; buttons ask twice",
+    "card.how.reason": "answer approve {short} because REASON, or no because REASON",
+    # outcomes, for people
+    "outcome.pending": "waiting for an answer",
+    "outcome.allowed": "allowed by the policy",
+    "outcome.denied": "denied by the policy: {why}",
+    "outcome.approved": "approved by {by}",
+    "outcome.running": "approved by {by}, running",
+    "outcome.rejected": "rejected by {by}",
+    "outcome.rejected.reason": "rejected by {by}: {reason}",
+    "outcome.expired": "expired: nobody answered in time",
+    "outcome.expired.unseen": "expired: nobody saw it",
+    "outcome.withdrawn": "withdrawn by {by}",
+    "outcome.undeliverable": "nobody could be asked: {why}",
+    "outcome.succeeded": "done, approved by {by}",
+    "outcome.failed": "approved by {by}, but it failed: {error}",
+    "outcome.timed_out": "approved by {by}, stopped at its time limit; what it had done by then stays done",
+    "outcome.released": "approved by {by} and handed to the caller",
+    "outcome.refused": "approved by {by}, but not run: {error}",
+    "outcome.lapsed": "approved by {by}, but nobody ran it in time",
+    "outcome.unknown": "approved by {by}; whether it ran is not known. It is not tried again: look before you ask anew",
+    # answers to a reply
+    "answer.approved": "{short} approved.",
+    "answer.approved.late_hold": "{short} was approved, but not run: {error}",
+    "answer.rejected": "{short} rejected.",
+    "answer.rejected.reason": "{short} rejected: {reason}",
+    "answer.details": "{short} in full:",
+    "answer.confirm": "{short} is critical: say so again within 60 seconds{how}.",
+    "answer.confirm.raised": "The rules are stricter than when {short} was asked: it counts as {risk} now. Say so again within 60 seconds{how}.",
+    "answer.confirm.soon": "{short}: that was too quick to be a second thought. Say so again within 60 seconds{how}.",
+    "answer.confirm.api": ", with --confirm {short}",
+    "answer.reason_needed": "{short} is approved only with a reason: approve {short} because REASON.",
+    "answer.details_needed": "{short} is too long for its card: open the details first, then answer.",
+    "answer.name_it": "{short} is critical: name it, yes {short} or no {short}.",
+    "answer.no_reaction": "{short} is critical and can't be decided by a reaction.",
+    "answer.unclear": "I take that for neither yes nor no ({why}). Nothing was decided. Answer yes, or no because REASON.",
+    "answer.which": "Several calls wait. Name one: {shorts}.",
+    "answer.point": "Nothing was decided: reply to the card, or name it: yes {short}.",
+    "answer.two_targets": "That names {named} but answers {target}. Nothing was decided.",
+    "answer.denied_now": "The policy denies {short} by now: {why}. It was not run.",
+    "answer.reason_added": "{short}: the reason is on record.",
+    # refusals
+    "refused.unknown": "There is no call {short}. Nothing was decided.",
+    "refused.unknown.none": "Nothing waits for an answer.",
+    "refused.place": "{short} is not asked about here. Nothing was decided.",
+    "refused.stranger": "{who} is not on the list of those who may decide {short}. Nothing was decided.",
+    "refused.own": "You asked for {short} yourself, so somebody else must approve it.",
+    "refused.decided": "{short} was decided already: {outcome}.",
+    "refused.expired": "{short} is over: time was up at {time} UTC. Nothing ran.",
+    "refused.policy": "The policy can't be evaluated ({why}), so nothing can be approved now. {short} stays open.",
+    "refused.peer": "{who} stands on no list of this service: add it to requesters, approvers or operators. Nothing was done.",
+    "refused.requester": "{who} is not on the list of those who may ask here. Nothing was asked.",
+    "refused.pending": "{who} has {count} calls waiting already. Nothing was recorded; ask again when some are decided.",
+    "refused.flood": "{who} asked {count} times within {minutes} minutes. Nothing was recorded; ask again in {wait} seconds.",
+    "refused.key": "The key {name} was used for another call, {short}. Use a new key for a new call.",
+    "refused.withdraw": "Only the one who asked, or an operator, can withdraw {short}.",
+    "refused.claim": "{short} can't be claimed: it is {status}.",
+    "refused.claimed": "{short} was handed to another claimant already.",
+    "refused.finish": "{short} isn't yours to report on.",
+    "refused.reason_late": "A reason can be added for 60 seconds, by the one who rejected. {short} stays as it is.",
+    "refused.timeout": "A time limit lies between 5 seconds and 7 days; {given} seconds doesn't.",
+    # why something wasn't run
+    "unfit.row": "its stored row doesn't carry its seal",
+    "unfit.decision": "its stored decision doesn't carry its seal",
+    "unfit.votes": "its stored votes don't carry their seals",
+    "unfit.policy": "the policy denies it by now: {why}",
+    "unfit.policy_error": "the policy can't be evaluated by now",
+    "unfit.tool": "the tool may not run here any more, or is another one than was shown",
+    "unfit.nobody": "nobody may approve it",
+    "unfit.nowhere": "no surface can show it",
+    "unfit.surfaces": "every surface refused its card",
+    # what an agent is told
+    "agent.succeeded": "{short} was approved and ran.",
+    "agent.denied": "{short} is denied by the policy: {why} It was not run.",
+    "agent.rejected": "{short} was rejected. It was not run.",
+    "agent.rejected.reason": "{short} was rejected, reason: {reason}. It was not run.",
+    "agent.expired": "{short} expired: nobody answered in time, so it was not run. Silence is no answer by a person.",
+    "agent.withdrawn": "{short} was withdrawn. It was not run.",
+    "agent.undeliverable": "{short} could not be asked: {why}. It was not run.",
+    "agent.failed": "{short} was approved, but failed: {error}",
+    "agent.timed_out": "{short} was approved, but was stopped at its time limit. It may have done part of its work.",
+    "agent.released": "{short} was approved and is yours to run, once.",
+    "agent.refused": "{short} was approved, but not run: {error}. Ask anew if it is still wanted.",
+    "agent.lapsed": "{short} was approved, but nobody ran it in time. It was not run.",
+    "agent.unknown": "{short} was approved; whether it ran is not known. It is not tried again. Look before you ask anew.",
+    "agent.pending": "{short} waits for a person.",
+    "agent.allowed": "{short} is allowed.",
+    "agent.approved": "{short} is approved.",
+    "agent.running": "{short} is running.",
+}
+
+
+def say(key: str, /, **facts: object) -> str:
+    """The sentence of that key. Raises KeyError for a key or fact that is missing: a bug, caught by a test."""
+    return ENGLISH[key].format(**facts)

@@ -1,0 +1,104 @@
+"""The state folder: where database and keys lie, closed to other users, used by one service at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+from pathlib import Path
+from typing import Self
+
+from hitl.errors import Unavailable
+
+_DATABASE = "sayso.db"
+_KEYS = "keys.json"
+_LOCK = "sayso.lock"
+_FOLDER_MODE = 0o700
+_FILE_MODE = 0o600
+_WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+
+class StateFolder:
+    """A state folder under lock. The lock is the kernel's (flock) and ends with the process."""
+
+    def __init__(self, path: Path, lock: int) -> None:
+        self.path = path
+        self._lock = lock
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Make the folder where there is none (0700, parents too), close it to others, and take its lock.
+
+        Raises Unavailable where it can't be made or written, belongs to somebody else, can be written by
+        others, or another service uses it.
+        """
+        try:
+            path.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+            close_to_others(path, _FOLDER_MODE)
+            return cls(path, _locked(path / _LOCK))
+        except OSError as error:
+            raise Unavailable(
+                f"The state folder {path} can't be used: {error.strerror}. Name another with --state, or make"
+                " this one writable for the user that runs sayso."
+            ) from error
+
+    @property
+    def database(self) -> Path:
+        """The database file, there and closed to others."""
+        return private_file(self.path / _DATABASE)
+
+    @property
+    def keys(self) -> Path:
+        """Where the master keys lie."""
+        return self.path / _KEYS
+
+    def close(self) -> None:
+        """Let another service use the folder."""
+        os.close(self._lock)
+
+
+def close_to_others(path: Path, mode: int) -> None:
+    """Give the file or folder this mode.
+
+    Raises Unavailable where others could have written to it until now, or it isn't ours: what it holds can't
+    be trusted then, and nothing is mended silently.
+    """
+    found = path.stat()
+    if found.st_uid != os.geteuid():
+        raise Unavailable(f"{path} belongs to another user (uid {found.st_uid}). Run sayso as that user.")
+    if found.st_mode & _WRITABLE_BY_OTHERS:
+        raise Unavailable(
+            f"{path} can be written by other users (mode {stat.S_IMODE(found.st_mode):04o}). Check what it"
+            f" holds, then run: chmod {mode:o} {path}"
+        )
+    if stat.S_IMODE(found.st_mode) != mode:
+        path.chmod(mode)
+
+
+def private_file(path: Path) -> Path:
+    """The file, made empty where there is none, readable and writable for us alone.
+
+    Raises Unavailable as `close_to_others` does, and where it can't be opened.
+    """
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, _FILE_MODE))
+        close_to_others(path, _FILE_MODE)
+    except OSError as error:
+        raise Unavailable(f"{path} can't be used: {error.strerror}. Check who owns it, and the folder.") from error
+    return path
+
+
+def _locked(path: Path) -> int:
+    lock = os.open(private_file(path), os.O_RDWR)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(lock)
+        owner = path.read_text().strip() or "unknown"
+        raise Unavailable(
+            f"Another sayso service (pid {owner}) uses {path.parent}. Stop it first, or name another folder"
+            " with --state."
+        ) from error
+    os.truncate(lock, 0)
+    os.write(lock, f"{os.getpid()}\n".encode())
+    return lock

@@ -1,0 +1,88 @@
+"""The master keys: made on first run, kept in one file that only the service reads, never in the database."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from base64 import b64decode, b64encode
+from typing import TYPE_CHECKING, Any
+
+from adapters.database.folder import close_to_others
+from hitl.errors import Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from adapters.database.store import SqliteStore
+    from hitl.tokens import Keyring
+
+_FILE_MODE = 0o600
+_KEY_BYTES = 32
+
+
+def load(path: Path) -> Sequence[tuple[str, bytes]]:
+    """The master keys, `(key id, key)`: the first signs, all verify. One is made where there is no file.
+
+    The file is `{"keys": [{"id": ..., "key": base64}, ...]}`. To rotate, put a new key first; drop an old one
+    when no call sealed with it is open. Raises Unavailable for a file that others can use, or that isn't one.
+    """
+    try:
+        if not path.exists():
+            _make(path)
+        if path.stat().st_mode & 0o077:
+            raise Unavailable(f"{path} can be used by other users. Make new keys, or run: chmod 600 {path}")
+        close_to_others(path, _FILE_MODE)
+        return _read(json.loads(path.read_bytes()))
+    except OSError as error:
+        raise Unavailable(f"The keys in {path} can't be read: {error.strerror}.") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise Unavailable(
+            f"The keys in {path} can't be read: it isn't a key file ({error}). Restore it from a backup;"
+            " without it, open calls can't be decided."
+        ) from error
+
+
+async def check_keys(store: SqliteStore, keyring: Keyring) -> None:
+    """Hold the database to the keys, and remember which keys it may be sealed with from now on.
+
+    Raises Unavailable where a call that isn't over is sealed with a key that isn't in the keyring.
+    """
+    missing = await store.open_key_ids() - keyring.ids if await store.key_ids() - keyring.ids else frozenset()
+    if missing:
+        raise Unavailable(
+            f"Open calls are sealed with keys that are missing: {', '.join(sorted(missing))}. Put them back"
+            " into keys.json, after the first; they can go when those calls are over."
+        )
+    await store.keep_key_ids(keyring.ids)
+
+
+def _make(path: Path) -> None:
+    """Write the whole file under another name, then give it its own: a crash leaves no half a key file."""
+    key = {"id": secrets.token_hex(4), "key": b64encode(secrets.token_bytes(_KEY_BYTES)).decode()}
+    new = path.with_name(path.name + ".new")
+    new.unlink(missing_ok=True)
+    made = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, _FILE_MODE)
+    with os.fdopen(made, "w") as file:
+        file.write(json.dumps({"keys": [key]}, indent=1) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    os.link(new, path)
+    new.unlink()
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def _read(told: dict[str, Any]) -> Sequence[tuple[str, bytes]]:
+    keys = [(str(key["id"]), b64decode(key["key"], validate=True)) for key in told["keys"]]
+    if len({kid for kid, _ in keys}) != len(keys) or not keys:
+        raise ValueError("it has no key, or two with one id")
+    return keys

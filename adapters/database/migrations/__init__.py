@@ -1,0 +1,1 @@
+"""Alembic migrations of the embedded database, run at start in this process when the schema is older."""

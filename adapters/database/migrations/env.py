@@ -1,0 +1,16 @@
+"""What alembic runs: the migrations, on the connection it was given (`upgrade.config`)."""
+
+from __future__ import annotations
+
+from alembic import context
+from sqlmodel import SQLModel
+
+import adapters.database.tables  # noqa: F401 - importing it fills the metadata
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=SQLModel.metadata,
+    render_as_batch=True,
+)
+with context.begin_transaction():
+    context.run_migrations()

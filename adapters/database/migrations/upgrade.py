@@ -1,0 +1,32 @@
+"""Runs the migrations on a connection that is open already."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import StaticPool, create_engine
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from sqlalchemy import Connection
+
+
+def config(connection: Connection | None = None) -> Config:
+    """Alembic's settings. Without a connection, only the scripts can be looked at."""
+    made = Config()
+    made.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
+    made.attributes["connection"] = connection
+    return made
+
+
+def to_head(connection: sqlite3.Connection) -> None:
+    """Bring the schema to the newest revision, in one transaction: all of it, or nothing."""
+    engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
+    with engine.connect() as wrapped:
+        wrapped.exec_driver_sql("BEGIN IMMEDIATE")
+        command.upgrade(config(wrapped), "head")
+        wrapped.commit()

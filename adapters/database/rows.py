@@ -1,0 +1,216 @@
+"""Rows of the database from the frozen records and back.
+
+Records are checked here on their way in: a time must be an aware datetime, a state one of `State`, arguments
+bytes. What isn't fails its own unit with TypeError or AttributeError and is never written. Rows are read by
+position, in the order of `statements.py`, because a call has fifty columns and is read on every decision.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from json import JSONEncoder
+from typing import TYPE_CHECKING, Any
+
+from hitl.model import (
+    Action,
+    Call,
+    Claim,
+    Decision,
+    Incoming,
+    Post,
+    PostKind,
+    Recorded,
+    Result,
+    Risk,
+    Runs,
+    Sending,
+    State,
+    Verdict,
+    Vote,
+)
+from hitl.times import micros, moment
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+# RFC 8785 for what is kept here, text in lists and under ASCII keys, is just what this encoder writes.
+_json = JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode
+
+_NO_ITEMS = "[]"
+_STATES = {state.value: state for state in State}
+_DECISIONS: dict[str | None, Decision | None] = {None: None, **{each.value: each for each in Decision}}
+_RESULTS: dict[str | None, Result | None] = {None: None, **{each.value: each for each in Result}}
+_RUNS = {runs.value: runs for runs in Runs}
+
+
+def fixed_values(call: Call) -> tuple[Any, ...]:
+    """What `statements.FIXED` is filled with."""
+    verdict = call.verdict
+    return (
+        *(call.ref, call.short, call.digest, call.tools, call.tool, call.executor, call.definition, call.cwd),
+        *(_json(call.preconditions), call.sentence, call.preview, _json(call.notes), call.note),
+        *(call.requester, call.agent, call.session, call.origin, call.runs.value, call.key, call.previous),
+        *(verdict.action.value, verdict.risk.value, verdict.rule, verdict.policy),
+        *(verdict.timeout_s, verdict.execution_s, verdict.require_reason, _terms(verdict)),
+        *(_list(call.approvers), _list(call.routes)),
+        *(micros(call.created_at), micros(call.deadline), call.row_mac),
+    )
+
+
+def mutable_values(call: Call) -> tuple[Any, ...]:
+    """What `statements.MUTABLE` is filled with."""
+    claim = call.claim
+    return (
+        *(call.state.value, call.version, call.decision and call.decision.value, _micros(call.decided_at)),
+        *(call.decided_by, call.reason, call.decision_mac),
+        *((claim.owner, claim.secret_hash, micros(claim.until)) if claim else (None, None, None)),
+        *(call.result and call.result.value, _micros(call.finished_at), _micros(call.due_at), call.archived),
+        *(call.error, call.output),
+    )
+
+
+def args_of(call: Call) -> bytes:
+    """The arguments. Raises TypeError for anything but bytes: text would be stored, and be another value."""
+    if type(call.args) is not bytes:
+        raise TypeError(f"arguments are kept as bytes, not as {type(call.args).__name__}")
+    return call.args
+
+
+def call_of(row: Sequence[Any]) -> Call:
+    """The call of a row of `statements.CALL`."""
+    asked, ruled, agreed, moved, args = row[:20], row[20:28], row[28:33], row[33:49], row[49]
+    ref, short, digest, tools, tool, executor, definition, cwd, preconditions, sentence, preview, notes = asked[:12]
+    approvers, routes, created_at, deadline, row_mac = agreed
+    state, version, decision, decided_at, decided_by, reason, decision_mac = moved[:7]
+    owner, secret_hash, until, result, finished_at, due_at, archived, error, output = moved[7:]
+    note, requester, agent, session, origin, runs, key, previous = asked[12:]
+    values: tuple[Any, ...] = (
+        *(ref, short, digest, tools, tool, args, executor, definition, cwd, _pairs(preconditions)),
+        *(
+            sentence,
+            preview,
+            _strings(notes),
+            note,
+            requester,
+            agent,
+            session,
+            origin,
+            _RUNS[runs],
+            key,
+            previous,
+        ),
+        *(
+            _verdict(*ruled),
+            _strings(approvers),
+            _strings(routes),
+            moment(created_at),
+            moment(deadline),
+            row_mac,
+        ),
+        *(
+            _STATES[state],
+            version,
+            _DECISIONS[decision],
+            _moment(decided_at),
+            decided_by,
+            reason,
+            decision_mac,
+        ),
+        *(
+            None if owner is None else Claim(owner, secret_hash, moment(until)),
+            _RESULTS[result],
+            output,
+            error,
+        ),
+        *(_moment(finished_at), _moment(due_at), bool(archived)),
+    )
+    return Call(*values)
+
+
+@lru_cache(maxsize=1024)
+def _verdict(*ruled: Any) -> Verdict:
+    """Calls under one rule share their verdict: decoding it is the dearest part of reading a call."""
+    action, risk, rule, policy, timeout_s, execution_s, require_reason, terms = ruled
+    told = json.loads(terms)
+    values: tuple[Any, ...] = (
+        *(Action(action), Risk(risk), rule, told["reason"], told["why"], policy, timeout_s, execution_s),
+        *(told["approvers"] and tuple(told["approvers"]), told["exclude_requester"], bool(require_reason)),
+        *(told["message"], tuple(told["programs"])),
+    )
+    return Verdict(*values)
+
+
+def vote_values(vote: Vote) -> tuple[Any, ...]:
+    """What `statements.INSERT_VOTE` is filled with."""
+    return (
+        *(vote.ref, vote.principal, bool(vote.approve), vote.reason, vote.surface),
+        *(_micros(vote.pressed_at), micros(vote.at), vote.mac),
+    )
+
+
+def vote_of(row: Sequence[Any]) -> Vote:
+    """The vote of a row of `statements.VOTES`."""
+    ref, principal, approve, reason, surface, pressed_at, at, mac = row
+    return Vote(ref, principal, bool(approve), reason, surface, _moment(pressed_at), moment(at), mac)
+
+
+def line_values(line: Recorded) -> tuple[Any, ...]:
+    """What `statements.INSERT_LINE` is filled with."""
+    return line.ref, line.seq, micros(line.at), line.event, line.actor, line.data, line.prev, line.hash
+
+
+def line_of(row: Sequence[Any]) -> Recorded:
+    """The line of a row of `statements.LINES`."""
+    ref, seq, at, event, actor, data, prev, own = row
+    return Recorded(ref, seq, moment(at), event, actor, data, prev, own)
+
+
+def sending_of(row: Sequence[Any]) -> Sending:
+    """The outbox row of a row of `statements.TO_SEND`."""
+    number, ref, route, kind, attempts, message = row
+    return Sending(number, Post(ref, route, PostKind(kind)), attempts, message)
+
+
+def incoming_of(row: Sequence[Any]) -> Incoming:
+    """The event of a row of `statements.EVENTS_OPEN`."""
+    source, number, ordering, body, received_at, failures = row
+    return Incoming(source, number, ordering, body, moment(received_at), failures)
+
+
+@lru_cache(maxsize=1024)
+def _list(items: tuple[str, ...]) -> str:
+    """Most calls have the same approvers and routes as the one before."""
+    return _json(items)
+
+
+@lru_cache(maxsize=1024)
+def _strings(text: str) -> tuple[str, ...]:
+    return () if text == _NO_ITEMS else tuple(json.loads(text))
+
+
+def _pairs(text: str) -> tuple[tuple[str, str], ...]:
+    return () if text == _NO_ITEMS else tuple((name, value) for name, value in json.loads(text))
+
+
+def _micros(at: datetime | None) -> int | None:
+    return None if at is None else micros(at)
+
+
+def _moment(since_epoch: int | None) -> datetime | None:
+    return None if since_epoch is None else moment(since_epoch)
+
+
+@lru_cache(maxsize=1024)
+def _terms(verdict: Verdict) -> str:
+    return _json(
+        {
+            "approvers": verdict.approvers,
+            "exclude_requester": verdict.exclude_requester,
+            "message": verdict.message,
+            "programs": verdict.programs,
+            "reason": verdict.reason,
+            "why": verdict.why,
+        }
+    )

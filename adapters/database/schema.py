@@ -1,0 +1,39 @@
+"""Which schema a database has, and whether it is ours to use. Light, unless it must migrate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hitl.errors import Unavailable
+
+if TYPE_CHECKING:
+    import sqlite3
+
+#: The revisions of the migrations, oldest first. The last is what this code reads and writes.
+REVISIONS = ("0001",)
+
+
+def ensure(connection: sqlite3.Connection, database: str) -> None:
+    """Bring the schema to what this code needs.
+
+    Raises Unavailable for a database that a newer or another program made; it is left as it is.
+    """
+    found = _revision(connection)
+    if found == REVISIONS[-1]:
+        return
+    if found is not None and found not in REVISIONS:
+        raise Unavailable(
+            f"The database {database} has schema {found}, and this version of sayso knows schemas up to"
+            f" {REVISIONS[-1]}. Start the sayso that wrote it, or a newer one. Nothing was changed."
+        )
+    # alembic and SQLModel take longer to import than the rest of the service.
+    from adapters.database.migrations import upgrade  # noqa: PLC0415
+
+    upgrade.to_head(connection)
+
+
+def _revision(connection: sqlite3.Connection) -> str | None:
+    """What the database says of itself; None where no migration has run."""
+    there = connection.execute("select 1 from sqlite_master where name = 'alembic_version'").fetchone()
+    row = connection.execute("select version_num from alembic_version").fetchone() if there else None
+    return row[0] if row else None

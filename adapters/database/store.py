@@ -1,0 +1,236 @@
+"""The decision's `Store` port on SQLite: writes through the one writer, reads on another connection."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
+
+from adapters.database import rows, schema, units
+from adapters.database import statements as sql
+from adapters.database.checkpoints import Checkpointer
+from adapters.database.failures import unavailable
+from adapters.database.writer import Writer, connect
+from hitl.model import PostKind, Prompt
+from hitl.times import micros, moment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from adapters.database.folder import StateFolder
+    from hitl.model import Call, Incoming, PromptKind, Recorded, Sending, Vote
+    from hitl.ports import Change, Clock, Unit
+
+
+class SqliteStore:
+    """Keeps calls in the database of a state folder. Use it on the event loop that opened it.
+
+    `hitl.ports.Store` says what each method answers. Reads see all that was answered before.
+    """
+
+    def __init__(self, writer: Writer, reader: sqlite3.Connection, checkpointer: Checkpointer, clock: Clock) -> None:
+        self._writer = writer
+        self._reader = reader
+        self._checkpointer = checkpointer
+        self._clock = clock
+
+    @classmethod
+    async def open(cls, folder: StateFolder, clock: Clock) -> Self:
+        """The store of a folder whose lock is held, its schema brought up to date.
+
+        Raises Unavailable where the database can't be used, or a newer version of this program made it.
+        """
+        database = folder.database
+        connection = connect(database)
+        try:
+            schema.ensure(connection, str(database))
+        except sqlite3.Error as error:
+            raise unavailable(error, str(database)) from error
+        reader = connect(database)
+        reader.execute("PRAGMA query_only=ON")
+        checkpointer = Checkpointer(database)
+        writer = Writer(connection, clock, database=str(database), wrote=checkpointer.wrote)
+        return cls(writer, reader, checkpointer, clock)
+
+    async def close(self) -> None:
+        """Write what has queued, then close. Nothing is lost by not closing."""
+        await self._writer.close()
+        self._reader.close()
+        self._checkpointer.close()
+
+    async def commit(self, unit: Unit) -> Change | None:
+        """One all-or-nothing write, durable when it answers."""
+        return await self._writer.submit(partial(units.write, unit))
+
+    async def get(self, ref: str) -> Call | None:
+        """The call with that ref."""
+        return self._call(sql.CALL_BY_REF, ref)
+
+    async def by_short(self, short: str) -> Call | None:
+        """The call with that short ref."""
+        return self._call(sql.CALL_BY_SHORT, short)
+
+    async def by_key(self, requester: str, key: str) -> Call | None:
+        """The call that the requester made with that idempotency key."""
+        return self._call(sql.CALL_BY_KEY, requester, key)
+
+    async def votes(self, ref: str) -> Sequence[Vote]:
+        """The votes on a call, oldest first."""
+        return [rows.vote_of(row) for row in self._read(sql.VOTES, ref)]
+
+    async def pending(self, *, origin: str | None = None, limit: int = 1000) -> Sequence[Call]:
+        """Calls that wait for people, oldest first."""
+        if origin is None:
+            return self._calls(sql.CALLS_WAITING, limit)
+        return self._calls(sql.CALLS_WAITING_IN, origin, limit)
+
+    async def count_open(self, requester: str, limit: int) -> int:
+        """How many calls of the requester wait for people, at most `limit`."""
+        count: int = self._read(sql.COUNT_WAITING, requester, limit)[0][0]
+        return count
+
+    async def same_open(self, digest: str, agent: str) -> Call | None:
+        """The oldest waiting call with that digest from that agent."""
+        return self._call(sql.SAME_WAITING, digest, agent)
+
+    async def due(self, limit: int) -> Sequence[Call]:
+        """Calls whose `due_at` is over, the most overdue first."""
+        return self._calls(sql.CALLS_DUE, micros(self._clock.now()), limit)
+
+    async def next_due(self) -> datetime | None:
+        """When something must happen next."""
+        due_at = self._read(sql.NEXT_DUE)[0][0]
+        return None if due_at is None else moment(due_at)
+
+    async def leased(self, limit: int = 1000) -> Sequence[Call]:
+        """Calls that somebody claimed and whose end isn't known yet, oldest first."""
+        return self._calls(sql.CALLS_LEASED, limit)
+
+    async def prompt(self, ref: str, principal: str, kind: PromptKind) -> Prompt | None:
+        """What was last left open of that kind with that person about that call."""
+        found = self._read(sql.PROMPT, ref, principal, kind.value)
+        return Prompt(ref, principal, kind, moment(found[0][0])) if found else None
+
+    async def history(self, ref: str) -> Sequence[Recorded]:
+        """The record of one call, oldest first; of the service itself for ref ''."""
+        return [rows.line_of(row) for row in self._read(sql.LINES, ref)]
+
+    async def receive(self, source: str, event: str, order: str, body: bytes) -> bool:
+        """Keep a raw event. False if it was known already."""
+
+        def keep(connection: sqlite3.Connection, now: datetime) -> bool:
+            values = (source, event, order, body, micros(now))
+            return connection.execute(sql.INSERT_EVENT, values).rowcount == 1
+
+        return await self._writer.submit(keep)
+
+    async def incoming(self, limit: int = 100) -> Sequence[Incoming]:
+        """The oldest open event of each conversation."""
+        return [rows.incoming_of(row) for row in self._read(sql.EVENTS_OPEN, limit)]
+
+    async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool:
+        """Count a failure to handle the event; True when that set it aside."""
+
+        def count(connection: sqlite3.Connection, now: datetime) -> bool:
+            values = (error, aside_after, micros(now), source, event)
+            row = connection.execute(sql.EVENT_FAILED, values).fetchone()
+            return row is not None and bool(row[0])
+
+        return await self._writer.submit(count)
+
+    async def sendings(self, *, lease_s: float, limit: int = 20) -> Sequence[Sending]:
+        """Lease outbox rows that may go out now."""
+
+        def lease(connection: sqlite3.Connection, now: datetime) -> Sequence[Sending]:
+            ready = connection.execute(sql.TO_SEND, (micros(now), limit)).fetchall()
+            leased = [rows.sending_of(row) for row in ready]
+            until = micros(now + timedelta(seconds=lease_s))
+            for sending in leased:
+                connection.execute(sql.LEASE_SENDING, (until, sending.id))
+                if sending.post.kind is PostKind.EDIT:
+                    connection.execute(sql.DROP_LATER_EDITS, (sending.post.ref, sending.post.route, sending.id))
+            return leased
+
+        if not self._read(sql.ANYTHING_TO_SEND, micros(self._clock.now())):
+            return ()
+        return await self._writer.submit(lease)
+
+    async def sent(self, sending: Sending, message: str | None) -> None:
+        """The platform took it."""
+        post = sending.post
+
+        def done(connection: sqlite3.Connection, _now: datetime) -> None:
+            connection.execute(sql.DROP_SENDING, (sending.id,))
+            if post.kind is PostKind.CARD:
+                connection.execute(sql.CARD_STANDS, (post.ref, post.route, message))
+
+        await self._writer.submit(done)
+
+    async def unsent(self, sending: Sending, error: str, *, retry_s: float | None) -> None:
+        """It didn't go out; try again after so many seconds, or never (None)."""
+
+        def failed(connection: sqlite3.Connection, now: datetime) -> None:
+            if retry_s is None:
+                _give_up(connection, sending, error, now)
+            else:
+                again = micros(now + timedelta(seconds=retry_s))
+                connection.execute(sql.PUT_OFF_SENDING, (again, error, sending.id))
+
+        await self._writer.submit(failed)
+
+    async def adopt(self, ref: str, route: str, message: str) -> None:
+        """A card turned out to stand on a route under this message id; it isn't posted there again."""
+
+        def stands(connection: sqlite3.Connection, _now: datetime) -> None:
+            connection.execute(sql.CARD_STANDS, (ref, route, message))
+            connection.execute(sql.DROP_POSTING, (ref, route))
+
+        await self._writer.submit(stands)
+
+    async def cards(self, ref: str) -> Mapping[str, str | None]:
+        """Route -> message id of each surface that has, or is to have, the card of a call."""
+        return dict(self._read(sql.CARDS, ref))
+
+    async def key_ids(self) -> frozenset[str]:
+        """The ids of the master keys that the database may be sealed with."""
+        return frozenset(row[0] for row in self._read(sql.KEY_IDS))
+
+    async def open_key_ids(self) -> frozenset[str]:
+        """The ids of the master keys that calls which aren't over are sealed with."""
+        return frozenset(row[0] for row in self._read(sql.OPEN_KEY_IDS))
+
+    async def keep_key_ids(self, ids: Iterable[str]) -> None:
+        """Remember ids of master keys."""
+        kept = sorted(ids)
+
+        def keep(connection: sqlite3.Connection, now: datetime) -> None:
+            connection.executemany(sql.KEEP_KEY_ID, [(kid, micros(now)) for kid in kept])
+
+        await self._writer.submit(keep)
+
+    def _read(self, statement: str, *values: object) -> list[Any]:
+        try:
+            return self._reader.execute(statement, values).fetchall()
+        except sqlite3.Error as error:
+            raise unavailable(error, self._writer.database) from error
+
+    def _call(self, statement: str, *values: object) -> Call | None:
+        found = self._read(statement, *values)
+        return rows.call_of(found[0]) if found else None
+
+    def _calls(self, statement: str, *values: object) -> Sequence[Call]:
+        return [rows.call_of(row) for row in self._read(statement, *values)]
+
+
+def _give_up(connection: sqlite3.Connection, sending: Sending, error: str, now: datetime) -> None:
+    """Drop the row and keep the reason with the card. A row that is gone was sent by a later lessee."""
+    post = sending.post
+    if connection.execute(sql.DROP_SENDING, (sending.id,)).rowcount == 0:
+        return
+    if post.kind is PostKind.EDIT:
+        connection.execute(sql.EDIT_FAILED, (error, post.ref, post.route))
+        return
+    connection.execute(sql.CARD_FAILED, (micros(now), error, post.ref, post.route))
+    connection.execute(sql.DROP_EDITS, (post.ref, post.route))

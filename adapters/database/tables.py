@@ -1,0 +1,220 @@
+"""The tables: the schema, for migrations and for other programs that read. They hold no behaviour.
+
+All times are whole microseconds since 1970-01-01T00:00:00Z (`hitl.times`), in 64 bits: exact, small in an
+index, and the same in every database. SQLModel doesn't check what is put into a table model, so nothing here
+is ever filled by hand: `rows.py` makes rows from the frozen records of `hitl.model` and checks on the way
+in.
+
+The hot paths don't import this module, because importing SQLModel takes longer than the whole service may
+take to start; tests hold the statements of `statements.py` to these tables.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from sqlalchemy import BigInteger, Index, Integer, PrimaryKeyConstraint, TextClause, UniqueConstraint, text
+from sqlmodel import Field, SQLModel
+
+#: 64 bits everywhere; SQLite wants INTEGER for a key that is its own row id.
+_BIG = BigInteger().with_variant(Integer(), "sqlite")
+
+_WAITING = text("state = 'awaiting_confirmation'")
+_DUE = text("due_at is not null")
+_KEYED = text('"key" is not null')
+_OPEN = text("handled_at is null and aside_at is null")
+
+
+def _partial(name: str, *columns: str, where: TextClause, unique: bool = False) -> Index:
+    return Index(name, *columns, unique=unique, sqlite_where=where, postgresql_where=where)
+
+
+class CallRow(SQLModel, table=True):
+    """A call. Of the verdict, what is asked about has columns; `terms` is canonical JSON of the rest.
+
+    `salt` goes into the salted hash of `args` in the audit chain: with both erased, the chain still holds.
+    `args` stands last, so that reading the other columns never walks through large arguments.
+    """
+
+    __tablename__: ClassVar[Any] = "calls"
+    __table_args__: ClassVar[Any] = (
+        UniqueConstraint("short", name="calls_short"),
+        _partial("calls_key", "requester", "key", where=_KEYED, unique=True),
+        _partial("calls_due", "due_at", where=_DUE),
+        _partial("calls_waiting_requester", "requester", where=_WAITING),
+        _partial("calls_waiting_origin", "origin", "created_at", where=_WAITING),
+        _partial("calls_waiting_digest", "digest", where=_WAITING),
+    )
+
+    ref: str = Field(primary_key=True)
+    short: str
+    digest: str
+    tools: str
+    tool: str
+    executor: str
+    definition: str
+    cwd: str | None
+    preconditions: str
+    sentence: str
+    preview: str
+    notes: str
+    note: str
+    requester: str
+    agent: str
+    session: str
+    origin: str
+    runs: str
+    key: str | None
+    previous: str | None
+    action: str
+    risk: str
+    rule: str | None
+    policy: str
+    timeout_s: int
+    execution_s: int
+    require_reason: bool
+    terms: str
+    approvers: str
+    routes: str
+    created_at: int = Field(sa_type=_BIG)
+    deadline: int = Field(sa_type=_BIG)
+    row_mac: str
+    state: str
+    version: int
+    decision: str | None
+    decided_at: int | None = Field(sa_type=_BIG)
+    decided_by: str | None
+    reason: str | None
+    decision_mac: str | None
+    claim_owner: str | None
+    claim_hash: str | None
+    claim_until: int | None = Field(sa_type=_BIG)
+    result: str | None
+    finished_at: int | None = Field(sa_type=_BIG)
+    due_at: int | None = Field(sa_type=_BIG)
+    archived: bool
+    error: str | None
+    output: str | None
+    salt: bytes | None
+    args: bytes
+
+
+class VoteRow(SQLModel, table=True):
+    """A vote; `seq` is its place among the votes on its call."""
+
+    __tablename__: ClassVar[Any] = "votes"
+    __table_args__: ClassVar[Any] = (PrimaryKeyConstraint("ref", "seq"), {"sqlite_with_rowid": False})
+
+    ref: str = Field(foreign_key="calls.ref")
+    seq: int
+    principal: str
+    approve: bool
+    reason: str | None
+    surface: str
+    pressed_at: int | None = Field(sa_type=_BIG)
+    at: int = Field(sa_type=_BIG)
+    mac: str
+
+
+class CardRow(SQLModel, table=True):
+    """A call's card on one route: `message` once the platform took it, `failed_at` if it never will."""
+
+    __tablename__: ClassVar[Any] = "cards"
+    __table_args__: ClassVar[Any] = (PrimaryKeyConstraint("ref", "route"), {"sqlite_with_rowid": False})
+
+    ref: str = Field(foreign_key="calls.ref")
+    route: str
+    message: str | None
+    failed_at: int | None = Field(sa_type=_BIG)
+    error: str | None
+
+
+class OutboxRow(SQLModel, table=True):
+    """Something to tell a route. The row goes when it was told, or never can be.
+
+    `not_before` is when it may be taken: at once, after a pause, or when the lease of who took it is over.
+    Ids are never used again, so that an answer that comes late can't be taken for another row's.
+    """
+
+    __tablename__: ClassVar[Any] = "outbox"
+    __table_args__: ClassVar[Any] = (
+        Index("outbox_card", "ref", "route"),
+        Index("outbox_not_before", "not_before"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: int | None = Field(sa_type=_BIG, primary_key=True)
+    ref: str = Field(foreign_key="calls.ref")
+    route: str
+    kind: str
+    attempts: int
+    not_before: int = Field(sa_type=_BIG)
+    error: str | None
+
+
+class InboxRow(SQLModel, table=True):
+    """A raw event as a platform sent it. Within one `ordering` (a conversation), order holds."""
+
+    __tablename__: ClassVar[Any] = "inbox"
+    __table_args__: ClassVar[Any] = (
+        UniqueConstraint("source", "id", name="inbox_event"),
+        _partial("inbox_open", "source", "ordering", "seq", where=_OPEN),
+    )
+
+    seq: int | None = Field(sa_type=_BIG, primary_key=True)
+    source: str
+    id: str
+    ordering: str
+    body: bytes
+    received_at: int = Field(sa_type=_BIG)
+    handled_at: int | None = Field(sa_type=_BIG)
+    failures: int
+    error: str | None
+    aside_at: int | None = Field(sa_type=_BIG)
+
+
+class AuditRow(SQLModel, table=True):
+    """A line of the record, chained for each `ref` (the service's own events under ''). `id` orders all
+    lines.
+
+    `sealed_by` names the signed chain that a line was sealed into.
+    """
+
+    __tablename__: ClassVar[Any] = "audit"
+    __table_args__: ClassVar[Any] = (UniqueConstraint("ref", "seq", name="audit_place"),)
+
+    id: int | None = Field(sa_type=_BIG, primary_key=True)
+    ref: str
+    seq: int
+    at: int = Field(sa_type=_BIG)
+    event: str
+    actor: str
+    data: str
+    prev: str
+    hash: str
+    sealed_by: str | None
+
+
+class PromptRow(SQLModel, table=True):
+    """What was last left open of one kind with one person about one call."""
+
+    __tablename__: ClassVar[Any] = "prompts"
+    __table_args__: ClassVar[Any] = (
+        PrimaryKeyConstraint("ref", "principal", "kind"),
+        {"sqlite_with_rowid": False},
+    )
+
+    ref: str = Field(foreign_key="calls.ref")
+    principal: str
+    kind: str
+    at: int = Field(sa_type=_BIG)
+
+
+class KeyRow(SQLModel, table=True):
+    """The id of a master key that this database's rows may be sealed with. Never the key."""
+
+    __tablename__: ClassVar[Any] = "keys"
+    __table_args__: ClassVar[Any] = ({"sqlite_with_rowid": False},)
+
+    kid: str = Field(primary_key=True)
+    seen_at: int = Field(sa_type=_BIG)

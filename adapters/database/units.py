@@ -1,0 +1,96 @@
+"""How one unit of the `Store` port is written, inside the writer's transaction; groups are the writer's."""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+from typing import TYPE_CHECKING, NoReturn
+
+from adapters.database import rows
+from adapters.database import statements as sql
+from hitl.audit import FIRST, chain, with_args
+from hitl.model import PostKind
+from hitl.ports import KeyTakenError, ShortTakenError
+from hitl.times import micros
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from hitl.model import Call, Entry, Post
+    from hitl.ports import Change, Expect, Unit
+
+#: What SQLite says of which constraint -> what the port says.
+_TAKEN = {"calls.short": ShortTakenError, "calls.requester, calls.key": KeyTakenError}
+_SALT_BYTES = 16
+
+
+def write(unit: Unit, connection: sqlite3.Connection, now: datetime) -> Change | None:
+    """Write the unit as of now; None, and nothing written, where its condition doesn't hold."""
+    change = unit.seal(now)
+    entries = change.entries
+    if unit.expect is not None:
+        if not _swap(connection, unit.expect, change.call, now):
+            return None
+    elif change.call is not None:
+        entries = _begin(connection, change.call, entries)
+    _add(connection, change, entries, now)
+    return change
+
+
+def _swap(connection: sqlite3.Connection, expect: Expect, call: Call | None, now: datetime) -> bool:
+    condition: tuple[object, ...] = (expect.ref, expect.version)
+    if expect.overdue is not None:
+        condition += (micros(now),)
+    if call is None:
+        return connection.execute(sql.HOLDS[expect.overdue], condition).fetchone() is not None
+    if call.ref != expect.ref:
+        raise ValueError(f"a swap of {expect.ref} can't write {call.ref}")
+    values = rows.mutable_values(call) + condition
+    return connection.execute(sql.SWAP_CALL[expect.overdue], values).rowcount == 1
+
+
+def _begin(connection: sqlite3.Connection, call: Call, entries: Sequence[Entry]) -> Sequence[Entry]:
+    """Keep a new call; its entries, the first of them tied to the arguments by a salted hash."""
+    salt, args = secrets.token_bytes(_SALT_BYTES), rows.args_of(call)
+    try:
+        connection.execute(sql.INSERT_CALL, (*rows.fixed_values(call), *rows.mutable_values(call), salt, args))
+    except sqlite3.IntegrityError as error:
+        _explain(error)
+    return [with_args(entry, salt, args) if place == 0 else entry for place, entry in enumerate(entries)]
+
+
+def _explain(error: sqlite3.IntegrityError) -> NoReturn:
+    taken = _TAKEN.get(str(error).removeprefix("UNIQUE constraint failed: "))
+    if taken is None:
+        raise error
+    raise taken(str(error)) from error
+
+
+def _add(connection: sqlite3.Connection, change: Change, entries: Sequence[Entry], now: datetime) -> None:
+    for vote in change.votes:
+        connection.execute(sql.INSERT_VOTE, rows.vote_values(vote))
+    for entry in entries:
+        _record(connection, entry, now)
+    for post in change.posts:
+        _queue(connection, post, now)
+    for prompt in change.prompts:
+        kept = (prompt.ref, prompt.principal, prompt.kind.value, micros(prompt.at))
+        connection.execute(sql.KEEP_PROMPT, kept)
+    if change.handled is not None:
+        connection.execute(sql.EVENT_HANDLED, (micros(now), *change.handled))
+
+
+def _record(connection: sqlite3.Connection, entry: Entry, now: datetime) -> None:
+    last, prev = connection.execute(sql.LAST_LINE, (entry.ref,)).fetchone() or (0, FIRST)
+    line = chain(prev, last + 1, now, entry)
+    connection.execute(sql.INSERT_LINE, rows.line_values(line))
+
+
+def _queue(connection: sqlite3.Connection, post: Post, now: datetime) -> None:
+    place = (post.ref, post.route)
+    if post.kind is PostKind.CARD:
+        connection.execute(sql.KEEP_CARD, place)
+        connection.execute(sql.QUEUE_CARD, (*place, micros(now)))
+    else:
+        connection.execute(sql.QUEUE_EDIT, (*place, micros(now)))

@@ -1,0 +1,220 @@
+"""The one writer of the database. It commits in groups, and tells nobody anything that isn't on disk.
+
+What queued while the last group was on its way to disk is the next group: no timer, no waiting to fill one.
+A group's statements run on the event loop's thread. Its COMMIT, which waits for the disk, runs there too as
+long as the disk is quick, because the way to a thread and back takes half as long as a quick disk; when the
+disk is slow it runs on a thread, and the loop goes on.
+
+In a group of several, each unit has a savepoint, so that one which fails takes nobody with it. When the
+group itself fails, all of it is rolled back and everybody is told. One case is the disk's alone: a COMMIT
+that it reported as failed, and a crash before the next, may bring the group back; a call then stands further
+on than its asker was told, never with two decisions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from adapters.database.failures import is_locked, spoils, unavailable
+from hitl.errors import Unavailable
+from hitl.faults import reach
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from hitl.ports import Clock
+
+T = TypeVar("T")
+
+#: A commit that takes longer goes to a thread; the way there and back takes about 60 us.
+INLINE_S = 250e-6
+#: A larger group would hold up the loop for more than 2 ms.
+LARGEST_GROUP = 256
+#: How long a unit waits for a program that holds the database locked, and how often it looks.
+LOCK_WAIT_S = 5.0
+_LOCK_LOOK_S = 0.002
+#: The share of the latest commit in the running mean of how long commits take.
+_SHARE = 0.1
+_FIRST_GUESS_S = 100e-6
+
+
+def connect(database: Path) -> sqlite3.Connection:
+    """A connection that may write: write-ahead log, each commit synced, transactions begun and ended by us.
+
+    Raises Unavailable where the file can't be opened or the file system can't carry a write-ahead log.
+    """
+    try:
+        connection = sqlite3.connect(database, isolation_level=None, check_same_thread=False, cached_statements=256)
+        mode = connection.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA foreign_keys=ON")
+        connection.execute("PRAGMA wal_autocheckpoint=0")
+        # The event loop must not sleep inside SQLite; the writer waits for locks itself.
+        connection.execute("PRAGMA busy_timeout=0")
+    except sqlite3.Error as error:
+        raise unavailable(error, str(database)) from error
+    if mode != "wal":
+        connection.close()
+        raise Unavailable(
+            f"The database {database} can't keep a write-ahead log (its journal mode is {mode}), as on most"
+            " network file systems. Put the state folder on a local disk."
+        )
+    return connection
+
+
+@dataclass(slots=True)
+class _Unit:
+    answer: asyncio.Future[Any]
+    work: Callable[[sqlite3.Connection, datetime], Any]
+    value: Any = None
+    error: Exception | None = None
+
+
+class Writer:
+    """Owns the connection that writes. Made and used on one running event loop.
+
+    `wrote` is called, on whichever thread committed, after each commit.
+    """
+
+    def __init__(
+        self, connection: sqlite3.Connection, clock: Clock, *, database: str, wrote: Callable[[], None]
+    ) -> None:
+        self._connection = connection
+        self._clock = clock
+        self.database = database
+        self._wrote = wrote
+        self._loop = asyncio.get_running_loop()
+        self._pool = ThreadPoolExecutor(1, "sayso-commit")
+        self._queue: list[_Unit] = []
+        self._busy = False
+        self._closed = False
+        self._at_rest: asyncio.Future[None] | None = None
+        self._locked_since: float | None = None
+        self._commit_s = _FIRST_GUESS_S
+
+    def submit(self, work: Callable[[sqlite3.Connection, datetime], T]) -> asyncio.Future[T]:
+        """What `work` returns, once that which it wrote is durable. It gets the clock's time, read once.
+
+        What it raises fails this unit alone. Raises Unavailable when nothing could be written. A unit whose
+        future is cancelled before its turn isn't done.
+        """
+        if self._closed:
+            raise Unavailable(f"The database {self.database} is closed. Nothing was changed.")
+        answer: asyncio.Future[T] = self._loop.create_future()
+        self._queue.append(_Unit(answer, work))
+        if not self._busy:
+            self._busy = True
+            self._loop.call_soon(self._turn)
+        return answer
+
+    async def close(self) -> None:
+        """Write what has queued, take nothing more, and close the connection."""
+        self._closed = True
+        if self._busy:
+            self._at_rest = self._loop.create_future()
+            await self._at_rest
+        self._pool.shutdown()
+        self._connection.close()
+
+    def _turn(self) -> None:
+        try:
+            reach("writer.before-begin")
+            self._connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error as error:
+            if not self._waits_for(error):
+                self._settle(self._take(), error)
+            return
+        self._locked_since = None
+        group = self._take()
+        failure = self._write(group)
+        if failure is not None:
+            self._settle(group, failure)
+        elif self._commit_s < INLINE_S:
+            self._settle(group, self._commit())
+        else:
+            committed = self._loop.run_in_executor(self._pool, self._commit)
+            committed.add_done_callback(lambda done: self._settle(group, done.result()))
+
+    def _waits_for(self, error: sqlite3.Error) -> bool:
+        """Whether the turn comes again when a lock may be gone."""
+        now = self._loop.time()
+        since = self._locked_since = self._locked_since or now
+        if not is_locked(error) or now - since > LOCK_WAIT_S:
+            self._locked_since = None
+            return False
+        self._loop.call_later(_LOCK_LOOK_S, self._turn)
+        return True
+
+    def _take(self) -> list[_Unit]:
+        taken, self._queue = self._queue[:LARGEST_GROUP], self._queue[LARGEST_GROUP:]
+        return [unit for unit in taken if not unit.answer.done()]
+
+    def _write(self, group: Sequence[_Unit]) -> Exception | None:
+        """Run the statements of all; what failed the group, if anything did."""
+        try:
+            for unit in group:
+                self._attempt(unit, alone=len(group) == 1)
+        except sqlite3.Error as error:
+            return self._undone(error)
+        return None
+
+    def _attempt(self, unit: _Unit, *, alone: bool) -> None:
+        execute = self._connection.execute
+        if not alone:
+            execute("SAVEPOINT unit")
+        try:
+            unit.value = unit.work(self._connection, self._clock.now())
+        except Exception as error:
+            if spoils(error):
+                raise
+            unit.error = error
+            execute("ROLLBACK" if alone else "ROLLBACK TO unit")
+        if not alone:
+            execute("RELEASE unit")
+
+    def _commit(self) -> Exception | None:
+        """Make the group durable; what failed, if anything did."""
+        started = perf_counter()
+        try:
+            reach("writer.before-commit")
+            if self._connection.in_transaction:
+                self._connection.execute("COMMIT")
+            reach("writer.after-commit")
+        except Exception as error:  # noqa: BLE001 - handed to everybody who waits for the group
+            return self._undone(error)
+        self._commit_s += _SHARE * (perf_counter() - started - self._commit_s)
+        self._wrote()
+        return None
+
+    def _undone(self, error: Exception) -> Exception:
+        """The error, after the transaction was rolled back, unless SQLite had done that."""
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+        return error
+
+    def _settle(self, group: Sequence[_Unit], failure: Exception | None) -> None:
+        for unit in group:
+            self._answer(unit, unit.error or failure)
+        if self._queue:
+            self._loop.call_soon(self._turn)
+            return
+        self._busy = False
+        if self._at_rest is not None:
+            self._at_rest.set_result(None)
+
+    def _answer(self, unit: _Unit, error: Exception | None) -> None:
+        if unit.answer.done():
+            return
+        if error is None:
+            unit.answer.set_result(unit.value)
+        elif isinstance(error, sqlite3.Error) and error is not unit.error:
+            unit.answer.set_exception(unavailable(error, self.database))
+        else:
+            unit.answer.set_exception(error)

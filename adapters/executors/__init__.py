@@ -1,0 +1,3 @@
+"""Tools that the service runs itself: registered Python callables, files of one folder, and a confined
+shell.
+"""

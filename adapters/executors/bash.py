@@ -1,0 +1,158 @@
+"""A shell in the workspace: one command line, confined where the host can, with a clean environment.
+
+Standard input is empty, output and errors come as one text, kept within a bound. At the time limit, and
+when the service stops, everything that the command started is asked to end and killed two seconds later,
+also what put itself into another session; when the command ends by itself, what it left running is killed
+at once. Beyond that reach are only processes that a command starts through a service of the host (cron, a
+container daemon), and, not confined and under the same user, a command that kills its own keeper.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from adapters.executors.confinement import GRACE_S, Confinement, confinement, environment, kept_command
+from adapters.executors.output import Flow
+from adapters.executors.registry import Context, NotAsShown, Registry
+from hitl.errors import InvalidConfirmation
+from hitl.model import Preparation, Ran, Result, Risk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_CHUNK = 1 << 16
+# The keeper's own time to kill, beyond the grace that it gives.
+_KEEPER_S = 3.0
+_SIGNALLED = 128
+# The kernel's limit for one argument (MAX_ARG_STRLEN), NUL included.
+_LONGEST_COMMAND = 131_071
+_CONFINED = "confinement"
+
+NOTES = {
+    Confinement.BUBBLEWRAP: (),
+    Confinement.LANDLOCK: ("Confined by Landlock: files and TCP, not UDP.",),
+    Confinement.NONE: ("Not confined: it can reach whatever this service can.",),
+}
+
+
+class Shell:
+    """Runs command lines in one folder. `way` None takes the best confinement that works here."""
+
+    def __init__(self, root: Path, way: Confinement | None = None) -> None:
+        self._root = root.resolve(strict=True)
+        self._way = way
+
+    @property
+    def way(self) -> Confinement:
+        """What confines the commands."""
+        return self._way or confinement()
+
+    def look(self, args: Mapping[str, Any]) -> Preparation:
+        """What people are told of a command. It never runs less confined than it was shown."""
+        command = args["command"]
+        if "\0" in command or len(command.encode()) > _LONGEST_COMMAND:
+            raise InvalidConfirmation("The argument command is longer than a command can be, or holds NUL.")
+        return Preparation(
+            f"Runs a command with bash in {self._root}.",
+            cwd=str(self._root),
+            preconditions=((_CONFINED, self.way.value),),
+            notes=NOTES[self.way],
+            floor=Risk.HIGH if self.way is Confinement.NONE else Risk.LOW,
+        )
+
+    def now(self, _precondition: str) -> str:
+        """The confinement as it is now."""
+        return self.way.value
+
+    async def bash(self, context: Context, command: str) -> Ran:
+        """Run a command line with bash in the workspace. What it started ends with it."""
+        shown = context.preconditions.get(_CONFINED)
+        if shown != self.way.value:
+            raise NotAsShown(f"It was to run confined by {shown}, which is no longer so. Nothing was run.")
+        with self._temporary() as temporary:
+            return await self._run(command, context, temporary)
+
+    async def _run(self, command: str, context: Context, temporary: Path | None) -> Ran:
+        process = await asyncio.create_subprocess_exec(
+            *kept_command(self.way, command, self._root, temporary),
+            cwd=self._root,
+            env=environment(self._root, context.ref, temporary),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,
+        )
+        flow, late = Flow(), False
+        reading = asyncio.ensure_future(_read(process, flow))
+        try:
+            late = not (await asyncio.wait({reading}, timeout=context.limit_s))[0]
+        finally:
+            await _end(process, reading)
+        return _ran(flow, process.returncode, context.limit_s if late else None)
+
+    @contextlib.contextmanager
+    def _temporary(self) -> Iterator[Path | None]:
+        """A folder for temporary files; bubblewrap brings its own, and an unconfined command has the
+        host's.
+        """
+        if self.way is not Confinement.LANDLOCK:
+            yield None
+            return
+        with tempfile.TemporaryDirectory(prefix="sayso-", ignore_cleanup_errors=True) as path:
+            yield Path(path)
+
+
+def register_shell(registry: Registry, shell: Shell, *, tools: str = "workspace") -> None:
+    """Register `bash` under a group name."""
+    registry.register(
+        tools,
+        "bash",
+        shell.bash,
+        sentence="Runs a command with bash.",
+        look=shell.look,
+        now=shell.now,
+        grace_s=GRACE_S + _KEEPER_S + 1,
+    )
+
+
+async def _read(process: asyncio.subprocess.Process, flow: Flow) -> None:
+    """Read to the end of the output, which comes when nothing is left that could write."""
+    if process.stdout is not None:
+        while chunk := await process.stdout.read(_CHUNK):
+            flow.feed(chunk)
+        flow.feed(b"", final=True)
+    await process.wait()
+
+
+async def _end(process: asyncio.subprocess.Process, reading: asyncio.Future[None]) -> None:
+    """Have the keeper end everything; where even the keeper doesn't answer, kill it."""
+    for stop in (process.terminate, process.kill):
+        if reading.done():
+            break
+        with contextlib.suppress(ProcessLookupError):
+            stop()
+        await asyncio.wait({reading}, timeout=GRACE_S + _KEEPER_S)
+    reading.cancel()
+    await asyncio.wait({reading})
+
+
+def _ran(flow: Flow, status: int | None, late_s: float | None) -> Ran:
+    output, cut = flow.kept()
+    if late_s is not None:
+        error = f"It took longer than {late_s:g} s and was stopped. What it had done by then stays done."
+        return Ran(Result.TIMED_OUT, output, error, cut=cut)
+    if status == 0:
+        return Ran(Result.SUCCEEDED, output, exit_status=0, cut=cut)
+    return Ran(Result.FAILED, output, _failure(status), status, cut)
+
+
+def _failure(status: int | None) -> str:
+    if status is None or status < 0:
+        return "It was ended from outside."
+    if status > _SIGNALLED:
+        return f"It was ended by signal {status - _SIGNALLED}."
+    return f"It ended with status {status}."

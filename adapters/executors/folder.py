@@ -1,0 +1,187 @@
+"""One folder, and nothing outside it: files opened component by component, never through a link.
+
+A path is checked by opening it, not before: each folder on the way is opened relative to the one above
+it, without following links (O_NOFOLLOW), so that a name swapped for a link in between is refused instead
+of followed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import secrets
+import stat
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hitl.errors import InvalidConfirmation
+from hitl.text import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from io import BufferedReader
+
+#: What a precondition holds for a file that isn't there.
+ABSENT = "absent"
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# O_NONBLOCK: opening a pipe that nobody writes to must not wait.
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_LONGEST_NAME = 255
+
+_PLAINLY = {
+    errno.ELOOP: "is a link, and links are not followed",
+    errno.ENOTDIR: "leads through a file or a link, and links are not followed",
+    errno.ENOENT: "is not there",
+    errno.EISDIR: "is a folder",
+    errno.EACCES: "may not be opened by this service",
+}
+
+
+class Folder:
+    """A folder that tools are held to. `root` is trusted to name it; nothing below is."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.resolve(strict=True)
+        if not self.root.is_dir() or self.root == Path(self.root.anchor):
+            raise ValueError(f"{self.root} can't be a workspace")
+
+    def parts(self, path: str) -> tuple[str, ...]:
+        """The components of a path inside the folder; none for the folder itself.
+
+        Raises InvalidConfirmation for a path that leads out, or that no file can have.
+        """
+        inside = path
+        if path.startswith("/"):
+            inside = path.removeprefix(f"{self.root}/") if path != str(self.root) else "."
+        parts = tuple(part for part in inside.split("/") if part not in {"", "."})
+        if inside.startswith("/") or ".." in parts:
+            raise _refusal(path, f"leads out of {self.root}")
+        if any("\0" in part or len(part.encode()) > _LONGEST_NAME for part in parts):
+            raise _refusal(path, "is no path")
+        return parts
+
+    @contextmanager
+    def opened(self, parts: tuple[str, ...], *, make: bool = False) -> Iterator[int]:
+        """A descriptor of the folder with these components. Raises OSError; ELOOP or ENOTDIR for a link."""
+        at = os.open(self.root, _FOLDER)
+        try:
+            for part in parts:
+                if make:
+                    with contextlib.suppress(FileExistsError):
+                        os.mkdir(part, dir_fd=at)
+                below = os.open(part, _FOLDER, dir_fd=at)
+                os.close(at)
+                at = below
+            yield at
+        finally:
+            os.close(at)
+
+    @contextmanager
+    def reading(self, parts: tuple[str, ...]) -> Iterator[BufferedReader]:
+        """A regular file, open for reading. Raises OSError, or InvalidConfirmation where it isn't one."""
+        with self.opened(parts[:-1]) as folder, open_regular(parts[-1], folder, "/".join(parts)) as file:
+            yield file
+
+    def digest(self, parts: tuple[str, ...]) -> str:
+        """SHA-256 of the file's bytes, or `absent`. Raises as `reading`."""
+        try:
+            with self.reading(parts) as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+        except FileNotFoundError:
+            return ABSENT
+
+    def replace(self, parts: tuple[str, ...], data: bytes, base: str) -> bool:
+        """Write the file whole or not at all, only if its bytes are still those of `base`; whether it was.
+
+        The bytes are on disk before the name points to them. Mode, and owner where possible, are kept.
+        """
+        with self.opened(parts[:-1], make=base == ABSENT) as folder:
+            if _digest_at(parts, folder) != base:
+                return False
+            spare = f".sayso-{secrets.token_hex(8)}"
+            try:
+                _write_new(spare, folder, data, like=parts[-1])
+                return _put_in_place(spare, parts, folder, base)
+            finally:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(spare, dir_fd=folder)
+
+    def delete(self, parts: tuple[str, ...], base: str) -> bool:
+        """Remove the file, only if its bytes are still those of `base`; whether it was."""
+        with self.opened(parts[:-1]) as folder:
+            if _digest_at(parts, folder) != base:
+                return False
+            os.unlink(parts[-1], dir_fd=folder)
+            return True
+
+
+@contextmanager
+def open_regular(name: str, folder: int, path: str) -> Iterator[BufferedReader]:
+    """A regular file of an open folder. Raises OSError, or InvalidConfirmation for anything but a file."""
+    # Looked at first, because opening a device or a pipe does something to it; and again, because it may
+    # be swapped.
+    _must_be_regular(os.stat(name, dir_fd=folder, follow_symlinks=False), path)
+    descriptor = os.open(name, _FILE, dir_fd=folder)
+    with os.fdopen(descriptor, "rb") as file:
+        _must_be_regular(os.fstat(descriptor), path)
+        yield file
+
+
+def _must_be_regular(status: os.stat_result, path: str) -> None:
+    if stat.S_ISLNK(status.st_mode):
+        raise _refusal(path, "is a link, and links are not followed")
+    if not stat.S_ISREG(status.st_mode):
+        raise _refusal(path, "is not a regular file")
+
+
+@contextmanager
+def explained(path: str) -> Iterator[None]:
+    """Turns an OSError about the path into an InvalidConfirmation that says it plainly."""
+    try:
+        yield
+    except OSError as error:
+        raise _refusal(path, _PLAINLY.get(error.errno or 0) or f"can't be used: {error.strerror}") from error
+
+
+def _digest_at(parts: tuple[str, ...], folder: int) -> str:
+    try:
+        with open_regular(parts[-1], folder, "/".join(parts)) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError:
+        return ABSENT
+
+
+def _write_new(name: str, folder: int, data: bytes, *, like: str) -> None:
+    with os.fdopen(os.open(name, _NEW, 0o666, dir_fd=folder), "wb") as file:
+        with contextlib.suppress(FileNotFoundError):
+            old = os.stat(like, dir_fd=folder, follow_symlinks=False)
+            with contextlib.suppress(PermissionError):
+                os.fchown(file.fileno(), old.st_uid, old.st_gid)
+            os.fchmod(file.fileno(), stat.S_IMODE(old.st_mode))
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _put_in_place(spare: str, parts: tuple[str, ...], folder: int, base: str) -> bool:
+    """Give the new file its name: a link for a new name fails where one appeared, a rename replaces."""
+    if base == ABSENT:
+        try:
+            os.link(spare, parts[-1], src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+        except FileExistsError:
+            return False
+    elif _digest_at(parts, folder) != base:
+        return False
+    else:
+        os.rename(spare, parts[-1], src_dir_fd=folder, dst_dir_fd=folder)
+    os.fsync(folder)
+    return True
+
+
+def _refusal(path: str, what: str) -> InvalidConfirmation:
+    return InvalidConfirmation(f"{one_line(path, 120)} {what}.")

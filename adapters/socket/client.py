@@ -1,0 +1,78 @@
+"""The calling side, for commands: blocking, small, quick to import."""
+
+from __future__ import annotations
+
+import json
+import socket
+from typing import TYPE_CHECKING, Any, Self
+
+from hitl.errors import Unavailable, by_code
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from types import TracebackType
+
+
+class Client:
+    """A connection to the service. Every method raises Unavailable when it can't be reached, or breaks off."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._socket = socket.socket(socket.AF_UNIX)
+        try:
+            self._socket.connect(str(path))
+        except OSError as error:
+            self._socket.close()
+            raise Unavailable(
+                f"No service answers on {path} ({error.strerror or error}). Start it with `sayso run`; nothing was done."
+            ) from error
+        self._lines = self._socket.makefile("rb")
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the connection."""
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._lines.close()
+        self._socket.close()
+
+    def call(self, op: str, **fields: Any) -> dict[str, Any]:
+        """Send one request, read its answer. Raises the error of the tree that the service answered."""
+        self._send({"op": op, **{name: value for name, value in fields.items() if value is not None}})
+        answer = self._read()
+        if not answer.pop("ok", False):
+            raise by_code(answer["error"]["code"], answer["error"]["message"])
+        return answer
+
+    def say(self, line: str) -> Iterator[str]:
+        """After `attach`: one line to the agent, and the texts that came of it."""
+        self._send({"say": line})
+        while "show" in (answer := self._read()):
+            yield str(answer["show"])
+
+    def _send(self, message: dict[str, Any]) -> None:
+        try:
+            self._socket.sendall(json.dumps(message).encode() + b"\n")
+        except OSError as error:
+            raise Unavailable(self._broken()) from error
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            line = self._lines.readline()
+        except OSError as error:
+            raise Unavailable(self._broken()) from error
+        if not line.endswith(b"\n"):
+            raise Unavailable(self._broken())
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def _broken(self) -> str:
+        return f"The service on {self._path} broke off. What it had recorded is kept; ask again with the same key."

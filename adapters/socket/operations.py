@@ -1,0 +1,168 @@
+"""What each request does: translators between the socket's words and the use cases."""
+
+from __future__ import annotations
+
+from functools import singledispatchmethod
+from typing import TYPE_CHECKING, Any, Protocol
+
+from adapters.socket import protocol
+from hitl.errors import CallUnknown, NotApprover
+from hitl.answers import Came
+from hitl.model import Ask, Call, Entry, Kind, Ran, Reply, Result, Runs, Verb
+from hitl.ports import Change, Unit
+from hitl.views import full_view, view
+from hitl.wording import say
+
+if TYPE_CHECKING:
+    from hitl.answers import Answer, Submitted
+    from hitl.gate import Gate
+
+#: The conversation that calls asked over the socket belong to.
+LOCAL = "local"
+
+
+class Desk(Protocol):
+    """What the operations need of the running service."""
+
+    gate: Gate
+
+    async def submit(self, ask: Ask) -> Submitted:
+        """Record a call."""
+
+    async def decide(self, reply: Reply) -> tuple[Answer, ...]:
+        """Decide one."""
+
+    async def decided(self, call: Call, limit_s: float | None = None) -> Call:
+        """Wait until people have decided."""
+
+    async def ended(self, call: Call, limit_s: float | None = None) -> Call:
+        """Wait until it is over."""
+
+
+class Operations:
+    """The requests of one peer, known by `identity` (`local:UID`)."""
+
+    def __init__(self, desk: Desk, identity: str) -> None:
+        self._desk = desk
+        self._gate = desk.gate
+        self.identity = identity
+        self.principal = desk.gate.people.principal(identity)
+
+    async def admit(self) -> None:
+        """Raises NotApprover, on record, for a user who stands on no list."""
+        if not self._gate.people.is_listed(self.principal):
+            entry = Entry("", "refused_peer", self.identity, {})
+            await self._gate.store.commit(Unit(None, lambda _: Change(entries=(entry,))))
+            raise NotApprover(say("refused.peer", who=self.identity))
+
+    @singledispatchmethod
+    async def do(self, request: protocol.Request) -> dict[str, Any]:
+        """The answer to a request. Raises hitl.errors.SaysoError for what is refused."""
+        raise TypeError(request)
+
+    @do.register
+    async def _(self, request: protocol.AskFor) -> dict[str, Any]:
+        submitted = await self._desk.submit(
+            Ask(
+                tools=request.tools,
+                tool=request.tool,
+                args=request.args,
+                requester=self.principal,
+                origin=LOCAL,
+                runs=Runs.CALLER,
+                agent="ask",
+                cwd=request.cwd,
+                key=request.key,
+                note=request.note,
+                must_ask=not request.by_policy,
+                timeout_s=request.timeout_s,
+                previous=request.previous,
+            )
+        )
+        return {"call": view(submitted.call), "fresh": submitted.fresh, "same_as": submitted.same_as}
+
+    @do.register
+    async def _(self, request: protocol.Wait) -> dict[str, Any]:
+        call = await self._readable(request.ref)
+        wait = self._desk.decided if request.until == "decided" else self._desk.ended
+        return {"call": view(await wait(call, request.limit_s))}
+
+    @do.register
+    async def _(self, request: protocol.ClaimIt) -> dict[str, Any]:
+        await self._own(request.ref)
+        lease = await self._gate.claim(request.ref, self._owner, request.secret_hash)
+        return {"call": view(lease.call), "args": lease.call.arguments, "until": lease.until.isoformat()}
+
+    @do.register
+    async def _(self, request: protocol.Finish) -> dict[str, Any]:
+        ran = Ran(Result(request.result), error=request.error, exit_status=request.exit_status)
+        return {"call": view(await self._gate.finish(request.ref, request.secret, ran))}
+
+    @do.register
+    async def _(self, request: protocol.Release) -> dict[str, Any]:
+        await self._own(request.ref)
+        return {"call": view(await self._gate.release(request.ref, self._owner))}
+
+    @do.register
+    async def _(self, request: protocol.Pending) -> dict[str, Any]:
+        del request
+        return {"calls": [view(call) for call in await self._gate.store.pending() if self._may_read(call)]}
+
+    @do.register
+    async def _(self, request: protocol.Show) -> dict[str, Any]:
+        call = await self._readable(request.target)
+        return {"call": full_view(call, list(await self._gate.store.history(call.ref)))}
+
+    @do.register
+    async def _(self, request: protocol.Decide) -> dict[str, Any]:
+        reply = Reply(
+            identity=self.identity,
+            surface="socket",
+            conversation=LOCAL,
+            kind=Kind.API,
+            verb=Verb(request.verb),
+            target=request.target,
+            reason=request.reason,
+            confirmed=request.confirmed,
+        )
+        (answer,) = await self._desk.decide(reply)
+        if answer.error:
+            raise answer.error
+        decided = answer.came in {Came.APPROVED, Came.REJECTED, Came.DETAILS}
+        return {
+            "came": answer.came.value,
+            "text": answer.text,
+            "decided": decided,
+            "call": _seen(answer.call),
+        }
+
+    @do.register
+    async def _(self, request: protocol.Withdraw) -> dict[str, Any]:
+        return {"call": view(await self._gate.withdraw(request.target, self.identity))}
+
+    @do.register
+    async def _(self, request: protocol.Ping) -> dict[str, Any]:
+        del request
+        return {"identity": self.identity, "principal": self.principal}
+
+    @property
+    def _owner(self) -> str:
+        return f"caller:{self.principal}"
+
+    async def _readable(self, target: str) -> Call:
+        call = await self._gate.find(target)
+        if call is None or not self._may_read(call):
+            raise CallUnknown(say("refused.unknown", short=target))
+        return call
+
+    async def _own(self, target: str) -> None:
+        call = await self._readable(target)
+        if call.requester != self.principal or call.runs is not Runs.CALLER:
+            raise NotApprover(say("refused.finish", short=call.short))
+
+    def _may_read(self, call: Call) -> bool:
+        return self.principal in {call.requester, *call.approvers, *self._gate.people.operators}
+
+
+def _seen(call: Call | None) -> dict[str, Any] | None:
+    return view(call) if call else None

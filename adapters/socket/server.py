@@ -1,0 +1,164 @@
+"""The listening side: peers known by the kernel, requests checked, answers after the commit."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import stat
+import struct
+from typing import TYPE_CHECKING, Any, Protocol
+
+import structlog
+from pydantic import ValidationError
+
+from adapters.socket.operations import Operations
+from adapters.socket.protocol import LONGEST_LINE, REQUEST, Attach
+from hitl.errors import Failed, InvalidConfirmation, SaysoError, Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from adapters.socket.operations import Desk
+
+SOCKET_NAME = "sayso.sock"
+_CREDENTIALS = struct.Struct("3i")
+_log = structlog.get_logger()
+
+
+class Attached(Protocol):
+    """A conversation that a peer holds over its connection."""
+
+    async def hear(self, line: str) -> None:
+        """Take one line from the peer."""
+
+    def leave(self) -> None:
+        """The peer is gone."""
+
+
+class SocketServer:
+    """One socket in a runtime folder of its own. `attach` makes a conversation for a peer and a way to show text."""
+
+    def __init__(self, folder: Path, desk: Desk, attach: Callable[[str, Callable[[str], None]], Attached]) -> None:
+        self.path = folder / SOCKET_NAME
+        self._desk = desk
+        self._attach = attach
+        self._server: asyncio.Server | None = None
+        self._peers: set[asyncio.Task[None]] = set()
+
+    async def start(self) -> None:
+        """Listen. Raises Unavailable where the folder isn't ours or somebody listens there already."""
+        _prepare_folder(self.path.parent)
+        _refuse_second(self.path)
+        self.path.unlink(missing_ok=True)
+        self._server = await asyncio.start_unix_server(self._greet, path=self.path, limit=LONGEST_LINE)
+        self.path.chmod(0o666)
+
+    async def stop(self) -> None:
+        """Stop listening; open connections are closed."""
+        if self._server is None:
+            return
+        self._server.close()
+        for peer in self._peers:
+            peer.cancel()
+        await asyncio.gather(*self._peers, return_exceptions=True)
+        self.path.unlink(missing_ok=True)
+
+    async def _greet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is not None:
+            self._peers.add(task)
+            task.add_done_callback(self._peers.discard)
+        try:
+            await self._talk(reader, writer)
+        except (ConnectionError, asyncio.CancelledError):
+            return
+        finally:
+            writer.close()
+
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        operations = Operations(self._desk, _identity(writer))
+        while line := await _next_line(reader):
+            answer, attach = await self._answer(operations, line)
+            writer.write(json.dumps(answer).encode() + b"\n")
+            await writer.drain()
+            if attach:
+                await self._converse(operations.identity, reader, writer)
+                break
+
+    async def _answer(self, operations: Operations, line: bytes) -> tuple[dict[str, Any], bool]:
+        try:
+            request = REQUEST.validate_json(line)
+            await operations.admit()
+            if isinstance(request, Attach):
+                return {"ok": True}, True
+            return {"ok": True, **await operations.do(request)}, False
+        except ValidationError as error:
+            return _refusal(InvalidConfirmation(_explain(error))), False
+        except SaysoError as error:
+            return _refusal(error), False
+        except (TypeError, ValueError, KeyError, OSError):
+            _log.exception("socket.request_failed", identity=operations.identity)
+            return _refusal(
+                Failed("The service failed on that request; its log says why. Nothing was approved.")
+            ), False
+
+    async def _converse(self, identity: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        def show(text: str) -> None:
+            if not writer.is_closing():
+                writer.write(json.dumps({"show": text}).encode() + b"\n")
+
+        attached = self._attach(identity, show)
+        try:
+            while line := await _next_line(reader):
+                await attached.hear(str(json.loads(line)["say"]))
+                writer.write(b'{"done": true}\n')
+                await writer.drain()
+        finally:
+            attached.leave()
+
+
+async def _next_line(reader: asyncio.StreamReader) -> bytes:
+    try:
+        return await reader.readline()
+    except ValueError:
+        return b""
+
+
+def _identity(writer: asyncio.StreamWriter) -> str:
+    """`local:UID` of the peer as the kernel tells it (SO_PEERCRED, unix(7))."""
+    peer: socket.socket = writer.get_extra_info("socket")
+    _, uid, _ = _CREDENTIALS.unpack(peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
+    return f"local:{uid}"
+
+
+def _refusal(error: SaysoError) -> dict[str, Any]:
+    return {"ok": False, "error": {"code": error.code, "message": error.message}}
+
+
+def _explain(error: ValidationError) -> str:
+    problems = error.errors(include_input=False, include_url=False)
+    return "; ".join(f"{'.'.join(map(str, p['loc']))}: {p['msg']}" for p in problems) + ". Nothing was done."
+
+
+def _prepare_folder(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        raise Unavailable(
+            f"{folder} isn't a folder of this user, so the socket can't lie there. Set `runtime` elsewhere."
+        )
+    folder.chmod(0o711)
+
+
+def _refuse_second(path: Path) -> None:
+    probe = socket.socket(socket.AF_UNIX)
+    try:
+        probe.connect(str(path))
+    except OSError:
+        return
+    finally:
+        probe.close()
+    raise Unavailable(f"Another service listens on {path}. Stop it, or set `runtime` to another folder.")

@@ -1,0 +1,1 @@
+"""A terminal as a surface: the card in a box, and lines typed towards it."""

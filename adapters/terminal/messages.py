@@ -1,0 +1,155 @@
+"""Cards as text for a terminal: in a box with colour on a TTY, plain lines anywhere else. Pure functions.
+
+The parts that a Card holds are visible text already, so nothing in them can move the cursor or change a colour.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wcwidth import wcswidth, wcwidth
+
+from hitl.cards import Card, card
+from hitl.model import Risk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from datetime import datetime
+
+    from hitl.model import Call
+
+_COLOURS: Mapping[Risk, str] = {Risk.CRITICAL: "31", Risk.HIGH: "33", Risk.MEDIUM: "93", Risk.LOW: "32"}
+_WIDEST = 88
+_NARROWEST = 40
+_KEYS = "a ⏎ approve   d ⏎ deny   v ⏎ view   or in words: "
+
+
+def box(call: Call, *, width: int, colour: bool) -> str:
+    """The card of a waiting call in a frame, at most `width` columns wide."""
+    shown = card(call)
+    inner = max(_NARROWEST, min(width, _WIDEST)) - 4
+    paint = _painter(shown.risk) if colour else _plain
+    title = f" {_clip(shown.title, inner - 8)} "
+    short = f" {shown.short} "
+    rule = "─" * max(1, inner + 2 - wcswidth(title) - wcswidth(short) - 2)
+    lines = [paint(f"╭─{title}{rule}{short}─╮")]
+    lines += [_row(line, inner, paint, colour=colour) for line in _body(shown, inner)]
+    foot = f" {shown.ends} "
+    lines.append(paint("╰─" + foot + "─" * max(1, inner + 1 - wcswidth(foot)) + "╯"))
+    return "\n".join(lines)
+
+
+def plain(call: Call) -> str:
+    """The card as plain lines, for pipes and screen readers."""
+    shown = card(call)
+    return "\n".join(
+        [f"{shown.title} [{shown.short}]", *("  " + line.text for line in _parts(shown)), f"  {shown.ends}"]
+    )
+
+
+def wrapped(text: str, width: int) -> str:
+    """Text for a TTY, broken between words where it is wider than the screen."""
+    return "\n".join(piece for line in text.split("\n") for piece in _wrap(line, width))
+
+
+def ended(call: Call, *, colour: bool) -> str:
+    """The one line that a card becomes when it is over."""
+    shown = card(call)
+    text = f"{shown.short} {call.tool}: {shown.outcome}"
+    return f"\x1b[2m{text}\x1b[0m" if colour else text
+
+
+def countdown(calls: list[Call], now: datetime) -> str:
+    """What the bottom line says while calls wait: how long is left, of the one that ends first."""
+    if not calls:
+        return ""
+    first = min(calls, key=lambda call: call.deadline)
+    left = max(0, int((first.deadline - now).total_seconds()))
+    others = f"  and {len(calls) - 1} more" if len(calls) > 1 else ""
+    return f" ⏳ {left // 60}:{left % 60:02d} left for {first.short}{others}   {_KEYS}yes, no because REASON "
+
+
+class _Line:
+    """A line of a card: its text, and whether it is a diff line."""
+
+    __slots__ = ("diff", "faint", "text")
+
+    def __init__(self, text: str, *, diff: bool = False, faint: bool = False) -> None:
+        self.text, self.diff, self.faint = text, diff, faint
+
+
+def _parts(shown: Card) -> Iterator[_Line]:
+    yield _Line(shown.sentence)
+    yield _Line(shown.why, faint=True)
+    yield _Line("")
+    for name, value in shown.arguments:
+        first, *more = value.split("\n")
+        yield _Line(f"{name}: {first}")
+        yield from (_Line(f"{' ' * len(name)}  {line}") for line in more)
+    if shown.preview:
+        yield _Line("")
+        yield from (_Line(line, diff=True) for line in shown.preview.split("\n"))
+    yield _Line("")
+    yield from (_Line(warning) for warning in shown.warnings)
+    if shown.note:
+        yield _Line(shown.note)
+    yield _Line(f"{shown.who} · digest {shown.mark}", faint=True)
+    yield _Line(f"→ {shown.how}")
+
+
+def _body(shown: Card, inner: int) -> Iterator[_Line]:
+    for part in _parts(shown):
+        for piece in _wrap(part.text, inner):
+            yield _Line(piece, diff=part.diff, faint=part.faint)
+
+
+def _row(line: _Line, inner: int, paint: _Paint, *, colour: bool) -> str:
+    pad = " " * max(0, inner - wcswidth(line.text))
+    text = _shade(line) if colour else line.text
+    return f"{paint('│')} {text}{pad} {paint('│')}"
+
+
+def _shade(line: _Line) -> str:
+    if line.faint:
+        return f"\x1b[2m{line.text}\x1b[0m"
+    if line.diff and line.text[:1] in "+-":
+        return f"\x1b[{'32' if line.text[0] == '+' else '31'}m{line.text}\x1b[0m"
+    return line.text
+
+
+def _wrap(text: str, width: int) -> Iterator[str]:
+    """Pieces of at most `width` columns: words kept whole where they fit, nothing dropped."""
+    while wcswidth(text) > width:
+        cut = _fitting(text, width)
+        space = text.rfind(" ", cut // 2, cut)
+        cut = space + 1 if space > 0 else cut
+        yield text[:cut].rstrip(" ") or " "
+        text = text[cut:]
+    yield text
+
+
+def _fitting(text: str, width: int) -> int:
+    used = 0
+    for index, char in enumerate(text):
+        used += max(0, wcwidth(char))
+        if used > width:
+            return max(1, index)
+    return len(text)
+
+
+def _clip(text: str, width: int) -> str:
+    return text if wcswidth(text) <= width else text[: _fitting(text, width - 1)] + "…"
+
+
+def _painter(risk: Risk) -> _Paint:
+    return lambda text: f"\x1b[{_COLOURS[risk]}m{text}\x1b[0m"
+
+
+def _plain(text: str) -> str:
+    return text
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    _Paint = Callable[[str], str]

@@ -1,0 +1,325 @@
+"""Fakes to build on: the ports without the outside worlds, held to the same contract tests as the real ones."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from hitl.audit import FIRST, chain, with_args
+from hitl.model import Action, Call, Incoming, Post, PostKind, Risk, Runs, Sending, State, Verdict
+from hitl.ports import KeyTakenError, ShortTakenError
+from hitl.tokens import new_ref, new_short
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
+
+    from hitl.model import Entry, Prompt, PromptKind, Recorded, Vote
+    from hitl.ports import Change, Clock, Expect, Unit
+
+
+class SetClock:
+    """A clock that stands until it is moved."""
+
+    def __init__(self, now: datetime) -> None:
+        self._now = now
+
+    def now(self) -> datetime:
+        """What it was set to."""
+        return self._now
+
+    def advance(self, seconds: float) -> None:
+        """Move it."""
+        self._now += timedelta(seconds=seconds)
+
+
+@dataclass(slots=True)
+class _Card:
+    message: str | None = None
+    failed: bool = False
+
+
+@dataclass(slots=True)
+class _Queued:
+    post: Post
+    not_before: datetime
+    attempts: int = 0
+
+
+@dataclass(slots=True)
+class _Event:
+    incoming: Incoming
+    done: bool = False
+
+
+class MemoryStore:
+    """Calls in memory, gone with the process: for tests, and for trying things out."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._calls: dict[str, Call] = {}
+        self._votes: dict[str, list[Vote]] = {}
+        self._lines: dict[str, list[Recorded]] = {}
+        self._prompts: dict[tuple[str, str, PromptKind], Prompt] = {}
+        self._cards: dict[tuple[str, str], _Card] = {}
+        self._outbox: dict[int, _Queued] = {}
+        self._ids = count(1)
+        self._inbox: dict[tuple[str, str], _Event] = {}
+
+    async def commit(self, unit: Unit) -> Change | None:
+        """One all-or-nothing write: whatever can fail is done before the first thing is kept."""
+        now = self._clock.now()
+        change = unit.seal(now)
+        entries = change.entries
+        if unit.expect is not None:
+            if not self._holds(unit.expect, now):
+                return None
+        elif change.call is not None:
+            self._must_be_new(change.call)
+            entries = _tied(change.call, entries)
+        lines = self._chained(entries, now)
+        self._keep(change, lines, now)
+        return change
+
+    async def get(self, ref: str) -> Call | None:
+        """The call with that ref."""
+        return self._calls.get(ref)
+
+    async def by_short(self, short: str) -> Call | None:
+        """The call with that short ref."""
+        return self._first(lambda call: call.short == short)
+
+    async def by_key(self, requester: str, key: str) -> Call | None:
+        """The call that the requester made with that idempotency key."""
+        return self._first(lambda call: (call.requester, call.key) == (requester, key))
+
+    async def votes(self, ref: str) -> Sequence[Vote]:
+        """The votes on a call, oldest first."""
+        return list(self._votes.get(ref, ()))
+
+    async def pending(self, *, origin: str | None = None, limit: int = 1000) -> Sequence[Call]:
+        """Calls that wait for people, oldest first."""
+        return self._where(lambda call: _waits(call) and origin in {None, call.origin})[:limit]
+
+    async def count_open(self, requester: str, limit: int) -> int:
+        """How many calls of the requester wait for people, at most `limit`."""
+        return len(self._where(lambda call: _waits(call) and call.requester == requester)[:limit])
+
+    async def same_open(self, digest: str, agent: str) -> Call | None:
+        """The oldest waiting call with that digest from that agent."""
+        return self._first(lambda call: _waits(call) and (call.digest, call.agent) == (digest, agent))
+
+    async def due(self, limit: int) -> Sequence[Call]:
+        """Calls whose `due_at` is over, the most overdue first."""
+        now = self._clock.now()
+        return [call for at, call in self._by_due() if at <= now][:limit]
+
+    async def next_due(self) -> datetime | None:
+        """When something must happen next."""
+        return next((at for at, _ in self._by_due()), None)
+
+    async def leased(self, limit: int = 1000) -> Sequence[Call]:
+        """Calls that somebody claimed and whose end isn't known yet, oldest first."""
+        return self._where(lambda call: call.state is State.EXECUTING and call.claim is not None)[:limit]
+
+    async def prompt(self, ref: str, principal: str, kind: PromptKind) -> Prompt | None:
+        """What was last left open of that kind with that person about that call."""
+        return self._prompts.get((ref, principal, kind))
+
+    async def history(self, ref: str) -> Sequence[Recorded]:
+        """The record of one call, oldest first; of the service itself for ref ''."""
+        return list(self._lines.get(ref, ()))
+
+    async def receive(self, source: str, event: str, order: str, body: bytes) -> bool:
+        """Keep a raw event. False if it was known already."""
+        if (source, event) in self._inbox:
+            return False
+        self._inbox[source, event] = _Event(Incoming(source, event, order, body, self._clock.now()))
+        return True
+
+    async def incoming(self, limit: int = 100) -> Sequence[Incoming]:
+        """The oldest open event of each conversation."""
+        oldest: dict[tuple[str, str], Incoming] = {}
+        for event in self._inbox.values():
+            if not event.done:
+                oldest.setdefault((event.incoming.source, event.incoming.order), event.incoming)
+        return list(oldest.values())[:limit]
+
+    async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool:  # noqa: ARG002
+        """Count a failure to handle the event; True when that set it aside. The error is for those who look."""
+        kept = self._inbox.get((source, event))
+        if kept is None or kept.done:
+            return False
+        kept.incoming = replace(kept.incoming, failures=kept.incoming.failures + 1)
+        kept.done = kept.incoming.failures >= aside_after
+        return kept.done
+
+    async def sendings(self, *, lease_s: float, limit: int = 20) -> Sequence[Sending]:
+        """Lease outbox rows that may go out now."""
+        now = self._clock.now()
+        ready = [(number, row) for number, row in self._heads() if row.not_before <= now]
+        ready.sort(key=lambda numbered: numbered[1].not_before)
+        return [self._lease(number, row, now + timedelta(seconds=lease_s)) for number, row in ready[:limit]]
+
+    async def sent(self, sending: Sending, message: str | None) -> None:
+        """The platform took it."""
+        self._outbox.pop(sending.id, None)
+        if sending.post.kind is PostKind.CARD:
+            self._cards[_place(sending.post)] = _Card(message)
+
+    async def unsent(self, sending: Sending, error: str, *, retry_s: float | None) -> None:  # noqa: ARG002
+        """It didn't go out; try again after so many seconds, or never (None). The error is for those who look."""
+        row = self._outbox.get(sending.id)
+        if row is None:
+            return
+        if retry_s is not None:
+            row.not_before = self._clock.now() + timedelta(seconds=retry_s)
+            return
+        del self._outbox[sending.id]
+        if sending.post.kind is PostKind.CARD:
+            self._cards[_place(sending.post)].failed = True
+            self._drop(_place(sending.post), PostKind.EDIT)
+
+    async def adopt(self, ref: str, route: str, message: str) -> None:
+        """A card turned out to stand on a route under this message id; it isn't posted there again."""
+        self._cards[ref, route] = _Card(message)
+        self._drop((ref, route), PostKind.CARD)
+
+    async def cards(self, ref: str) -> Mapping[str, str | None]:
+        """Route -> message id of each surface that has, or is to have, the card of a call."""
+        cards = sorted(self._cards.items())
+        return {route: card.message for (of, route), card in cards if of == ref and not card.failed}
+
+    def _holds(self, expect: Expect, now: datetime) -> bool:
+        call = self._calls.get(expect.ref)
+        if call is None or call.version != expect.version:
+            return False
+        return expect.overdue is None or (call.due_at is not None and (call.due_at <= now) == expect.overdue)
+
+    def _must_be_new(self, call: Call) -> None:
+        if self._first(lambda other: other.short == call.short):
+            raise ShortTakenError(call.short)
+        if call.key is not None and self._first(lambda other: _key(other) == _key(call)):
+            raise KeyTakenError(call.key)
+
+    def _chained(self, entries: Sequence[Entry], now: datetime) -> Sequence[Recorded]:
+        lines: list[Recorded] = []
+        for entry in entries:
+            before = [*self._lines.get(entry.ref, ()), *(line for line in lines if line.ref == entry.ref)]
+            lines.append(chain(before[-1].hash if before else FIRST, len(before) + 1, now, entry))
+        return lines
+
+    def _keep(self, change: Change, lines: Sequence[Recorded], now: datetime) -> None:
+        if change.call is not None:
+            self._calls[change.call.ref] = change.call
+        for vote in change.votes:
+            self._votes.setdefault(vote.ref, []).append(vote)
+        for line in lines:
+            self._lines.setdefault(line.ref, []).append(line)
+        for post in change.posts:
+            self._queue(post, now)
+        for prompt in change.prompts:
+            self._prompts[prompt.ref, prompt.principal, prompt.kind] = prompt
+        if change.handled in self._inbox:
+            self._inbox[change.handled].done = True
+
+    def _queue(self, post: Post, now: datetime) -> None:
+        if post.kind is PostKind.CARD:
+            self._cards.setdefault(_place(post), _Card()).failed = False
+        elif self._cards.get(_place(post), _Card(failed=True)).failed:
+            return
+        self._outbox[next(self._ids)] = _Queued(post, now)
+
+    def _heads(self) -> Sequence[tuple[int, _Queued]]:
+        """The oldest row of each card."""
+        heads: dict[tuple[str, str], tuple[int, _Queued]] = {}
+        for number, row in self._outbox.items():
+            heads.setdefault(_place(row.post), (number, row))
+        return list(heads.values())
+
+    def _lease(self, number: int, row: _Queued, until: datetime) -> Sending:
+        sending = Sending(number, row.post, row.attempts, self._cards[_place(row.post)].message)
+        row.not_before, row.attempts = until, row.attempts + 1
+        if row.post.kind is PostKind.EDIT:
+            self._drop(_place(row.post), PostKind.EDIT, but=number)
+        return sending
+
+    def _drop(self, place: tuple[str, str], kind: PostKind, but: int | None = None) -> None:
+        gone = [
+            number
+            for number, row in self._outbox.items()
+            if _place(row.post) == place and row.post.kind is kind and number != but
+        ]
+        for number in gone:
+            del self._outbox[number]
+
+    def _where(self, holds: Callable[[Call], bool]) -> list[Call]:
+        return sorted(filter(holds, self._calls.values()), key=lambda call: call.created_at)
+
+    def _first(self, holds: Callable[[Call], bool]) -> Call | None:
+        return next(iter(self._where(holds)), None)
+
+    def _by_due(self) -> list[tuple[datetime, Call]]:
+        dated = [(call.due_at, call) for call in self._calls.values() if call.due_at is not None]
+        return sorted(dated, key=lambda due: due[0])
+
+
+def _waits(call: Call) -> bool:
+    return call.state is State.AWAITING
+
+
+def _key(call: Call) -> tuple[str, str | None]:
+    return call.requester, call.key
+
+
+def _place(post: Post) -> tuple[str, str]:
+    return post.ref, post.route
+
+
+def _tied(call: Call, entries: Sequence[Entry]) -> Sequence[Entry]:
+    salt = secrets.token_bytes(16)
+    return [with_args(entry, salt, call.args) if place == 0 else entry for place, entry in enumerate(entries)]
+
+
+def a_call(now: datetime, **changes: Any) -> Call:
+    """A call as the gate stores a new one, made now and waiting for five minutes; any field can be given.
+
+    Its ref, short ref and digest are new each time, its seal is none.
+    """
+    deadline = now + timedelta(minutes=5)
+    fields: dict[str, Any] = {
+        "ref": new_ref(now),
+        "short": new_short(),
+        "digest": secrets.token_hex(32),
+        "tools": "files",
+        "tool": "write_file",
+        "args": b'{"content":"two eggs","path":"notes.txt"}',
+        "executor": "local",
+        "definition": "d" * 64,
+        "cwd": None,
+        "preconditions": (),
+        "sentence": "Write notes.txt",
+        "preview": "",
+        "notes": (),
+        "note": "",
+        "requester": "local:1000",
+        "agent": "demo",
+        "session": "",
+        "origin": "terminal:1",
+        "runs": Runs.SERVICE,
+        "key": None,
+        "previous": None,
+        "verdict": Verdict(Action.APPROVE, Risk.MEDIUM, "writes", "It writes.", "It changes a file.", "p" * 64),
+        "approvers": ("local:1000",),
+        "routes": (),
+        "created_at": now,
+        "deadline": deadline,
+        "row_mac": "none:" + "0" * 64,
+        "state": State.AWAITING,
+        "version": 1,
+        "due_at": deadline,
+    }
+    return Call(**(fields | changes))

@@ -1,0 +1,144 @@
+"""What `sayso doctor` looks at: everything that a call depends on, one check each."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import stat
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from hitl.errors import SaysoError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from bot.settings import Settings
+    from hitl.people import Directory
+
+_LEAST_FREE_BYTES = 100 * 1024 * 1024
+
+
+class Health(StrEnum):
+    """Green is well, yellow should be known, red means that calls can't be gated as promised."""
+
+    GREEN = "green"
+    YELLOW = "yellow"
+    RED = "red"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of the report; `text` says what was found and, unless it is well, what to do."""
+
+    name: str
+    state: Health
+    text: str
+
+
+def run_checks(settings: Settings) -> list[Check]:
+    """All checks, in the order in which a call would stumble over them."""
+    return [
+        *_people(settings),
+        _folder(settings.folder("state")),
+        _database(settings.folder("state") / "sayso.db"),
+        *_tools(settings),
+        _service(settings),
+    ]
+
+
+def _people(settings: Settings) -> Iterator[Check]:
+    from bot.settings import SettingsError
+
+    try:
+        people = settings.directory()
+    except SettingsError as error:
+        yield Check("people", Health.RED, str(error))
+        return
+    yield _listed("requesters", people.requesters, "nobody may ask")
+    yield _listed("approvers", people.approvers, "nobody can approve, so every question ends undeliverable")
+    yield from _separation(people)
+    if people.self_approval_socket:
+        text = f"a requester's own yes counts over the socket up to {people.self_approval_socket.value}"
+        yield Check("self_approval_socket", Health.RED, f"{text}; set it to off where an agent shares the machine")
+
+
+def _listed(name: str, principals: tuple[str, ...], otherwise: str) -> Check:
+    if principals:
+        return Check(name, Health.GREEN, ", ".join(principals))
+    return Check(name, Health.RED, f"the list is empty: {otherwise}. Add a principal, such as local:{os.getuid()}.")
+
+
+def _separation(people: Directory) -> Iterator[Check]:
+    own = f"local:{os.getuid()}"
+    askers = {name for name in people.requesters if own in {name, *people.principals.get(name, ())}}
+    if askers:
+        text = f"{', '.join(sorted(askers))} may ask with the service's own user id, and could change its files"
+        yield Check("separation", Health.RED, f"{text}; run agents as another user, or the service as its own")
+    if len(set(people.approvers)) == 1 and set(people.requesters) == set(people.approvers):
+        text = "the only approver is the only requester, whose own yes doesn't count"
+        yield Check("second person", Health.RED, f"{text}; list somebody else, or set self_approval")
+
+
+def _folder(path: Path) -> Check:
+    if not path.is_dir():
+        return Check("state folder", Health.YELLOW, f"{path} isn't there yet; the service makes it at its first start")
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if mode & 0o077:
+        return Check("state folder", Health.RED, f"{path} is open to others ({mode:04o}); run: chmod 700 {path}")
+    free = shutil.disk_usage(path).free
+    if free < _LEAST_FREE_BYTES:
+        return Check(
+            "state folder", Health.RED, f"{path} has only {free // 2**20} MiB left; nothing is approved unrecorded"
+        )
+    return Check("state folder", Health.GREEN, f"{path}, {free // 2**30} GiB free")
+
+
+def _database(path: Path) -> Check:
+    from adapters.database.schema import REVISIONS
+
+    if not path.exists():
+        return Check("database", Health.YELLOW, f"{path} isn't there yet; the service makes it at its first start")
+    try:
+        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as connection:
+            (revision,) = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+            (waiting,) = connection.execute(
+                "SELECT count(*) FROM calls WHERE state = 'awaiting_confirmation'"
+            ).fetchone()
+    except (sqlite3.Error, TypeError) as error:
+        return Check("database", Health.RED, f"{path} can't be read: {error}. Restore it from a backup.")
+    if revision != REVISIONS[-1]:
+        return Check(
+            "database", Health.YELLOW, f"schema {revision}, this program's is {REVISIONS[-1]}; the next start decides"
+        )
+    return Check("database", Health.GREEN, f"schema {revision}, {waiting} waiting")
+
+
+def _tools(settings: Settings) -> Iterator[Check]:
+    from adapters.executors.confinement import confinement
+
+    if not settings.tools.allow:
+        yield Check("tools", Health.YELLOW, "the list is empty: the service runs nothing itself")
+        return
+    yield Check("tools", Health.GREEN, ", ".join(settings.tools.allow))
+    how = confinement()
+    if "bash" in settings.tools.allow and how == "none":
+        text = "bash is not confined; its calls never count less than high. Install bubblewrap"
+        yield Check("confinement", Health.YELLOW, text)
+    elif "bash" in settings.tools.allow:
+        yield Check("confinement", Health.GREEN, f"bash by {how}")
+
+
+def _service(settings: Settings) -> Check:
+    from adapters.socket.client import Client
+
+    path = settings.folder("runtime") / "sayso.sock"
+    try:
+        with Client(path) as client:
+            told = client.call("ping")
+    except SaysoError as error:
+        return Check("service", Health.RED, error.message)
+    return Check("service", Health.GREEN, f"answers on {path}; you are {told['principal']}")

@@ -1,0 +1,106 @@
+"""The approver's and operator's side: `pending`, `show`, `decide`, `withdraw`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from bot.cli.common import AsJson, Config, SocketFile, connect, print_json
+
+
+class Verdict(StrEnum):
+    """What `decide` takes."""
+
+    APPROVE = "approve"
+    REJECT = "reject"
+
+
+Target = Annotated[str, typer.Argument(metavar="REF", help="The call's ref, or its six characters.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands."""
+    for command in (pending, show, decide, withdraw):
+        app.command()(command)
+
+
+def pending(config: Config = None, socket: SocketFile = None, json: AsJson = False) -> None:
+    """What waits for an answer.
+
+    Example: sayso pending
+    """
+    with connect(config, socket) as client:
+        calls = client.call("pending")["calls"]
+    if json:
+        print_json(calls)
+    elif not calls:
+        typer.echo("Nothing waits.")
+    for call in [] if json else calls:
+        typer.echo(_line(call))
+
+
+def show(target: Target, config: Config = None, socket: SocketFile = None, json: AsJson = False) -> None:
+    """One call whole, with its record.
+
+    Example: sayso show K7Q2MX
+    """
+    with connect(config, socket) as client:
+        call = client.call("show", target=target)["call"]
+    if json:
+        print_json(call)
+        return
+    typer.echo(_line(call) + "\n" + call["details"])
+    for row in call["record"]:
+        typer.echo(f"  {row['at'][:19].replace('T', ' ')}  {row['event']:<12} {row['actor']}")
+
+
+def decide(
+    target: Target,
+    verdict: Annotated[Verdict, typer.Argument(help="approve or reject.")],
+    reason: Annotated[str | None, typer.Option("--reason", help="Why; kept on record and told to the agent.")] = None,
+    confirm: Annotated[
+        str | None, typer.Option("--confirm", metavar="REF", help="Second yes to a critical call.")
+    ] = None,
+    config: Config = None,
+    socket: SocketFile = None,
+    json: AsJson = False,
+) -> None:
+    """Answer for a call.
+
+    Example: sayso decide K7Q2MX reject --reason "too risky"
+    """
+    with connect(config, socket) as client:
+        came = client.call(
+            "decide",
+            target=target,
+            verb=verdict.value,
+            reason=reason,
+            confirmed=_confirms(confirm, target),
+        )
+    print_json(came) if json else typer.echo(came["text"])
+    if not came["decided"]:
+        raise typer.Exit(1)
+
+
+def withdraw(target: Target, config: Config = None, socket: SocketFile = None, json: AsJson = False) -> None:
+    """Take a waiting call back.
+
+    Example: sayso withdraw K7Q2MX
+    """
+    with connect(config, socket) as client:
+        call = client.call("withdraw", target=target)["call"]
+    print_json(call) if json else typer.echo(f"{call['short']} withdrawn.")
+
+
+def _confirms(confirm: str | None, target: str) -> bool:
+    if confirm is None:
+        return False
+    if confirm.strip().lstrip("#").upper() != target.strip().lstrip("#").upper():
+        raise typer.BadParameter("--confirm names another call than the one to decide")
+    return True
+
+
+def _line(call: dict[str, Any]) -> str:
+    return f"{call['short']}  {call['risk']:<8} {call['tool']}  {call['outcome']}  (asked by {call['requester']})"

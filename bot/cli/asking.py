@@ -1,0 +1,254 @@
+"""`sayso ask`: a script waits for a yes, and what was shown is what runs."""
+
+from __future__ import annotations
+
+import hashlib
+import json as jsonlib
+import os
+import secrets
+import signal
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bot.cli.common import AsJson, Config, SocketFile, connect, fail, print_json
+from hitl.errors import (
+    AlreadyDecided,
+    CallDenied,
+    CallUnknown,
+    InvalidConfirmation,
+    KeyConflict,
+    NotApprover,
+    SaysoError,
+    Tampered,
+    Unavailable,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from types import FrameType
+
+#: Exit statuses by how a call ended for the one who asked; any other status means that another waiter got it.
+STATUSES: Mapping[str, int] = {
+    "rejected": 10,
+    "expired": 11,
+    "denied": 12,
+    "undeliverable": 13,
+    "refused": 13,
+    "withdrawn": 14,
+    "lapsed": 17,
+}
+USAGE, UNAVAILABLE, RELEASED_ALREADY, NOT_WAITED = 2, 13, 15, 16
+_POLL_S = 30
+_RECONNECT_S = 30
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def register(app: typer.Typer) -> None:
+    """Add this command."""
+    app.command(context_settings={"allow_interspersed_args": True})(ask)
+
+
+def ask(
+    tool: Annotated[str, typer.Argument(help="What it is called on the card.")],
+    command: Annotated[list[str] | None, typer.Argument(metavar="[-- CMD ...]", help="Run this if approved.")] = None,
+    tools: Annotated[str, typer.Option("--tools", help="The group that the tool belongs to.")] = "shell",
+    args: Annotated[str, typer.Option("--args", help="Arguments as a JSON object, shown on the card.")] = "{}",
+    timeout: Annotated[str | None, typer.Option("--timeout", help="How long to wait: 90s, 5m, 2h.")] = None,
+    note: Annotated[str, typer.Option("--note", help="Your words on the card, shown as yours.")] = "",
+    key: Annotated[str | None, typer.Option("--key", help="Idempotency key: the same key is the same call.")] = None,
+    by_policy: Annotated[bool, typer.Option("--by-policy", help="Let the policy decide whether to ask.")] = False,
+    no_wait: Annotated[bool, typer.Option("--no-wait", help="Print the ref and exit 16.")] = False,
+    outcome: Annotated[Path | None, typer.Option("--outcome", help="Write how it ended to this file, as JSON.")] = None,
+    config: Config = None,
+    socket: SocketFile = None,
+    json: AsJson = False,
+) -> None:
+    """Ask a person, wait, and run CMD only if the answer is yes.
+
+    Exits with CMD's status; without CMD 0 means approved. 10 rejected (the reason is on stderr), 11 expired,
+    12 denied by the policy, 13 unavailable, undeliverable or tampered, 14 withdrawn, 15 released to another
+    waiter already, 16 not waited for, 17 lapsed, 2 usage.
+
+    Example: sayso ask deploy --note "release 1.4" -- ./deploy.sh prod
+    """
+    request = {
+        "tools": tools,
+        "tool": tool,
+        "args": _arguments(args, command or []),
+        "cwd": str(Path.cwd()),
+        "note": note,
+        "key": key or secrets.token_hex(16),
+        "timeout_s": _seconds(timeout),
+        "by_policy": by_policy,
+    }
+    asking = _Asking(lambda: connect(config, socket), request, outcome)
+    try:
+        status = asking.run(command or [], wait=not no_wait, as_json=json)
+    except SaysoError as error:
+        asking.keep(error)
+        fail(error.message, _status_of(error))
+    raise typer.Exit(status)
+
+
+@dataclass
+class _Asking:
+    """One ask, over as many connections as it takes."""
+
+    open: Callable[[], Any]
+    request: dict[str, Any]
+    outcome: Path | None
+    call: dict[str, Any] | None = None
+
+    def run(self, command: list[str], *, wait: bool, as_json: bool) -> int:
+        """Ask, wait, run; the exit status."""
+        self.call = self._send("ask", **self.request)["call"]
+        if not wait:
+            print_json(self.call) if as_json else typer.echo(self.call["short"])
+            return NOT_WAITED
+        self._wait()
+        if self.call["status"] in {"approved", "allowed"}:
+            return self._run(command) if command else self._release(as_json=as_json)
+        return self._end(as_json=as_json)
+
+    def keep(self, error: SaysoError) -> None:
+        """Write the outcome file for an ask that failed."""
+        self._write({"status": "failed", "error": {"code": error.code, "message": error.message}, "call": self.call})
+
+    def _wait(self) -> None:
+        """Until people have decided; SIGINT and SIGTERM withdraw the call first."""
+        before = {number: signal.signal(number, _interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            while self._call["status"] == "pending":
+                self.call = self._send("wait", ref=self._call["ref"], until="decided", limit_s=_POLL_S)["call"]
+        except KeyboardInterrupt:
+            self.call = self._withdrawn()
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _withdrawn(self) -> dict[str, Any]:
+        """Taken back; if somebody said yes just before, nobody claims it and it lapses unrun."""
+        try:
+            withdrawn: dict[str, Any] = self._send("withdraw", target=self._call["ref"])["call"]
+        except AlreadyDecided as error:
+            return {**self._call, "status": "withdrawn", "message": error.message}
+        return withdrawn
+
+    def _release(self, *, as_json: bool) -> int:
+        self.call = self._send("release", ref=self._call["ref"])["call"]
+        self._write(self._call)
+        if as_json:
+            print_json(self.call)
+        return 0
+
+    def _run(self, command: list[str]) -> int:
+        """Claim, run just what was shown, report, and pass on the status."""
+        secret = secrets.token_urlsafe(32)
+        leased = self._send("claim", ref=self._call["ref"], secret_hash=_sha256(secret))
+        self.call = leased["call"]
+        stored: list[str] = leased["args"]["argv"]
+        del command
+        status, error = _execute(stored, leased["args"]["cwd"], self._call["ref"])
+        result = "succeeded" if status == 0 else "failed"
+        self.call = self._send(
+            "finish", ref=self._call["ref"], secret=secret, result=result, exit_status=status, error=error
+        )["call"]
+        self._write(self._call | {"exit_status": status})
+        return status
+
+    def _end(self, *, as_json: bool) -> int:
+        call = self._call
+        self._write(call)
+        if as_json:
+            print_json(call)
+        status = STATUSES.get(call["status"], RELEASED_ALREADY)
+        if status and call["status"] == "rejected" and call["reason"]:
+            typer.echo(call["reason"], err=True)
+        elif status:
+            typer.echo(f"sayso: {call['message']}", err=True)
+        return status
+
+    def _write(self, value: dict[str, Any]) -> None:
+        if self.outcome is not None:
+            self.outcome.write_text(jsonlib.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+    @property
+    def _call(self) -> dict[str, Any]:
+        if self.call is None:
+            raise Unavailable
+        return self.call
+
+    def _send(self, op: str, **fields: Any) -> dict[str, Any]:
+        """One request; a connection that breaks is made anew for half a minute, which the key makes safe."""
+        give_up = time.monotonic() + (_RECONNECT_S if self.call else 0)
+        while True:
+            try:
+                with self.open() as client:
+                    answer: dict[str, Any] = client.call(op, **fields)
+                    return answer
+            except Unavailable:
+                if time.monotonic() >= give_up:
+                    raise
+                time.sleep(0.2)
+
+
+def _execute(argv: list[str], cwd: str, ref: str) -> tuple[int, str | None]:
+    try:
+        done = subprocess.run(argv, cwd=cwd, env={**os.environ, "SAYSO_REF": ref}, check=False)  # noqa: S603 - the approved command
+    except OSError as error:
+        return 127, f"{argv[0]} can't be run: {error.strerror}"
+    status = done.returncode if done.returncode >= 0 else 128 - done.returncode
+    return status, None if status == 0 else f"exit status {status}"
+
+
+def _status_of(error: SaysoError) -> int:
+    if isinstance(error, AlreadyDecided):
+        return RELEASED_ALREADY
+    if isinstance(error, CallDenied | NotApprover):
+        return STATUSES["denied"]
+    if isinstance(error, KeyConflict | CallUnknown):
+        return USAGE
+    return (
+        UNAVAILABLE
+        if isinstance(error, Unavailable | Tampered)
+        else USAGE
+        if isinstance(error, InvalidConfirmation)
+        else 1
+    )
+
+
+def _arguments(args: str, command: list[str]) -> dict[str, Any]:
+    try:
+        given = jsonlib.loads(args)
+    except ValueError as error:
+        fail(f"--args isn't JSON: {error}", USAGE)
+    if not isinstance(given, dict):
+        fail("--args must be a JSON object", USAGE)
+    if not command:
+        return dict(given)
+    if taken := {"argv", "cwd"} & set(given):
+        fail(f"--args can't hold {', '.join(sorted(taken))} beside a command", USAGE)
+    return {**given, "argv": command, "cwd": str(Path.cwd())}
+
+
+def _seconds(text: str | None) -> int | None:
+    if text is None:
+        return None
+    number, unit = (text[:-1], text[-1]) if text[-1:] in _UNITS else (text, "s")
+    if not number.isdigit():
+        fail(f"--timeout {text} isn't a time; write 90s, 5m, 2h or 1d", USAGE)
+    return int(number) * _UNITS[unit]
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    del number, frame
+    raise KeyboardInterrupt

@@ -1,0 +1,64 @@
+"""What several commands share: the settings, the connection, and output for people and programs."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+if TYPE_CHECKING:
+    from adapters.socket.client import Client
+    from bot.settings import Settings
+
+Config = Annotated[
+    Path | None,
+    typer.Option("--config", help="The settings file; else SAYSO_CONFIG, ./sayso.toml, ~/.config/sayso."),
+]
+SocketFile = Annotated[Path | None, typer.Option("--socket", help="The service's socket; else from the settings.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+
+def settings(config: Path | None) -> Settings:
+    """The settings, or exit 2 with what is wrong with them."""
+    from bot.settings import SettingsError, find_config, load
+
+    try:
+        return load(find_config(config))
+    except SettingsError as error:
+        fail(str(error), 2)
+
+
+def connect(config: Path | None, socket_file: Path | None) -> Client:
+    """A connection to the service. Raises hitl.errors.Unavailable."""
+    from adapters.socket.client import Client
+
+    return Client(socket_path(config, socket_file))
+
+
+def socket_path(config: Path | None, socket_file: Path | None) -> Path:
+    """Where the service listens."""
+    if socket_file is not None:
+        return socket_file
+    if given := os.environ.get("SAYSO_SOCKET"):
+        return Path(given)
+    return settings(config).folder("runtime") / "sayso.sock"
+
+
+def fail(message: str, status: int) -> NoReturn:
+    """Say what went wrong on stderr and exit."""
+    typer.echo(f"sayso: {message}", err=True)
+    raise typer.Exit(status)
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on stdout."""
+    typer.echo(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
+
+
+def coloured() -> bool:
+    """Whether stdout takes colour: a TTY, and NO_COLOR isn't set (no-color.org)."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")

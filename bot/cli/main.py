@@ -1,0 +1,48 @@
+"""`sayso`: the commands, and how their failures are told."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from bot.cli import approving, asking, reading, running, setting_up
+from hitl.errors import SaysoError
+
+app = typer.Typer(
+    help="An agent does nothing that can't be undone without a person's say-so.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for group in (running, asking, approving, reading, setting_up):
+    group.register(app)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"sayso {version('sayso')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which.")] = False,
+) -> None:
+    del version
+
+
+def main() -> None:
+    """Run the command line; a user's mistake is one line on stderr, never a traceback."""
+    try:
+        app()
+    except SaysoError as error:
+        typer.echo(f"sayso: {error.message}", err=True)
+        sys.exit(1)
+    except BrokenPipeError:
+        sys.exit(1)

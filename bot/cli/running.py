@@ -1,0 +1,68 @@
+"""`demo`, `run`, `chat`: the processes that people start."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot.cli.common import Config, SocketFile, connect, settings
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands."""
+    for command in (demo, run, chat):
+        app.command()(command)
+
+
+def demo(
+    workspace: Annotated[
+        Path | None, typer.Option("--workspace", help="Work on this folder, not a temporary one.")
+    ] = None,
+    state: Annotated[
+        Path | None, typer.Option("--state", help="Keep the record here, not in a temporary folder.")
+    ] = None,
+) -> None:
+    """The whole loop in this terminal: an offline agent, cards, your answers.
+
+    Example: sayso demo
+    """
+    from bot.demo import Demo
+
+    interactive = sys.stdin.isatty() and sys.stdout.isatty()
+    asyncio.run(Demo(workspace=workspace, state=state).run(interactive=interactive))
+
+
+def run(config: Config = None) -> None:
+    """The service, until SIGTERM or Ctrl-C.
+
+    Example: sayso run --config sayso.toml
+    """
+    from bot.serve import serve
+
+    _plan_fault()
+    asyncio.run(serve(settings(config)))
+
+
+def chat(config: Config = None, socket: SocketFile = None) -> None:
+    """Talk to the running service's agent from this terminal: one message a line.
+
+    Example: echo "list" | sayso chat
+    """
+    with connect(config, socket) as client:
+        client.call("attach")
+        for line in sys.stdin:
+            for text in client.say(line):
+                typer.echo(text)
+
+
+def _plan_fault() -> None:
+    """For crash drills: SAYSO_CRASH_AT=NAME ends the process at that named point, as kill -9 would."""
+    if name := os.environ.get("SAYSO_CRASH_AT"):
+        from hitl.faults import plan
+
+        plan(name, lambda: os.kill(os.getpid(), 9))

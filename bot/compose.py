@@ -1,0 +1,96 @@
+"""The only place where concrete classes meet. Every dependency is an argument with its production value as default."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from adapters.database import keys as keyfile
+from adapters.database.folder import StateFolder
+from adapters.database.store import SqliteStore
+from adapters.executors.bash import Shell, register_shell
+from adapters.executors.folder import Folder
+from adapters.executors.registry import Registry
+from adapters.executors.workspace import register_workspace
+from bot.agent import TOOLS
+from bot.clock import SystemClock
+from bot.service import Service
+from hitl.errors import Unavailable
+from hitl.gate import Gate
+from hitl.policy.builtin import BuiltinSource
+from hitl.tokens import Keyring
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from pathlib import Path
+
+    from hitl.limits import Limits
+    from hitl.people import Directory
+    from hitl.ports import Chat, Clock, Executor, PolicySource
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A composed service with what must be closed after it."""
+
+    service: Service
+    store: SqliteStore
+    folder: StateFolder
+
+    async def close(self) -> None:
+        """Stop the service, then the store, then let the folder go."""
+        await self.service.stop()
+        await self.store.close()
+        self.folder.close()
+
+
+async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
+    *,
+    state: Path,
+    workspace: Path,
+    people: Directory,
+    allow: Collection[str],
+    limits: Limits | None = None,
+    clock: Clock | None = None,
+    policies: PolicySource | None = None,
+    executor: Executor | None = None,
+    chats: Mapping[str, Chat] | None = None,
+) -> Running:
+    """A service over the state folder, ready to `start`. Raises hitl.errors.Unavailable where it can't be."""
+    clock = clock or SystemClock()
+    folder = StateFolder.open(state)
+    try:
+        store = await SqliteStore.open(folder, clock)
+        keys = Keyring(keyfile.load(folder.keys))
+        await keyfile.check_keys(store, keys)
+    except BaseException:
+        folder.close()
+        raise
+    gate = Gate(
+        store=store,
+        clock=clock,
+        policies=policies or BuiltinSource(),
+        people=people,
+        executor=executor or workspace_tools(workspace, allow),
+        keys=keys,
+        owner=f"service:{secrets.token_hex(4)}",
+        limits=limits,
+    )
+    return Running(Service(gate, chats), store, folder)
+
+
+def workspace_tools(workspace: Path, allow: Collection[str]) -> Registry:
+    """The tools of one folder, made where it isn't there; only those listed may run.
+
+    Raises Unavailable where the folder can't be used.
+    """
+    try:
+        workspace.mkdir(parents=True, exist_ok=True)
+        folder = Folder(workspace)
+    except (OSError, ValueError) as error:
+        raise Unavailable(f"The workspace {workspace} can't be used: {error}. Name another one.") from error
+    registry = Registry([f"{TOOLS}.{tool}" for tool in allow])
+    register_workspace(registry, folder, tools=TOOLS)
+    register_shell(registry, Shell(folder.root), tools=TOOLS)
+    return registry

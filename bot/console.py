@@ -1,0 +1,136 @@
+"""One conversation with the offline agent in a terminal: what is typed goes to the gate first, then to the agent.
+
+Knows nothing of keyboards: `hear` takes a line, `show` is where text goes. The demo, a pipe and an attached
+client all use it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from adapters.terminal.handlers import Desk
+from adapters.terminal.messages import box, ended, plain
+from bot.agent import HELP, TOOLS, Plan, Question, understand
+from hitl.answers import Answer, Came
+from hitl.cards import card, details, outcome_for_agent
+from hitl.errors import SaysoError
+from hitl.model import Ask, Call, Decision, Runs, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from bot.service import Service
+
+
+class Console:
+    """The conversation of one person (`identity`) in one place. `width` None means plain text."""
+
+    def __init__(
+        self,
+        service: Service,
+        *,
+        identity: str,
+        conversation: str,
+        show: Callable[[str], None],
+        width: Callable[[], int] | None = None,
+        colour: bool = False,
+    ) -> None:
+        self._service = service
+        self._gate = service.gate
+        self._desk = Desk(identity, conversation)
+        self._principal = service.gate.people.principal(identity)
+        self._show = show
+        self._width = width
+        self._colour = colour
+        service.gate.observers.append(self)
+
+    async def open_calls(self) -> list[Call]:
+        """What waits for an answer here, oldest first."""
+        return list(await self._service.store.pending(origin=self._desk.conversation))
+
+    async def hear(self, line: str, *, begun_at: datetime | None = None) -> None:
+        """Take one line. `begun_at` is when its first key was pressed, now if the line can't be older than the card."""
+        if not line.strip():
+            return
+        now = self._gate.clock.now()
+        waiting = await self.open_calls()
+        reply = self._desk.to_reply(line, begun_at=begun_at or now, at=now, open_calls=waiting)
+        try:
+            answers = await self._service.decide(reply)
+            for answer in answers:
+                await self._answer(reply.text, answer, waiting)
+        except SaysoError as error:
+            self._say(error.message)
+
+    def leave(self) -> None:
+        """The person is gone: nothing is shown any more; what waits goes on waiting."""
+        self._gate.observers.remove(self)
+
+    async def withdraw_all(self) -> None:
+        """The conversation is over: what still waits is withdrawn, and said."""
+        for call in await self.open_calls():
+            self._say(ended(await self._gate.withdraw(call.ref, self._desk.identity), colour=self._colour))
+
+    def changed(self, call: Call) -> None:
+        """Show the card of a new call, and what became of one, when it belongs to this conversation."""
+        if call.origin != self._desk.conversation:
+            return
+        if call.status is Status.PENDING and call.ref not in self._desk.shown:
+            text = box(call, width=self._width(), colour=self._colour) if self._width else plain(call)
+            self._show(text)
+            self._desk.showed_card(call, self._gate.clock.now())
+        elif call.decision is Decision.EXPIRED:
+            self._say(ended(call, colour=self._colour), call)
+
+    async def _answer(self, line: str, answer: Answer, waiting: list[Call]) -> None:
+        if answer.came is Came.APPROVED and answer.call:
+            await self._tell_outcome(await self._service.ended(answer.call))
+        elif answer.came is Came.NOT_A_REPLY or (answer.came is Came.UNCLEAR and understand(line)):
+            await self._ask_agent(line, waiting, answer.text if waiting else "")
+        else:
+            self._say(answer.text, answer.call)
+
+    async def _ask_agent(self, line: str, waiting: list[Call], otherwise: str = "") -> None:
+        plan = understand(line)
+        if isinstance(plan, Question) and waiting:
+            for call in waiting:
+                self._say(f"{card(call).sentence}\n{details(call)}", call)
+        elif isinstance(plan, Plan):
+            await self._propose(plan)
+        else:
+            self._say(otherwise or HELP)
+        await self._remind(waiting)
+
+    async def _propose(self, plan: Plan) -> None:
+        submitted = await self._service.submit(
+            Ask(
+                TOOLS,
+                plan.tool,
+                plan.args,
+                self._principal,
+                self._desk.conversation,
+                Runs.SERVICE,
+                agent="offline",
+            )
+        )
+        if submitted.call.status is not Status.PENDING:
+            await self._tell_outcome(await self._service.ended(submitted.call))
+
+    async def _remind(self, waiting: list[Call]) -> None:
+        """After talk about something else, say what still waits, so that a yes is about what was said last."""
+        if len(waiting) == 1 and self._desk.last != waiting[0].ref:
+            still = await self._service.store.get(waiting[0].ref)
+            if still and still.status is Status.PENDING:
+                self._say(f"{still.short} still waits: {card(still).sentence}", still)
+
+    async def _tell_outcome(self, call: Call) -> None:
+        shown = card(call)
+        text = shown.output if call.status is Status.SUCCEEDED and call.decision is Decision.ALLOWED else ""
+        if not text:
+            text = outcome_for_agent(call) + (f"\n{shown.output}" if shown.output else "")
+        self._say(text.rstrip("\n"), call)
+
+    def _say(self, text: str, about: Call | None = None) -> None:
+        self._show(text)
+        self._desk.said(about)

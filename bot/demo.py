@@ -1,0 +1,89 @@
+"""`sayso demo`: the whole loop in one terminal, on real parts, in a temporary folder unless one is named."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bot.agent import HELP
+from bot.compose import compose
+from bot.console import Console
+from hitl.model import Risk
+from hitl.people import Conversation, Directory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bot.compose import Running
+
+CONVERSATION = "terminal:demo"
+_WELCOME = (
+    "Sayso: an agent does nothing that can't be undone without your say-so.\n"
+    "You talk to a small offline agent. {help}\n"
+    'Try "delete notes.txt", then answer the card. Ctrl-D ends.\n'
+)
+_NOTES = "Buy milk.\nCall Ada about the release.\n"
+
+
+class Demo:
+    """One run of the demo. `workspace` and `state` None mean temporary folders, gone at the end."""
+
+    def __init__(self, *, workspace: Path | None, state: Path | None) -> None:
+        self._workspace = workspace
+        self._state = state
+        self._identity = f"local:{os.getuid()}"
+
+    async def run(self, *, interactive: bool) -> None:
+        """Talk until the end of input, then withdraw what still waits."""
+        with self._folders() as (workspace, state):
+            running = await compose(
+                state=state,
+                workspace=workspace,
+                people=self._people(),
+                allow=["list_files", "read_file", "write_file", "delete_file", "delete_files", "bash"],
+            )
+            try:
+                await running.service.start()
+                await (self._talk(running) if interactive else self._pipe(running))
+            finally:
+                await running.close()
+
+    @contextlib.contextmanager
+    def _folders(self) -> Iterator[tuple[Path, Path]]:
+        root = Path(tempfile.mkdtemp(prefix="sayso-demo-"))
+        workspace = self._workspace or root / "workspace"
+        if self._workspace is None:
+            workspace.mkdir()
+            (workspace / "notes.txt").write_text(_NOTES)
+        try:
+            yield workspace, self._state or root / "state"
+        finally:
+            shutil.rmtree(root, ignore_errors=True)
+
+    def _people(self) -> Directory:
+        """One person who asks and approves: alone in the room, so their own yes counts up to high."""
+        me = (self._identity,)
+        own = Conversation(CONVERSATION, self_approval=Risk.HIGH)
+        return Directory(approvers=me, requesters=me, operators=me, conversations={CONVERSATION: own})
+
+    async def _pipe(self, running: Running) -> None:
+        console = Console(
+            running.service,
+            identity=self._identity,
+            conversation=CONVERSATION,
+            show=lambda text: print(text, flush=True),  # noqa: T201 - the demo's output
+        )
+        for line in sys.stdin:
+            await console.hear(line)
+        await console.withdraw_all()
+
+    async def _talk(self, running: Running) -> None:
+        from bot.talk import Talk
+
+        print(_WELCOME.format(help=HELP))  # noqa: T201 - the demo's output
+        await Talk(running.service, identity=self._identity, conversation=CONVERSATION).run()

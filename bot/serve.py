@@ -1,0 +1,75 @@
+"""`sayso run`: the composed service with its socket, from start to a clean stop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+import structlog
+
+from adapters.socket.server import SocketServer
+from bot.compose import compose
+from bot.console import Console
+from hitl.redaction import mask
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, MutableMapping
+    from typing import Any
+
+    from bot.settings import Settings
+
+_log = structlog.get_logger()
+
+
+async def serve(settings: Settings) -> None:
+    """Run until SIGTERM or SIGINT. Raises hitl.errors.Unavailable or SettingsError where it can't start."""
+    configure_logging()
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopping.set)
+    running = await compose(
+        state=settings.folder("state"),
+        workspace=settings.folder("workspace"),
+        people=settings.directory(),
+        allow=settings.tools.allow,
+        limits=settings.gate_limits(),
+    )
+
+    def attach(identity: str, show: Callable[[str], None]) -> Console:
+        return Console(running.service, identity=identity, conversation="local", show=show)
+
+    socket = SocketServer(settings.folder("runtime"), running.service, attach)
+    try:
+        await running.service.start()
+        await socket.start()
+        _log.info("service.ready", socket=str(socket.path), state=str(settings.folder("state")))
+        await stopping.wait()
+        _log.info("service.stopping")
+    finally:
+        await socket.stop()
+        await running.close()
+    _log.info("service.stopped")
+
+
+def configure_logging() -> None:
+    """Structured lines on stderr, every value masked."""
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            _masked,
+            structlog.processors.KeyValueRenderer(key_order=["timestamp", "level", "event"]),
+        ],
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+    )
+
+
+def _masked(logger: object, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    del logger, method
+    return {name: mask(value) if isinstance(value, str) else value for name, value in event.items()}

@@ -1,0 +1,155 @@
+"""The running service: the gate, and everything that must happen around it in a living process.
+
+Whoever brings a call or a reply hands it to the service, not to the gate, so that whatever may run at once does:
+a surface can't forget to run what it got approved.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import structlog
+
+from bot.expiry import Expiry
+from bot.waiting import Waiting
+from hitl.delivery import Delivery
+from hitl.errors import SaysoError, Unavailable
+from hitl.faults import reach
+from hitl.model import Ran, Result, Runs, State
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Mapping
+
+    from hitl.answers import Answer, Submitted
+    from hitl.gate import Gate
+    from hitl.model import Ask, Call, Lease, Reply
+    from hitl.ports import Chat
+
+T = TypeVar("T")
+_log = structlog.get_logger()
+_STOP_WITHIN_S = 35.0
+_TRIES_TO_RECORD = 10
+
+
+class Service:
+    """Submits, decides, runs, expires, delivers. Built by `bot.compose.compose`."""
+
+    def __init__(self, gate: Gate, chats: Mapping[str, Chat] | None = None) -> None:
+        self.gate = gate
+        self.store = gate.store
+        self.waiting = Waiting(gate.store)
+        self.expiry = Expiry(gate.store, gate, gate.clock)
+        self.delivery = Delivery(gate.store, gate, chats or {})
+        self._chats = bool(chats)
+        self._outbox = asyncio.Event()
+        self._posting: asyncio.Task[None] | None = None
+        self._running: set[asyncio.Task[Any]] = set()
+        gate.observers += [self.waiting, self.expiry, self]
+
+    async def start(self) -> None:
+        """Pick up where the last process stopped: lost leases, overdue calls, calls to run, unsent messages."""
+        for call in await self.store.leased():
+            if call.runs is Runs.SERVICE:
+                await self.gate.orphaned(call)
+        await self.expiry.start()
+        if self._chats:
+            self._posting = asyncio.create_task(self._post())
+            self._outbox.set()
+
+    async def stop(self) -> None:
+        """Let running tools end (or stop them and say `unknown`), then stop the timers. The store stays open."""
+        if self._running:
+            await asyncio.wait(self._running, timeout=_STOP_WITHIN_S)
+        for task in [*self._running, *filter(None, [self._posting])]:
+            task.cancel()
+        await asyncio.gather(*self._running, *filter(None, [self._posting]), return_exceptions=True)
+        await self.expiry.stop()
+
+    async def submit(self, ask: Ask) -> Submitted:
+        """Record a call, and run it if it is allowed and ours to run. Raises as `Gate.submit`."""
+        return await self._whole(self._submitted(ask))
+
+    async def decide(self, reply: Reply) -> tuple[Answer, ...]:
+        """Hand a reply to the guard, and run what it approved. Raises as `Gate.decide`."""
+        return await self._whole(self._answered(reply))
+
+    async def ended(self, call: Call, limit_s: float | None = None) -> Call:
+        """The call once it is over, or as it stands when the time is up."""
+        return await self.waiting.until(call, lambda c: c.ended, limit_s)
+
+    async def decided(self, call: Call, limit_s: float | None = None) -> Call:
+        """The call once people no longer need to answer, or as it stands when the time is up."""
+        return await self.waiting.until(call, lambda c: c.state is not State.AWAITING, limit_s)
+
+    def changed(self, call: Call) -> None:
+        """Wake the outbox for calls that chats see."""
+        if call.routes:
+            self._outbox.set()
+
+    async def _submitted(self, ask: Ask) -> Submitted:
+        submitted = await self.gate.submit(ask)
+        if submitted.lease and submitted.fresh:
+            self._run(submitted.lease)
+        return submitted
+
+    async def _answered(self, reply: Reply) -> tuple[Answer, ...]:
+        answers = await self.gate.decide(reply)
+        for answer in answers:
+            if answer.lease:
+                self._run(answer.lease)
+        return answers
+
+    async def _whole(self, use_case: Coroutine[Any, Any, T]) -> T:
+        """The use case to its end, even if whoever wanted the answer is cancelled: a lease taken must be run."""
+        task = asyncio.get_running_loop().create_task(use_case)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        return await asyncio.shield(task)
+
+    def _run(self, lease: Lease) -> None:
+        task = asyncio.get_running_loop().create_task(self._execute(lease))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    async def _execute(self, lease: Lease) -> None:
+        reach("service.leased")
+        try:
+            ran = await self.gate.executor.run(lease, limit_s=lease.call.verdict.execution_s)
+        except asyncio.CancelledError:
+            ran = Ran(Result.UNKNOWN, error="the service was stopped while it ran")
+        reach("service.ran")
+        await self._record(lease, ran)
+
+    async def _record(self, lease: Lease, ran: Ran) -> None:
+        """Store how a run ended; a store in trouble gets some tries before the lease tells `unknown`."""
+        for attempt in range(_TRIES_TO_RECORD):
+            try:
+                await self.gate.finish_own(lease, ran)
+            except Unavailable as error:
+                _log.error("result.not_recorded", ref=lease.call.ref, result=ran.result.value, why=error.message)
+                await asyncio.sleep(min(2.0**attempt / 10, 5.0))
+            except SaysoError as error:
+                _log.error("result.refused", ref=lease.call.ref, result=ran.result.value, why=error.message)
+                return
+            else:
+                return
+
+    async def _post(self) -> None:
+        while True:
+            self._outbox.clear()
+            try:
+                busy = await self.delivery.run_once()
+            except Unavailable as error:
+                _log.warning("outbox.postponed", why=error.message)
+                busy = 0
+            if not busy:
+                await self._outbox_woken()
+
+    async def _outbox_woken(self) -> None:
+        """Until something is queued, or the next retry may be due."""
+        try:
+            async with asyncio.timeout(1.0):
+                await self._outbox.wait()
+        except TimeoutError:
+            return

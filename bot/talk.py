@@ -1,0 +1,90 @@
+"""A conversation on a TTY: a line editor below, cards and answers above, a live countdown at the bottom."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import termios
+from typing import TYPE_CHECKING
+
+from prompt_toolkit import PromptSession, print_formatted_text
+from prompt_toolkit.formatted_text import ANSI
+from prompt_toolkit.patch_stdout import patch_stdout
+
+from adapters.terminal.messages import countdown, wrapped
+from bot.console import Console
+from hitl.model import Status
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from bot.service import Service
+    from hitl.model import Call
+
+_REFRESH_S = 0.5
+
+
+class Talk:
+    """Reads lines, and knows when each was begun: one begun before a card appeared can't answer it."""
+
+    def __init__(self, service: Service, *, identity: str, conversation: str) -> None:
+        self._clock = service.gate.clock
+        self._conversation = conversation
+        self._waiting: dict[str, Call] = {}
+        self._begun_at: datetime | None = None
+        colour = not os.environ.get("NO_COLOR")
+        self._console = Console(
+            service,
+            identity=identity,
+            conversation=conversation,
+            show=_print,
+            width=_columns,
+            colour=colour,
+        )
+        service.gate.observers.append(self)
+
+    def changed(self, call: Call) -> None:
+        """Keep the countdown true; drop keys that were pressed but not yet read when a card appears."""
+        if call.origin != self._conversation:
+            return
+        if call.status is Status.PENDING:
+            self._waiting[call.ref] = call
+            termios.tcflush(sys.stdin, termios.TCIFLUSH)
+        else:
+            self._waiting.pop(call.ref, None)
+
+    async def run(self) -> None:
+        """Until end of input."""
+        session: PromptSession[str] = PromptSession(
+            "> ",
+            bottom_toolbar=lambda: countdown(list(self._waiting.values()), self._clock.now()),
+            refresh_interval=_REFRESH_S,
+        )
+        session.default_buffer.on_text_changed += lambda buffer: self._typed(buffer.text)
+        with patch_stdout(raw=True):
+            while (line := await _ask(session)) is not None:
+                begun_at, self._begun_at = self._begun_at, None
+                await self._console.hear(line, begun_at=begun_at)
+        await self._console.withdraw_all()
+
+    def _typed(self, text: str) -> None:
+        if not text:
+            self._begun_at = None
+        elif self._begun_at is None:
+            self._begun_at = self._clock.now()
+
+
+async def _ask(session: PromptSession[str]) -> str | None:
+    try:
+        return await session.prompt_async()
+    except (EOFError, KeyboardInterrupt):
+        return None
+
+
+def _columns() -> int:
+    return shutil.get_terminal_size().columns
+
+
+def _print(text: str) -> None:
+    print_formatted_text(ANSI(text if text.startswith("\x1b") else wrapped(text, _columns())))

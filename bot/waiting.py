@@ -1,0 +1,55 @@
+"""Who waits for a call to change, in this process: a future for each, and no polling."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hitl.model import Call
+    from hitl.ports import Store
+
+
+class Waiting:
+    """An observer of the gate that wakes those who wait."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._waiters: dict[str, set[asyncio.Future[Call]]] = defaultdict(set)
+
+    def changed(self, call: Call) -> None:
+        """Wake everybody who waits for this call."""
+        for waiter in self._waiters.pop(call.ref, ()):
+            if not waiter.done():
+                waiter.set_result(call)
+
+    async def until(self, call: Call, holds: Callable[[Call], bool], limit_s: float | None = None) -> Call:
+        """The call once the condition holds for it, or as it is when the time is over."""
+        try:
+            async with asyncio.timeout(limit_s):
+                while not holds(call):
+                    call = await self._next(call)
+        except TimeoutError:
+            return await self._store.get(call.ref) or call
+        return call
+
+    async def _next(self, seen: Call) -> Call:
+        waiter: asyncio.Future[Call] = asyncio.get_running_loop().create_future()
+        self._waiters[seen.ref].add(waiter)
+        try:
+            stored = await self._store.get(seen.ref)
+            if stored is not None and stored.version != seen.version:
+                return stored
+            return await waiter
+        finally:
+            self._forget(seen.ref, waiter)
+
+    def _forget(self, ref: str, waiter: asyncio.Future[Call]) -> None:
+        waiters = self._waiters.get(ref)
+        if waiters is not None:
+            waiters.discard(waiter)
+            if not waiters:
+                del self._waiters[ref]

@@ -16,15 +16,18 @@ if TYPE_CHECKING:
 
 #: RFC 8785 section 3.2.2.3 takes numbers as IEEE 754 doubles; beyond this integers are no longer exact.
 EXACT_INTEGER = 2**53
+#: RFC 8785 section 3.2.2.3 (ECMAScript's rule): smaller doubles are spelled, and read back, as integers.
+_SPELLED_WITH_EXPONENT = 1e21
 _DEPTH = 100
+_BEYOND = "is an integer beyond 2^53, which JSON can't carry exactly; send it as a string"
 
 
 def canonical(value: object, *, at: str = "") -> bytes:
     """The value as RFC 8785 canonical JSON.
 
     Raises InvalidConfirmation naming the JSON pointer (RFC 6901) of the first part that has no canonical form:
-    NaN and infinities, integers beyond 2^53, lone surrogates, keys that aren't strings, other types, and
-    nesting deeper than 100.
+    NaN and infinities, integers beyond 2^53 (also as floats), lone surrogates, keys that aren't strings, other
+    types, and nesting deeper than 100.
     """
     _check(value, at, 0)
     return rfc8785.dumps(value)  # type: ignore[arg-type]
@@ -65,13 +68,12 @@ def digest_mark(digest: str) -> str:
 def _check(value: object, at: str, depth: int) -> None:
     kind = type(value)
     if kind is str:
-        _check_text(value, at)  # type: ignore[arg-type]
+        check_text(value, at)  # type: ignore[arg-type]
     elif kind is int:
         if not -EXACT_INTEGER < value < EXACT_INTEGER:  # type: ignore[operator]
-            raise _refusal(at, "is an integer beyond 2^53, which JSON can't carry exactly; send it as a string")
+            raise _refusal(at, _BEYOND)
     elif kind is float:
-        if not math.isfinite(value):  # type: ignore[arg-type]
-            raise _refusal(at, f"is {value}, which JSON can't carry")
+        _check_float(value, at)  # type: ignore[arg-type]
     elif kind is dict:
         _check_object(value, at, depth)  # type: ignore[arg-type]
     elif kind is list or kind is tuple:
@@ -82,11 +84,11 @@ def _check(value: object, at: str, depth: int) -> None:
         raise _refusal(at, f"is a {kind.__name__}, which JSON has no form for")
 
 
-def _check_number(value: float, at: str) -> None:
+def _check_float(value: float, at: str) -> None:
     if not math.isfinite(value):
         raise _refusal(at, f"is {value}, which JSON can't carry")
-    if type(value) is int and not -EXACT_INTEGER < value < EXACT_INTEGER:
-        raise _refusal(at, "is an integer beyond 2^53, which JSON can't carry exactly; send it as a string")
+    if EXACT_INTEGER <= abs(value) < _SPELLED_WITH_EXPONENT:
+        raise _refusal(at, _BEYOND)
 
 
 def _check_object(value: Mapping[Any, Any], at: str, depth: int) -> None:
@@ -95,7 +97,7 @@ def _check_object(value: Mapping[Any, Any], at: str, depth: int) -> None:
         if type(key) is not str:
             raise _refusal(at, f"has the key {key!r}, which is not a string")
         place = f"{at}/{key.replace('~', '~0').replace('/', '~1')}"
-        _check_text(key, place)
+        check_text(key, place)
         _check(item, place, depth + 1)
 
 
@@ -104,7 +106,8 @@ def _check_depth(at: str, depth: int) -> None:
         raise _refusal(at, "is nested too deeply")
 
 
-def _check_text(value: str, at: str) -> None:
+def check_text(value: str, at: str) -> None:
+    """Raises InvalidConfirmation, naming the place `at` (a JSON pointer), for text that UTF-8 can't carry."""
     if value.isascii():
         return
     try:

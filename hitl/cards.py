@@ -24,6 +24,9 @@ ARGUMENT_CHARS = 1200
 PREVIEW_CHARS = 1600
 PREVIEW_LINES = 40
 _LINE = 200
+_NAME = 60
+_LEAST_PER_ARGUMENT = 120
+_DONE = frozenset({Status.SUCCEEDED, Status.RELEASED, Status.APPROVED, Status.RUNNING})
 _CODE_NAMES = frozenset({"command", "cmd", "code", "script", "text", "content", "sql", "query", "argv"})
 
 
@@ -45,10 +48,12 @@ class Card:
     note: str | None
     deadline: datetime
     ends: str
+    ends_at: str
     how: str
     outcome: str
     output: str
     open: bool
+    done: bool
     left_out: int
 
 
@@ -64,37 +69,45 @@ def card(call: Call) -> Card:
         risk=risk,
         short=call.short,
         mark=digest_mark(call.digest),
-        sentence=mask(one_line(call.sentence, _LINE)),
+        sentence=_told(call.sentence),
         why=one_line(call.verdict.message or call.verdict.why, _LINE),
         arguments=arguments,
         preview=preview,
         warnings=_warnings(call, left_out),
         who=_who(call),
-        note=say("card.note", note=mask(one_line(call.note, _LINE))) if call.note else None,
+        note=say("card.note", note=_told(call.note)) if call.note else None,
         deadline=call.deadline,
-        ends=say("card.ends", time=f"{call.deadline:%H:%M:%S}"),
+        ends=say("card.ends", time=_time(call)),
+        ends_at=_time(call),
         how=how_to_answer(call),
         outcome=outcome(call),
         output=mask(visible(call.output or "")),
         open=call.status is Status.PENDING,
+        done=call.status in _DONE,
         left_out=left_out,
     )
 
 
 def details(call: Call) -> str:
-    """Everything about a call, whole: what Details opens. Secrets stay masked."""
+    """Everything about a call, whole: what Details opens. Secrets stay masked.
+
+    Only lines of ours begin at the margin, so that no argument can pose as one.
+    """
     lines = [
         say("answer.details", short=call.short),
-        f"tool: {one_line(call.tools, 80)}/{one_line(call.tool, 80)}",
+        f"tool: {_whole(call.tools)}/{_whole(call.tool)}",
+        f"does: {_whole(call.sentence)}",
         f"digest: {call.digest}",
         f"why: {one_line(call.verdict.why, _LINE)} ({call.verdict.rule or call.verdict.reason})",
         f"approvers: {', '.join(call.approvers)}",
     ]
     if call.cwd:
-        lines.append(f"folder: {visible(call.cwd)}")
-    lines += [f"{name}: {text}" for name, text in _arguments(call, None)[0]]
+        lines.append(f"folder: {_whole(call.cwd)}")
+    if call.note:
+        lines.append(say("card.note", note=_whole(call.note)))
+    lines += [f"  {name}: {_indented(text, 4)}" for name, text in _arguments(call, None)[0]]
     if call.preview:
-        lines += ["", mask(visible(call.preview), code=True)]
+        lines += ["", f"  {_indented(mask(visible(call.preview), code=True), 2)}"]
     return "\n".join(lines)
 
 
@@ -135,13 +148,31 @@ def _facts(call: Call) -> dict[str, str]:
     by = call.decided_by or ""
     if call.decision is Decision.ALLOWED:
         by = "the policy"
-    why = call.error if call.decision is Decision.UNDELIVERABLE else call.verdict.message or call.verdict.why
+    said_why = {Decision.UNDELIVERABLE: call.error, Decision.DENIED: call.reason}
+    why = said_why.get(call.decision) if call.decision else None
     return {
         "by": one_line(by, 80),
         "reason": mask(visible(call.reason or "")),
-        "why": one_line(why or "", _LINE),
-        "error": mask(one_line(call.error or str(call.result or Result.UNKNOWN), _LINE)),
+        "why": _told(why or call.verdict.message or call.verdict.why),
+        "error": _told(call.error or str(call.result or Result.UNKNOWN)),
     }
+
+
+def _time(call: Call) -> str:
+    return f"{call.deadline:%H:%M:%S} UTC"
+
+
+def _told(text: str) -> str:
+    """Somebody's words on one line. Masked before they are cut, so that no half of a secret is left over."""
+    return one_line(mask(text), _LINE)
+
+
+def _indented(text: str, by: int) -> str:
+    return text.replace("\n", "\n" + " " * by)
+
+
+def _whole(text: str) -> str:
+    return mask(visible(text, keep_newlines=False))
 
 
 def _who(call: Call) -> str:
@@ -153,6 +184,8 @@ def _who(call: Call) -> str:
 
 def _warnings(call: Call, left_out: int) -> tuple[str, ...]:
     found = [f"⚠ {one_line(note, _LINE)}" for note in call.notes]
+    if call.previous:
+        found.append(say("card.again", short=one_line(call.previous, 40)))
     if call.verdict.programs:
         found.append(say("card.programs", programs=one_line(", ".join(call.verdict.programs), _LINE)))
     if count := hidden(call.args.decode()) + hidden(call.preview) + _escaped(call.arguments):
@@ -173,22 +206,22 @@ def _escaped(value: Any) -> int:
 
 def _arguments(call: Call, limit: int | None) -> tuple[tuple[tuple[str, str], ...], int]:
     """Names and shown values, and how many characters the limit left out."""
-    shown, left_out = [], 0
-    arguments = call.arguments
-    for name, value in arguments.items():
-        text = _spell(name, value)
-        if limit is not None:
-            cut = cut_middle(text, max(120, limit // len(arguments)))
-            text, left_out = cut.text, left_out + cut.left_out
-        shown.append((one_line(name, 60), text))
-    return tuple(shown), left_out
+    arguments = [_spell(name, value) for name, value in call.arguments.items()]
+    if limit is None:
+        return tuple(arguments), 0
+    room = limit // _LEAST_PER_ARGUMENT
+    left_out = sum(len(name) + len(text) for name, text in arguments[room:])
+    each = limit // max(1, min(room, len(arguments)))
+    cuts = [(cut_middle(name, _NAME), cut_middle(text, each)) for name, text in arguments[:room]]
+    left_out += sum(name.left_out + text.left_out for name, text in cuts)
+    return tuple((name.text, text.text) for name, text in cuts), left_out
 
 
-def _spell(name: str, value: Any) -> str:
-    masked = mask_value({name: value}, code=name.casefold() in _CODE_NAMES)[name]
-    if isinstance(masked, str):
-        return visible(masked)
-    return visible(_compact(masked))
+def _spell(name: str, value: Any) -> tuple[str, str]:
+    masked = mask_value({name: value}, code=name.casefold() in _CODE_NAMES)
+    ((label, inner),) = masked.items()
+    text = inner if isinstance(inner, str) else _compact(inner)
+    return visible(label, keep_newlines=False), visible(text)
 
 
 def _compact(value: Any) -> str:

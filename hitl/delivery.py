@@ -15,7 +15,7 @@ from hitl.ports import PlatformError
 from hitl.wording import say
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from hitl.gate import Gate
     from hitl.model import Call, Sending
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 LEASE_S = 30.0
 _LONGEST_WAIT_S = 60.0
+_DOUBLINGS = 6
 _NO_CHAT = "no such chat platform is set up here"
 
 
@@ -34,14 +35,19 @@ class Delivery:
         self._gate = gate
         self._chats = chats
 
-    async def run_once(self) -> int:
-        """Send what may go out now; how many rows were taken up."""
-        sendings = await self._store.sendings(lease_s=LEASE_S)
-        for sending in sendings:
-            await self._send(sending)
-        return len(sendings)
+    async def take(self, busy: Collection[str] = ()) -> Sequence[Sending]:
+        """Lease what may go out now, one message for each route that isn't busy."""
+        return await self._store.sendings(lease_s=LEASE_S, busy=busy)
 
-    async def _send(self, sending: Sending) -> None:
+    async def run_once(self) -> int:
+        """Send what may go out now, one after the other; how many messages that were."""
+        taken = await self.take()
+        for sending in taken:
+            await self.send(sending)
+        return len(taken)
+
+    async def send(self, sending: Sending) -> None:
+        """Send one leased message, and record what came of it."""
         call = await self._store.get(sending.post.ref)
         if call is None:
             return await self._store.unsent(sending, "its call is gone", retry_s=None)
@@ -60,6 +66,9 @@ class Delivery:
 
     async def _put(self, chat: Chat, sending: Sending, call: Call) -> str | None:
         post = sending.post
+        if post.kind is PostKind.NOTICE:
+            await chat.notify(post.route, call)
+            return None
         if sending.message is not None:
             await chat.update(post.route, sending.message, call)
             return sending.message
@@ -70,7 +79,7 @@ class Delivery:
     async def _failed(self, sending: Sending, call: Call, error: PlatformError) -> None:
         retry_s = None
         if error.passing:
-            retry_s = error.retry_s or min(2.0**sending.attempts, _LONGEST_WAIT_S)
+            retry_s = error.retry_s or min(2.0 ** min(sending.attempts, _DOUBLINGS), _LONGEST_WAIT_S)
         await self._store.unsent(sending, str(error), retry_s=retry_s)
         gone = retry_s is None and sending.post.kind is PostKind.CARD and call.status is Status.PENDING
         if gone and not await self._store.cards(call.ref) and not self._gate.seen_locally(call):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,11 @@ class Draft:
     info: ToolInfo
     prepared: Preparation
     verdict: Verdict
+
+    def beside(self, twin: Call) -> Draft:
+        """The draft with a warning that the same call waits already."""
+        notes = (*self.prepared.notes, say("card.same", short=twin.short))
+        return replace(self, prepared=replace(self.prepared, notes=notes))
 
     def call(self, short: str, now: datetime, approvers: tuple[str, ...], routes: tuple[str, ...]) -> Call:
         """The call before anything happened to it; its row is still to be sealed."""

@@ -23,6 +23,10 @@ POINTS = {
     "gate.finished": "a result is durable; nobody has been told",
     "delivery.sent": "a platform took a card or an edit; that isn't recorded yet",
     "service.leased": "this process holds the claim; the tool hasn't been started",
+    "telegram.received": "updates came in; nothing of them is recorded or acknowledged",
+    "telegram.recorded": "updates are in the inbox; they haven't been acknowledged",
+    "intake.handling": "an event is about to be handled; nothing came of it yet",
+    "intake.handled": "an event led to what it led to, and is done or counted as failed",
     "service.ran": "the tool is done; its result isn't recorded yet",
 }
 

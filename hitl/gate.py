@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from hitl import seals
 from hitl.answers import NOTHING, Answer, Came, Submitted, refuse, too_late
-from hitl.canonical import canonical, digest_of
+from hitl.canonical import canonical, check_text, digest_of
 from hitl.cards import details, is_cut
 from hitl.drafts import Draft, denial, fallback_sentence, recorded
 from hitl.errors import (
@@ -62,11 +62,13 @@ from hitl.model import (
     Verdict,
     Vote,
 )
-from hitl.people import belongs
+from hitl.people import belongs, is_chat
 from hitl.ports import Change, Expect, KeyTakenError, ShortTakenError, Unit
+from hitl.redaction import mask
 from hitl.replies import Reading, read
 from hitl.replies import Verdict as Says
 from hitl.replies import verdict as verdict_of
+from hitl.text import encodable, one_line
 from hitl.tokens import Keyring, Purpose, as_short, new_secret, new_short
 from hitl.wording import say
 
@@ -79,6 +81,10 @@ if TYPE_CHECKING:
 
 _TRIES = 20
 _VERBS = {Verb.APPROVE: Says.APPROVE, Verb.REJECT: Says.REJECT}
+#: What an ask says in words; all of it is kept, so all of it must be text that can be.
+_WORDS = ("tools", "tool", "requester", "origin", "agent", "session", "cwd", "key", "note", "previous")
+#: Replies that name their call in words, which a critical one asks for.
+_NAMING = frozenset({Kind.TEXT, Kind.COMMAND})
 #: Surfaces that show every call, wherever its cards stand.
 _PLACELESS = frozenset({"socket", "http"})
 
@@ -122,6 +128,8 @@ class Gate:
         """
         if not self.people.may_ask(ask.requester, ask.origin):
             raise NotApprover(say("refused.requester", who=ask.requester))
+        for name in _WORDS:
+            check_text(getattr(ask, name) or "", f"/{name}")
         args = canonical(dict(ask.args))
         info, prepared = await self._prepare(ask)
         digest = digest_of(
@@ -136,11 +144,11 @@ class Gate:
         if ask.key is not None and (old := await self.store.by_key(ask.requester, ask.key)):
             return self._same(old, digest, ask)
         draft = Draft(ask, args, digest, info, prepared, self._judge(ask, info, prepared))
-        twin = None
-        if draft.verdict.action is Action.APPROVE:
-            await self._admit(ask)
-            twin = await self.store.same_open(digest, ask.agent)
-        return await self._record(draft, twin)
+        if draft.verdict.action is not Action.APPROVE:
+            return await self._record(draft, None)
+        await self._admit(ask)
+        twin = await self.store.same_open(digest, ask.agent)
+        return await self._record(draft.beside(twin) if twin else draft, twin)
 
     async def submit_all(self, asks: Sequence[Ask]) -> list[Submitted | SaysoError]:
         """A batch: each call on its own, in order; one that fails doesn't touch the others."""
@@ -174,6 +182,8 @@ class Gate:
                 verdict = replace(verdict, action=Action.APPROVE)
         if ask.must_ask and verdict.action is Action.ALLOW:
             verdict = replace(verdict, action=Action.APPROVE, why=say("why.must_ask"))
+        if verdict.risk is Risk.CRITICAL and verdict.action is Action.ALLOW:
+            verdict = replace(verdict, action=Action.APPROVE)
         return replace(verdict, timeout_s=timeout_of(verdict.timeout_s, ask.timeout_s))
 
     def _same(self, old: Call, digest: str, ask: Ask) -> Submitted:
@@ -212,7 +222,8 @@ class Gate:
         call = call.evolve(row_mac=self.keys.seal(Purpose.ROW, seals.row_bytes(call)))
         asked = Entry(call.ref, "asked", ask.requester, recorded(call))
         if verdict.action is Action.DENY:
-            ended = self._decided(advance(call, Event.DENY), f"policy:{verdict.policy}", now, verdict.why)
+            why = verdict.message or verdict.why
+            ended = self._decided(advance(call, Event.DENY), f"policy:{verdict.policy}", now, why)
             return Change(ended, entries=(asked, _entry(ended, "denied", "policy")))
         if verdict.action is Action.ALLOW:
             return self._allowed(call, asked, now)
@@ -251,6 +262,7 @@ class Gate:
 
         Never raises for what people do; raises Unavailable when nothing could be recorded.
         """
+        reply = _speakable(reply)
         if reply.kind in {Kind.TEXT, Kind.REACTION}:
             return await self._decide_text(reply)
         call = await self.find(reply.target or "")
@@ -276,11 +288,6 @@ class Gate:
         if reading.verdict is Says.UNCLEAR:
             text = say("answer.unclear", why=reading.why or "")
             return await self._note(reply, call, "unclear", Answer(Came.UNCLEAR, text, call))
-        if call.verdict.risk is Risk.CRITICAL:
-            if reply.kind is Kind.REACTION:
-                return Answer(Came.UNCLEAR, say("answer.no_reaction", short=call.short), call)
-            if reading.target is None:
-                return Answer(Came.UNCLEAR, say("answer.name_it", short=call.short), call)
         return await self._vote(reply, call, reading)
 
     async def _aim(self, reply: Reply, reading: Reading, here: Sequence[Call]) -> tuple[Call | None, Answer]:
@@ -311,6 +318,7 @@ class Gate:
 
     async def find(self, target: str) -> Call | None:
         """The call with that ref or short ref, however the short one was typed."""
+        target = encodable(target)
         if short := as_short(target):
             return await self.store.by_short(short)
         return await self.store.get(target)
@@ -319,40 +327,48 @@ class Gate:
         approve = reading.verdict is Says.APPROVE
         for _ in range(_TRIES):
             principal = self.people.principal(reply.identity)
-            if refusal := self._may_not(reply, call, principal, approve=approve):
+            if refusal := self._may_not(reply, call, principal, call.verdict, approve=approve):
                 return await self._note(reply, call, "refused", refuse(refusal, call))
             if call.state is not State.AWAITING:
                 return await self._note(reply, call, "late", refuse(too_late(call), call))
-            if not seals.row_holds(self.keys, call):
+            # `due_at` moves on through a call's life, so it isn't sealed; while people are asked it is the deadline.
+            if not seals.row_holds(self.keys, call) or call.due_at != call.deadline:
                 return await self._note(reply, call, "tampered", refuse(Tampered(), call))
+            if aside := _aside(reply, call, reading, call.verdict.risk):
+                return await self._note(reply, call, "held", aside)
             vote = self._approve if approve else self._reject
-            if answer := await vote(reply, call, principal, reading.reason):
+            if answer := await vote(reply, call, principal, reading):
                 return answer
             call = await self._fresh(call)
         raise Unavailable
 
-    def _may_not(self, reply: Reply, call: Call, principal: str, *, approve: bool) -> SaysoError | None:
+    def _may_not(
+        self, reply: Reply, call: Call, principal: str, verdict: Verdict, *, approve: bool
+    ) -> SaysoError | None:
         """Why this person may not decide this call there, if so; strangers learn nothing else about it."""
         if reply.surface not in _PLACELESS and not belongs(call, reply.conversation):
             return NotApprover(say("refused.place", short=call.short))
-        listed = self.people.approvers_for(call.origin, call.verdict)
+        listed = self.people.approvers_for(call.origin, verdict)
         if principal not in call.approvers or principal not in listed:
             return NotApprover(say("refused.stranger", who=principal, short=call.short))
         own = approve and principal == call.requester
-        if own and not self.people.may_approve_own(call.verdict, call.origin, reply.surface):
+        if own and not self.people.may_approve_own(verdict, call.origin, reply.surface):
             return NotApprover(say("refused.own", short=call.short))
         return None
 
-    async def _approve(self, reply: Reply, call: Call, principal: str, reason: str | None) -> Answer | None:
+    async def _approve(self, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
         """The answer to a yes, or None where somebody, or the clock, was quicker."""
+        reason = reading.reason
         try:
             verdict = self._judged_now(call)
         except PolicyInvalid as error:
-            refusal = PolicyInvalid(say("refused.policy", why=error.message, short=call.short))
-            return await self._note(reply, call, "refused", refuse(refusal, call))
+            broken = PolicyInvalid(say("refused.policy", why=error.message, short=call.short))
+            return await self._note(reply, call, "refused", refuse(broken, call))
         if verdict.action is Action.DENY:
-            return await self._denied_now(call, verdict)
-        if hold := await self._hold(reply, call, principal, reason, verdict):
+            return await self._denied_now(reply, call, verdict)
+        if refusal := self._may_not(reply, call, principal, verdict, approve=True):
+            return await self._note(reply, call, "refused", refuse(refusal, call))
+        if hold := await self._hold(reply, call, principal, reading, verdict):
             return hold
         unfit = await self._unfit_to_run(call, verdict) if call.runs is Runs.SERVICE else None
 
@@ -370,7 +386,7 @@ class Gate:
             return None
         reach("gate.approved")
         key = "answer.approved.late_hold" if unfit else "answer.approved"
-        text = say(key, short=call.short, error=ended.error)
+        text = say(key, short=call.short, error=one_line(mask(ended.error or "")))
         return Answer(Came.APPROVED, text, ended, self._lease_of(ended))
 
     def _followed(self, call: Call, unfit: str | None) -> list[Entry]:
@@ -380,20 +396,24 @@ class Gate:
         return [_entry(call, "claimed", self.owner)] if call.claim else []
 
     async def _hold(
-        self, reply: Reply, call: Call, principal: str, reason: str | None, verdict: Verdict
+        self, reply: Reply, call: Call, principal: str, reading: Reading, verdict: Verdict
     ) -> Answer | None:
-        """What must come before this yes counts: a reason, the details, or a second yes."""
+        """What must come before this yes counts, by the stricter rules: a ref, a reason, the details, a second yes."""
         risk = max(call.verdict.risk, verdict.risk, key=lambda risk: risk.rank)
-        if not reason and (call.verdict.require_reason or verdict.require_reason):
-            return Answer(Came.REASON_NEEDED, say("answer.reason_needed", short=call.short), call)
+        if aside := _aside(reply, call, reading, risk):
+            return await self._note(reply, call, "held", aside)
+        if not reading.reason and (call.verdict.require_reason or verdict.require_reason):
+            needed = Answer(Came.REASON_NEEDED, say("answer.reason_needed", short=call.short), call)
+            return await self._note(reply, call, "held", needed)
         if (
             risk.rank >= Risk.HIGH.rank
             and is_cut(call)
             and not await self.store.prompt(call.ref, principal, PromptKind.VIEWED)
         ):
-            return Answer(Came.DETAILS_NEEDED, say("answer.details_needed", short=call.short), call)
+            needed = Answer(Came.DETAILS_NEEDED, say("answer.details_needed", short=call.short), call)
+            return await self._note(reply, call, "held", needed)
         raised = risk.rank > call.verdict.risk.rank
-        if raised or (risk is Risk.CRITICAL and reply.kind is not Kind.TEXT):
+        if raised or (risk is Risk.CRITICAL and reply.kind not in _NAMING):
             return await self._second_yes(reply, call, principal, risk if raised else None)
         return None
 
@@ -403,7 +423,8 @@ class Gate:
         age = (self.clock.now() - first.at).total_seconds() if first else math.inf
         how = say("answer.confirm.api", short=call.short) if reply.kind is Kind.API else ""
         if age < self.limits.soonest_second_yes_s:
-            return Answer(Came.CONFIRM, say("answer.confirm.soon", short=call.short, how=how), call)
+            soon = Answer(Came.CONFIRM, say("answer.confirm.soon", short=call.short, how=how), call)
+            return await self._note(reply, call, "held", soon)
         if age <= self.limits.second_yes_s and (reply.confirmed or reply.kind is not Kind.API):
             return None
         await self._prompt(reply, call, principal, PromptKind.CONFIRM)
@@ -418,8 +439,9 @@ class Gate:
 
         await self.store.commit(Unit(None, seal))
 
-    async def _reject(self, reply: Reply, call: Call, principal: str, reason: str | None) -> Answer | None:
+    async def _reject(self, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
         """The answer to a no, or None where somebody, or the clock, was quicker."""
+        reason = reading.reason
 
         def seal(now: datetime) -> Change:
             vote = self._sealed_vote(reply, call, principal, now, approve=False, reason=reason)
@@ -432,22 +454,24 @@ class Gate:
             return None
         reach("gate.rejected")
         key = "answer.rejected.reason" if reason else "answer.rejected"
-        return Answer(Came.REJECTED, say(key, short=call.short, reason=reason), ended)
+        return Answer(Came.REJECTED, say(key, short=call.short, reason=one_line(mask(reason or ""))), ended)
 
-    async def _denied_now(self, call: Call, verdict: Verdict) -> Answer | None:
+    async def _denied_now(self, reply: Reply, call: Call, verdict: Verdict) -> Answer | None:
+        why = verdict.message or verdict.why
+
         def seal(now: datetime) -> Change:
-            ended = self._decided(advance(call, Event.DENY), f"policy:{verdict.policy}", now, verdict.why)
-            return Change(ended, entries=(_entry(ended, "denied", "policy"),), posts=edits(ended))
+            ended = self._decided(advance(call, Event.DENY), f"policy:{verdict.policy}", now, why)
+            entry = _entry(ended, "denied", "policy", **_how(reply), why=why)
+            return Change(ended, entries=(entry,), posts=edits(ended), handled=reply.event)
 
         ended = await self._swap(call, seal)
         if ended is None:
             return None
-        why = verdict.message or verdict.why
         return refuse(CallDenied(say("answer.denied_now", short=call.short, why=why)), ended)
 
     async def _details(self, reply: Reply, call: Call) -> Answer:
         principal = self.people.principal(reply.identity)
-        if refusal := self._may_not(reply, call, principal, approve=False):
+        if refusal := self._may_not(reply, call, principal, call.verdict, approve=False):
             return await self._note(reply, call, "refused", refuse(refusal, call))
         if not call.ended:
             await self._prompt(reply, call, principal, PromptKind.VIEWED)
@@ -458,6 +482,7 @@ class Gate:
         call = await self.find(target)
         if call is None:
             return refuse(CallUnknown(say("refused.unknown", short=target)))
+        reason = encodable(reason)
         principal = self.people.principal(identity)
         mine = call.decision is Decision.REJECTED and call.decided_by == principal and not call.reason
         if not mine or self._age(call.decided_at) > self.limits.late_reason_s:
@@ -508,6 +533,8 @@ class Gate:
 
         `unseen` says that no surface ever showed the card.
         """
+        if call.due_at is None:
+            return None
 
         def seal(now: datetime) -> Change:
             ended = self._overdue(call, now, unseen=unseen)
@@ -719,6 +746,23 @@ def secret_hash(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
+def _speakable(reply: Reply) -> Reply:
+    """The reply with nothing in it that the record couldn't hold."""
+    reason = None if reply.reason is None else encodable(reply.reason)
+    return replace(reply, text=encodable(reply.text), reason=reason)
+
+
+def _aside(reply: Reply, call: Call, reading: Reading, risk: Risk) -> Answer | None:
+    """What to answer to a reply that can't decide a critical call: a reaction, or a text that doesn't name it."""
+    if risk is not Risk.CRITICAL:
+        return None
+    if reply.kind is Kind.REACTION:
+        return Answer(Came.UNCLEAR, say("answer.no_reaction", short=call.short), call)
+    if reply.kind is Kind.TEXT and reading.target is None:
+        return Answer(Came.UNCLEAR, say("answer.name_it", short=call.short), call)
+    return None
+
+
 def _unclaimable(call: Call) -> SaysoError:
     if call.state is State.AWAITING:
         return InvalidConfirmation(say("refused.claim", short=call.short, status=call.status.value))
@@ -754,8 +798,10 @@ def _reported(call: Call, ran: Ran, now: datetime) -> Call:
 
 
 def edits(call: Call) -> tuple[Post, ...]:
-    """The outbox rows that make every card of a call true again."""
-    return tuple(Post(call.ref, route, PostKind.EDIT) for route in call.routes)
+    """The outbox rows that make every card of a call true again, and tell the conversation how it ended."""
+    cards = tuple(Post(call.ref, route, PostKind.EDIT) for route in call.routes)
+    told = call.ended and call.runs is Runs.SERVICE and is_chat(call.origin)
+    return (*cards, Post(call.ref, call.origin, PostKind.NOTICE)) if told else cards
 
 
 def _held(call: Call, owner: str, secret: str) -> Lease | None:

@@ -186,8 +186,8 @@ def _explain(call: Call, event: Event, result: Result | None) -> str:
     targets = sorted({dest.value for _, name, dest, _ in TABLE if name is event})
     wanted = f"{event.value} ({result})" if result else event.value
     return (
-        f"{wanted} would lead to {' or '.join(targets)}, but call {call.short} is {call.state.value}"
-        f" with status {call.status.value}. Nothing was changed."
+        f"{wanted} would lead to {' or '.join(targets)}, but call {call.short} is {call.state.value},"
+        f" {call.result or call.decision or 'not decided'}. Nothing was changed."
     )
 
 

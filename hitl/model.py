@@ -384,6 +384,7 @@ class PostKind(StrEnum):
 
     CARD = "card"
     EDIT = "edit"
+    NOTICE = "notice"
 
 
 @dataclass(frozen=True, slots=True)

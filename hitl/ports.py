@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from dataclasses import dataclass
     from datetime import datetime
     from typing import Any
@@ -66,6 +66,11 @@ class Unit:
 
     expect: Expect | None
     seal: Callable[[datetime], Change]
+
+
+def adding(change: Change) -> Unit:
+    """The unit that writes just this, whatever the time: more for the record, nothing about a call."""
+    return Unit(None, lambda _: change)
 
 
 class ShortTakenError(Exception):
@@ -133,8 +138,12 @@ class Store(Protocol):
     async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool:
         """Count a failure to handle the event; True when that set it aside."""
 
-    async def sendings(self, *, lease_s: float, limit: int = 20) -> Sequence[Sending]:
-        """Lease outbox rows that may go out now: in order for each call and route, edits of one card once."""
+    async def sendings(self, *, lease_s: float, limit: int = 20, busy: Collection[str] = ()) -> Sequence[Sending]:
+        """Lease the next outbox row of each route that isn't busy, if it may go out now.
+
+        In order for each call and route; several edits of one card are one. A notice goes to a route that needs no
+        card.
+        """
 
     async def sent(self, sending: Sending, message: str | None) -> None:
         """The platform took it; `message` is the id that it gave."""
@@ -144,6 +153,15 @@ class Store(Protocol):
 
     async def adopt(self, ref: str, route: str, message: str) -> None:
         """A card turned out to stand on a route under this message id."""
+
+    async def by_message(self, message: str) -> tuple[str, str] | None:
+        """Ref and route of the card that stands under this message id."""
+
+    async def moves(self) -> Mapping[str, str]:
+        """Conversation -> where the platform moved it last."""
+
+    async def move(self, old: str, new: str) -> None:
+        """A platform moved a conversation: the cards of waiting calls there are posted anew."""
 
     async def cards(self, ref: str) -> Mapping[str, str | None]:
         """Route -> message id of each surface that has, or is to have, the card of a call."""
@@ -169,6 +187,9 @@ class Chat(Protocol):
 
     async def update(self, route: str, message: str, call: Call) -> None:
         """Edit the card to what the call is now."""
+
+    async def notify(self, route: str, call: Call) -> None:
+        """Tell the conversation that asked how its call ended."""
 
 
 class Clock(Protocol):
@@ -252,4 +273,5 @@ __all__ = [
     "ShortTakenError",
     "Store",
     "Unit",
+    "adding",
 ]

@@ -142,7 +142,7 @@ _FORMATS = (
     ),
     _format(  # JSON Web Tokens, RFC 7519, and JWE
         "eyj",
-        rf"(?<![{_WORD}])(?P<secret>eyJ[{_WORD}]{{6,4096}}\.[{_WORD}]{{4,}}+(?:\.[{_WORD}]*+){{1,3}})",
+        rf"(?:(?<![{_WORD}])|(?<=\\[nrt]))(?P<secret>eyJ[{_WORD}]{{6,4096}}\.[{_WORD}]{{4,}}+(?:\.[{_WORD}]*+){{1,3}})",
     ),
     _format(  # A key id and the secret beside it: Amazon Web Services
         "akia asia abia acca",
@@ -161,7 +161,7 @@ _FORMATS = (
     ),
     _format(  # Telegram: the number is the bot's public id
         ":",
-        r"(?<![0-9A-Za-z])(?P<keep>(?:bot)?[0-9]{8,10}:)(?P<secret>[A-Za-z0-9_-]{35})(?![A-Za-z0-9_-])",
+        _START + r"(?P<keep>(?:bot)?[0-9]{8,10}:)(?P<secret>[A-Za-z0-9_-]{35})(?![A-Za-z0-9_-])",
     ),
     _format(  # Discord bots
         ".",
@@ -172,8 +172,8 @@ _FORMATS = (
     _format("key-", _START + r"(?P<keep>key-)(?P<secret>[0-9a-f]{32})(?![0-9A-Za-z-])"),  # Mailgun
     _format("-us", _START + r"(?P<secret>[0-9a-f]{32}-us[0-9]{1,2})(?![0-9A-Za-z-])"),  # Mailchimp
     _format("sk", _START + r"(?P<keep>SK)(?P<secret>[0-9a-f]{32})(?![0-9A-Za-z])"),  # Twilio
-    _format("sk-", _START + rf"(?P<keep>sk-)(?P<secret>{_OPENAI})"),  # OpenAI and those that follow it
     _format("", rf"(?P<secret>{_PREFIXED_TOKEN.pattern})"),
+    _format("sk-", _START + rf"(?P<keep>sk-)(?P<secret>{_OPENAI})"),  # OpenAI and those that follow it
     _format(  # HTTP credentials, RFC 9110 section 11
         "authorization",
         r"(?P<keep>authorization[\\\"']{0,3}\s{0,3}[:=,]\s{0,3}[\\\"']{0,3}"
@@ -271,14 +271,18 @@ _WORD_BEFORE = re.compile(r"[A-Za-z]{2,12}[ ]\Z")
 _VALUE = re.compile(
     r"(?P<quote>\\{1,3}[\"'])(?P<escaped>(?:(?!(?P=quote))[^\n])*+)"
     r"|\"(?P<double>(?:[^\"\\\n]|\\.)*+)|'(?P<single>[^'\n]*+)"
-    r"|(?P<bare>(?:\[masked [0-9,]+\]|[^\s\"'`,;&|<>(){}\\])++)(?![(])"
+    rf"|(?P<bare>(?:{_ANY_PREFIX})?\[masked [0-9,]+\](?=#)"
+    r"|(?![\w.]{1,80}\()(?:\[masked [0-9,]+\]|[^\s\"'`,;&|<>(){}\\])++)"
 )
-# What stands for a value and is none, or says only how a value is written.
+# What stands for a value and is none, or says only how a value is written. The first is known by its start,
+# so that a long one isn't read again and again.
+_REFERENCE = re.compile(r"\\{0,3}[\"']?[$<]")
 _STAND_IN = re.compile(
-    r"\$.*|%\w+%|<[^>]*>?|\*+|\.{3}|…|x{3,}|true|false|null|none|nil|undefined|yes|no|on|off"
+    r"%\w+%|\*+|\.{3}|…|x{3,}|true|false|null|none|nil|undefined|yes|no|on|off"
     r"|bearer|basic|digest|negotiate|",
-    re.IGNORECASE | re.DOTALL,
+    re.IGNORECASE,
 )
+_KNOWN_VALUE = re.compile(rf"\\{{0,3}}[\"']?(?:{_ANY_PREFIX})")
 _LETTERS = re.compile(r"[A-Za-z]?[a-z]+[.!?]?")
 _SCHEME = re.compile(r"(?:bearer|basic|token|bot|digest)\s+(?=\S)", re.IGNORECASE)
 _NEAR_A_NAME = re.compile(
@@ -380,12 +384,22 @@ def _mask_assignments(text: str, *, code: bool) -> str:
     pieces: list[str] = []
     done = 0
     for name in _NAME.finditer(text):
-        value = _VALUE.match(text, name.end()) if name.start() >= done and _names_a_secret(name) else None
-        if value and _is_a_secret(name, value, code=code):
+        if name.start() < done or not _may_hold_a_secret(name, code=code):
+            continue
+        value = _VALUE.match(text, name.end())
+        if value and (code or _is_a_secret(name, value)):
             start, end = value.span(str(value.lastgroup))
             pieces += text[done:start], _hide_text(text[start:end])
             done = end
     return "".join([*pieces, text[done:]])
+
+
+def _may_hold_a_secret(name: re.Match[str], *, code: bool) -> bool:
+    if not _names_a_secret(name):
+        return False
+    if code:
+        return _KNOWN_VALUE.match(name.string, name.end()) is not None
+    return _REFERENCE.match(name.string, name.end()) is None
 
 
 def _names_a_secret(name: re.Match[str]) -> bool:
@@ -395,11 +409,9 @@ def _names_a_secret(name: re.Match[str]) -> bool:
     return before is not None and is_secret_name(before[0] + name["name"])
 
 
-def _is_a_secret(name: re.Match[str], value: re.Match[str], *, code: bool) -> bool:
+def _is_a_secret(name: re.Match[str], value: re.Match[str]) -> bool:
     """Whether the value is one; behind a colon, a word that a sentence goes on from is just a word."""
     text = value[str(value.lastgroup)]
-    if code:
-        return bool(_KNOWN_START.match(text))
     if _STAND_IN.fullmatch(text):
         return False
     in_prose = name["is"].strip() == ":" and value["bare"] is not None

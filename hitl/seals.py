@@ -11,12 +11,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from hitl.model import Call, Vote
+    from hitl.model import Call, Verdict, Vote
 
 
 def row_bytes(call: Call) -> bytes:
     """Every field that must not change once people were asked."""
-    verdict = call.verdict
     return frame(
         (
             call.ref,
@@ -28,10 +27,10 @@ def row_bytes(call: Call) -> bytes:
             call.executor,
             call.definition,
             call.cwd,
-            *(part for pair in call.preconditions for part in pair),
+            frame(part for pair in call.preconditions for part in pair),
             call.sentence,
             call.preview,
-            *call.notes,
+            frame(call.notes),
             call.note,
             call.requester,
             call.agent,
@@ -40,20 +39,30 @@ def row_bytes(call: Call) -> bytes:
             call.runs.value,
             call.key,
             call.previous,
-            verdict.action.value,
-            verdict.risk.value,
-            verdict.rule,
-            verdict.reason,
-            verdict.policy,
-            str(verdict.execution_s),
-            "reason" if verdict.require_reason else "",
-            "others" if verdict.exclude_requester else "",
-            *call.approvers,
-            "->",
-            *call.routes,
+            *_verdict_parts(call.verdict),
+            frame(call.approvers),
+            frame(call.routes),
             call.created_at.isoformat(),
             call.deadline.isoformat(),
         )
+    )
+
+
+def _verdict_parts(verdict: Verdict) -> tuple[str | bytes | None, ...]:
+    return (
+        verdict.action.value,
+        verdict.risk.value,
+        verdict.rule,
+        verdict.reason,
+        verdict.why,
+        verdict.policy,
+        str(verdict.timeout_s),
+        str(verdict.execution_s),
+        None if verdict.approvers is None else frame(verdict.approvers),
+        "others" if verdict.exclude_requester else "",
+        "reason" if verdict.require_reason else "",
+        verdict.message,
+        frame(verdict.programs),
     )
 
 

@@ -9,16 +9,30 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from hitl.audit import FIRST, chain, with_args
-from hitl.model import Action, Call, Incoming, Post, PostKind, Risk, Runs, Sending, State, Verdict
+from hitl.model import (
+    Action,
+    Call,
+    Incoming,
+    Post,
+    PostKind,
+    Preparation,
+    Ran,
+    Result,
+    Risk,
+    Runs,
+    Sending,
+    State,
+    Verdict,
+)
 from hitl.ports import KeyTakenError, ShortTakenError
 from hitl.tokens import new_ref, new_short
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
 
-    from hitl.model import Entry, Prompt, PromptKind, Recorded, Vote
-    from hitl.ports import Change, Clock, Expect, Unit
+    from hitl.model import Ask, Entry, Lease, Prompt, PromptKind, Recorded, ToolInfo, Vote
+    from hitl.ports import Change, Clock, Expect, PlatformError, Unit
 
 
 class SetClock:
@@ -68,6 +82,7 @@ class MemoryStore:
         self._outbox: dict[int, _Queued] = {}
         self._ids = count(1)
         self._inbox: dict[tuple[str, str], _Event] = {}
+        self._moves: dict[str, str] = {}
 
     async def commit(self, unit: Unit) -> Change | None:
         """One all-or-nothing write: whatever can fail is done before the first thing is kept."""
@@ -157,12 +172,15 @@ class MemoryStore:
         kept.done = kept.incoming.failures >= aside_after
         return kept.done
 
-    async def sendings(self, *, lease_s: float, limit: int = 20) -> Sequence[Sending]:
-        """Lease outbox rows that may go out now."""
+    async def sendings(self, *, lease_s: float, limit: int = 20, busy: Collection[str] = ()) -> Sequence[Sending]:
+        """Lease the next outbox row of each route that isn't busy, if it may go out now."""
         now = self._clock.now()
-        ready = [(number, row) for number, row in self._heads() if row.not_before <= now]
-        ready.sort(key=lambda numbered: numbered[1].not_before)
-        return [self._lease(number, row, now + timedelta(seconds=lease_s)) for number, row in ready[:limit]]
+        ready: dict[str, tuple[int, _Queued]] = {}
+        for number, row in self._heads():
+            if row.not_before <= now and row.post.route not in busy:
+                ready.setdefault(row.post.route, (number, row))
+        until = now + timedelta(seconds=lease_s)
+        return [self._lease(number, row, until) for number, row in sorted(ready.values(), key=_number)[:limit]]
 
     async def sent(self, sending: Sending, message: str | None) -> None:
         """The platform took it."""
@@ -192,6 +210,22 @@ class MemoryStore:
         """Route -> message id of each surface that has, or is to have, the card of a call."""
         cards = sorted(self._cards.items())
         return {route: card.message for (of, route), card in cards if of == ref and not card.failed}
+
+    async def by_message(self, message: str) -> tuple[str, str] | None:
+        """Ref and route of the card that stands under this message id."""
+        return next((place for place, card in self._cards.items() if card.message == message), None)
+
+    async def moves(self) -> Mapping[str, str]:
+        """Conversation -> where the platform moved it last."""
+        return dict(self._moves)
+
+    async def move(self, old: str, new: str) -> None:
+        """A platform moved a conversation: the cards of waiting calls there are posted anew."""
+        self._moves[old] = new
+        for ref, route in [place for place in self._cards if place[1] == old and _waits(self._calls[place[0]])]:
+            self._cards[ref, route] = _Card()
+            self._drop((ref, route), PostKind.CARD)
+            self._queue(Post(ref, route, PostKind.CARD), self._clock.now())
 
     def _holds(self, expect: Expect, now: datetime) -> bool:
         call = self._calls.get(expect.ref)
@@ -229,7 +263,7 @@ class MemoryStore:
     def _queue(self, post: Post, now: datetime) -> None:
         if post.kind is PostKind.CARD:
             self._cards.setdefault(_place(post), _Card()).failed = False
-        elif self._cards.get(_place(post), _Card(failed=True)).failed:
+        elif post.kind is PostKind.EDIT and self._cards.get(_place(post), _Card(failed=True)).failed:
             return
         self._outbox[next(self._ids)] = _Queued(post, now)
 
@@ -241,7 +275,8 @@ class MemoryStore:
         return list(heads.values())
 
     def _lease(self, number: int, row: _Queued, until: datetime) -> Sending:
-        sending = Sending(number, row.post, row.attempts, self._cards[_place(row.post)].message)
+        card = self._cards.get(_place(row.post), _Card())
+        sending = Sending(number, row.post, row.attempts, card.message)
         row.not_before, row.attempts = until, row.attempts + 1
         if row.post.kind is PostKind.EDIT:
             self._drop(_place(row.post), PostKind.EDIT, but=number)
@@ -265,6 +300,107 @@ class MemoryStore:
     def _by_due(self) -> list[tuple[datetime, Call]]:
         dated = [(call.due_at, call) for call in self._calls.values() if call.due_at is not None]
         return sorted(dated, key=lambda due: due[0])
+
+
+def _number(numbered: tuple[int, _Queued]) -> int:
+    return numbered[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a chat was told: where, which message ('' for a notice), and the call as it was then."""
+
+    route: str
+    message: str
+    call: Call
+
+
+@dataclass(slots=True)
+class _Trouble:
+    error: PlatformError
+    route: str | None
+    left: int
+    applied: bool
+
+
+class RecordedChat:
+    """A chat platform that remembers what it was told, and fails when it is told to.
+
+    `posts`, `updates` and `notices` are what it took, oldest first; `messages` is what stands on its routes now.
+    """
+
+    def __init__(self) -> None:
+        self.posts: list[Shown] = []
+        self.updates: list[Shown] = []
+        self.notices: list[Shown] = []
+        self.messages: dict[tuple[str, str], Call] = {}
+        self._troubles: list[_Trouble] = []
+        self._ids = count(1)
+
+    def fail(self, error: PlatformError, *, times: int = 1, route: str | None = None, applied: bool = False) -> None:
+        """Raise the error for the next so many messages, on one route or on all.
+
+        With `applied` the platform takes the message all the same: only its answer is lost.
+        """
+        self._troubles.append(_Trouble(error, route, times, applied))
+
+    async def post(self, route: str, call: Call) -> str:
+        """Post the card; the message id."""
+        shown = Shown(route, f"m{next(self._ids)}", call)
+        self._take(self.posts, shown)
+        return shown.message
+
+    async def notify(self, route: str, call: Call) -> None:
+        """Tell the conversation that asked how its call ended."""
+        self._take(self.notices, Shown(route, "", call))
+
+    async def update(self, route: str, message: str, call: Call) -> None:
+        """Edit the card to what the call is now."""
+        self._take(self.updates, Shown(route, message, call))
+
+    def _take(self, taken: list[Shown], shown: Shown) -> None:
+        trouble = next((t for t in self._troubles if t.left and t.route in {None, shown.route}), None)
+        if trouble is None or trouble.applied:
+            taken.append(shown)
+            if shown.message:
+                self.messages[shown.route, shown.message] = shown.call
+        if trouble is not None:
+            trouble.left -= 1
+            raise trouble.error
+
+
+class ScriptedExecutor:
+    """Tools that do nothing but remember that they ran.
+
+    `tools` are those that may run, by group and name. `facts` is what is true of the world: prepared calls hold
+    it as preconditions, so a test that changes it changes what a waiting call was prepared for. `preparation` is
+    what it finds in every call beside that, `outcome` how every run ends. `ran` holds the calls that were run.
+    """
+
+    def __init__(self, tools: Mapping[tuple[str, str], ToolInfo]) -> None:
+        self.tools = dict(tools)
+        self.facts: dict[str, str] = {}
+        self.preparation = Preparation("Does what its script says.")
+        self.outcome = Ran(Result.SUCCEEDED, "done")
+        self.ran: list[Call] = []
+
+    def info(self, tools: str, tool: str) -> ToolInfo | None:
+        """What is known of the tool; None where it may not run."""
+        return self.tools.get((tools, tool))
+
+    async def prepare(self, ask: Ask) -> Preparation:
+        """The preparation, in the folder that was asked for, on the facts as they are."""
+        return replace(self.preparation, cwd=ask.cwd, preconditions=tuple(sorted(self.facts.items())))
+
+    async def still_holds(self, call: Call) -> str | None:
+        """The first fact that isn't what the call was prepared on."""
+        changed = (name for name, value in call.preconditions if self.facts.get(name) != value)
+        return next((f"{name} changed" for name in changed), None)
+
+    async def run(self, lease: Lease, *, limit_s: float) -> Ran:  # noqa: ARG002
+        """Remember the stored call; the outcome that was set. Nothing here takes long enough for a limit."""
+        self.ran.append(lease.call)
+        return self.outcome
 
 
 def _waits(call: Call) -> bool:

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import regex
 
+from hitl.wording import say
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -33,6 +35,7 @@ _NO_BASE = regex.compile(rf"(?V1){_UNSEEN}|[ \n\t]")
 _LINE_BREAK = regex.compile(r"\r\n|\r|\n")
 _ESCAPE = regex.compile(r"\\u\{[0-9a-f]{1,6}\}")
 _ESCAPE_LENGTH = 10
+_CHARACTERS = "card.left_out"
 _CLUSTER = regex.compile(r"\X")
 # How far back a cut looks for a place that is surely a boundary; clusters of living text are far shorter.
 _LOOK_BACK = 1000
@@ -60,6 +63,11 @@ def visible(text: str, *, keep_newlines: bool = True) -> str:
     return shown if keep_newlines else shown.translate(_ONE_LINE)
 
 
+def encodable(text: str) -> str:
+    r"""The text with lone surrogates, which UTF-8 and so no record can carry, written out as `\ud800`."""
+    return text if text.isascii() else text.encode(errors="backslashreplace").decode()
+
+
 def hidden(text: str) -> int:
     """How many characters of the text would not be seen as what they are, for a warning.
 
@@ -83,10 +91,10 @@ def cut_middle(text: str, limit: int) -> Cut:
     """
     if len(text) <= limit:
         return Cut(text, 0)
-    room = max(limit - len(_left_out(len(text), "characters")), 0)
+    room = max(limit - len(_left_out(len(text), _CHARACTERS)), 0)
     start = _boundaries(text, (room + 1) // 2)[0]
     end = _boundaries(text, len(text) - room // 2)[1]
-    return Cut(text[:start] + _left_out(end - start, "characters") + text[end:], end - start)
+    return Cut(text[:start] + _left_out(end - start, _CHARACTERS) + text[end:], end - start)
 
 
 def cut_lines(text: str, limit: int) -> Cut:
@@ -98,12 +106,12 @@ def cut_lines(text: str, limit: int) -> Cut:
         return Cut(text, 0)
     head = limit // 2
     tail = len(lines) - (limit - 1 - head)
-    kept = [*lines[:head], _left_out(tail - head, "lines"), *lines[tail:]]
+    kept = [*lines[:head], _left_out(tail - head, "card.lines_left_out"), *lines[tail:]]
     return Cut("\n".join(kept), tail - head)
 
 
-def _left_out(count: int, what: str) -> str:
-    return f"… {count:,} {what} left out …"
+def _left_out(count: int, key: str) -> str:
+    return say(key, count=f"{count:,}")
 
 
 def _escaped(match: regex.Match[str]) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
-from hitl.canonical import digest_mark
+from hitl.canonical import canonical, digest_mark
 from hitl.cards import details, outcome, outcome_for_agent
 from hitl.redaction import mask, mask_value
 
@@ -57,7 +58,7 @@ def full_view(call: Call, history: list[Recorded]) -> dict[str, Any]:
             "at": _iso(row.at),
             "event": row.event,
             "actor": row.actor,
-            "data": row.data,
+            "data": canonical(mask_value(json.loads(row.data))).decode(),
             "hash": row.hash,
         }
         for row in history

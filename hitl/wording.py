@@ -31,10 +31,11 @@ ENGLISH: Mapping[str, str] = {
     "card.who": "asked by {requester}",
     "card.who.agent": "asked by {requester} through {agent}",
     "card.note": "the agent says: {note}",
-    "card.ends": "ends {time} UTC; silence means no",
+    "card.ends": "ends {time}; silence means no",
+    "card.refreshed": "Still waiting. If you pressed while the service was away, press again.",
     "card.hidden": "⚠ holds {count} hidden characters, written out as \\u{{...}}",
     "card.cut": "⚠ {count} characters are not shown; open the details before you say yes",
-    "card.same": "⚠ the same call waits as {short} already",
+    "card.same": "the same call waits as {short} already",
     "card.again": "asked again after {short}",
     "card.programs": "programs: {programs}",
     "card.left_out": "… {count} characters left out …",
@@ -42,6 +43,12 @@ ENGLISH: Mapping[str, str] = {
     "card.how": "answer yes, or no because REASON",
     "card.how.critical": "critical: answer yes {short} or no {short}; buttons ask twice",
     "card.how.reason": "answer approve {short} because REASON, or no because REASON",
+    # buttons and signs on chat platforms
+    "button.approve": "✅ Approve",
+    "button.reject": "❌ Reject",
+    "button.details": "🔎 Details",
+    "sign.done": "✅",
+    "sign.over": "⛔",
     # outcomes, for people
     "outcome.pending": "waiting for an answer",
     "outcome.allowed": "allowed by the policy",
@@ -81,6 +88,27 @@ ENGLISH: Mapping[str, str] = {
     "answer.two_targets": "That names {named} but answers {target}. Nothing was decided.",
     "answer.denied_now": "The policy denies {short} by now: {why}. It was not run.",
     "answer.reason_added": "{short}: the reason is on record.",
+    "answer.why_rejected": "✍️ {short} is rejected. Reply to this message to say why (60 seconds).",
+    "answer.why_approved": "✍️ {short} is approved only with a reason. Reply to this message with it.",
+    # commands in chats
+    "chat.help": (
+        "I run nothing that can't be undone without your say-so.\n"
+        "/pending: what waits\n/show REF: one call whole\n/approve REF\n/reject REF REASON\n"
+        "/cancel REF: take back what you asked\n/status: how I am\n/whoami: your id for the configuration\n"
+        "Or answer a card: press, reply yes, or reply no because REASON."
+    ),
+    "chat.whoami": "You are {identity} here, known to me as {principal}.",
+    "chat.pending": "{short} {risk}: {sentence}",
+    "chat.pending.none": "Nothing waits for you here.",
+    "chat.status": "I am up. {count} calls wait here.",
+    "chat.usage": "{command} needs the six characters of a call, as on its card.",
+    "chat.withdrawn": "{short} is withdrawn.",
+    "chat.forged": "That button isn't one of mine for this chat. Nothing was decided.",
+    "chat.bot": "Bots can't decide. Nothing was decided.",
+    "chat.anonymous": "You are anonymous here, so I can't tell who you are. Answer as yourself. Nothing was decided.",
+    "chat.channel": "Posts in a channel's name don't decide. Nothing was decided.",
+    "chat.edited": "An edited message decides nothing. Send a new one.",
+    "chat.forwarded": "A forwarded message decides nothing. Nothing was decided.",
     # refusals
     "refused.unknown": "There is no call {short}. Nothing was decided.",
     "refused.unknown.none": "Nothing waits for an answer.",

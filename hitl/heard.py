@@ -1,0 +1,51 @@
+"""What a chat platform's event says, as far as the platform itself can tell: no store, no lists, no decision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+class What(StrEnum):
+    """The kinds of events that matter here."""
+
+    PRESS = "press"
+    TEXT = "text"
+    REACTION = "reaction"
+    COMMAND = "command"
+    MOVED = "moved"
+    BARRED = "barred"
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """One event.
+
+    identity: who, as the platform proves it. conversation: where, in the form of a route. message: the platform's
+    id of the message that it is, or is on. answers: the id of the message that it replies to, if any.
+    answers_ours: that message's text when we wrote it. asked: the identity of whoever that message asked, if it
+    asked one person. data: a button's. press: what to answer a press with. command: without its slash; text is then
+    what followed it. addressed: said to us rather than to others there. barred: the key of the sentence that says
+    why such an event never counts. moved_to: where a conversation went.
+    """
+
+    what: What
+    identity: str = ""
+    conversation: str = ""
+    message: str | None = None
+    answers: str | None = None
+    answers_ours: str = ""
+    asked: str = ""
+    text: str = ""
+    data: str = ""
+    press: str | None = None
+    command: str = ""
+    private: bool = False
+    addressed: bool = False
+    barred: str | None = None
+    moved_to: str = ""
+    at: datetime | None = None

@@ -1,0 +1,1 @@
+"""Tests of all that this repository holds."""

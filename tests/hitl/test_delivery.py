@@ -1,0 +1,407 @@
+"""Cards posted, kept true, and given up: the outbox at work."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from hitl.cards import card
+from hitl.delivery import LEASE_S, Delivery
+from hitl.model import Action, Call, Ran, Result, Runs, Status, Verb
+from hitl.people import Conversation
+from hitl.ports import PlatformError
+from hitl.testing import RecordedChat
+from tests.hitl.world import ANN, CLAIM, OLGA, ROOM, SAM, SECRET, UMA, WRITE, World
+
+FOR_GOOD = PlatformError("Forbidden: bot was kicked", passing=False)
+PASSING = PlatformError("Bad Gateway", passing=True)
+OTHER = "slack:T1/C1"
+
+
+class Office:
+    """A world with chats to deliver to; the room's cards go to it and, where said, to a second place."""
+
+    def __init__(self, *routes: str, **people: Any) -> None:
+        rooms = {ROOM: Conversation(ROOM, routes=routes or (ROOM,))}
+        self.world = World(conversations=rooms, **people)
+        self.telegram, self.slack = RecordedChat(), RecordedChat()
+        chats = {"telegram": self.telegram, "slack": self.slack}
+        self.delivery = Delivery(self.world.store, self.world.gate, chats)
+
+    async def deliver(self) -> None:
+        """Until nothing may go out any more for now."""
+        while await self.delivery.run_once():
+            pass
+
+    async def wait(self, seconds: float) -> None:
+        """Let time go by, then deliver."""
+        self.world.clock.advance(seconds)
+        await self.deliver()
+
+    async def posted(self, **changes: Any) -> Call:
+        """A call whose card stands."""
+        call = await self.world.ask(**changes)
+        await self.deliver()
+        return call
+
+
+@pytest.fixture
+def office() -> Office:
+    """One room."""
+    return Office()
+
+
+async def test_a_card_is_posted_once(office: Office) -> None:
+    """To the room, while it waits; delivering again sends nothing."""
+    call = await office.posted()
+    await office.wait(60)
+
+    assert [(ROOM, call)] == [(shown.route, shown.call) for shown in office.telegram.posts]
+    assert {ROOM: "m1"} == await office.world.store.cards(call.ref)
+    assert [] == office.telegram.updates
+
+
+async def test_it_goes_everywhere_it_is_for() -> None:
+    """Each place gets one, of the platform that its route names."""
+    office = Office(ROOM, OTHER)
+    await office.posted()
+
+    assert [[ROOM], [OTHER]] == [[shown.route for shown in chat.posts] for chat in (office.telegram, office.slack)]
+
+
+async def _rejected(world: World, call: Call) -> None:
+    await world.press(call, verb=Verb.REJECT)
+
+
+async def _withdrawn(world: World, call: Call) -> None:
+    await world.gate.withdraw(call.ref, UMA)
+
+
+async def _expired(world: World, call: Call) -> None:
+    world.clock.advance(300)
+    await world.gate.settle(call)
+
+
+async def _undeliverable(world: World, call: Call) -> None:
+    await world.gate.undeliverable(call.ref, "nowhere")
+
+
+async def _denied(world: World, call: Call) -> None:
+    world.rules.set(WRITE, action=Action.DENY)
+    await world.press(call)
+
+
+async def _succeeded(world: World, call: Call) -> None:
+    answer = await world.press(call)
+    assert answer.lease is not None
+    await world.gate.finish_own(answer.lease, world.executor.outcome)
+
+
+async def _refused(world: World, call: Call) -> None:
+    world.executor.tools.clear()
+    await world.press(call)
+
+
+async def _unknown(world: World, call: Call) -> None:
+    await world.press(call)
+    world.clock.advance(40)
+    await world.gate.settle(await world.now(call))
+
+
+async def _lapsed(world: World, call: Call) -> None:
+    await world.press(call)
+    world.clock.advance(300)
+    await world.gate.settle(await world.now(call))
+
+
+async def _released(world: World, call: Call) -> None:
+    await world.press(call)
+    await world.gate.release(call.ref, "script")
+
+
+async def _failed(world: World, call: Call) -> None:
+    await world.press(call)
+    await world.gate.claim(call.ref, "cli", CLAIM)
+    await world.gate.finish(call.ref, SECRET, Ran(Result.FAILED, error="exit 1"))
+
+
+ENDS: list[tuple[Callable[[World, Call], Awaitable[None]], Runs, Status]] = [
+    (_rejected, Runs.SERVICE, Status.REJECTED),
+    (_withdrawn, Runs.SERVICE, Status.WITHDRAWN),
+    (_expired, Runs.SERVICE, Status.EXPIRED),
+    (_undeliverable, Runs.SERVICE, Status.UNDELIVERABLE),
+    (_denied, Runs.SERVICE, Status.DENIED),
+    (_succeeded, Runs.SERVICE, Status.SUCCEEDED),
+    (_refused, Runs.SERVICE, Status.REFUSED),
+    (_unknown, Runs.SERVICE, Status.UNKNOWN),
+    (_lapsed, Runs.CALLER, Status.LAPSED),
+    (_released, Runs.CALLER, Status.RELEASED),
+    (_failed, Runs.CALLER, Status.FAILED),
+]
+
+
+@pytest.mark.parametrize(("end", "runs", "status"), ENDS)
+async def test_it_becomes_the_outcome_however_it_ends(
+    end: Callable[[World, Call], Awaitable[None]], runs: Runs, status: Status
+) -> None:
+    """On every place that has it, and it stays so."""
+    office = Office(ROOM, OTHER)
+    call = await office.posted(runs=runs)
+    await end(office.world, call)
+    await office.deliver()
+    stored = await office.world.now(call)
+    shown = [*office.telegram.messages.values(), *office.slack.messages.values()]
+
+    assert status is stored.status
+    assert [card(stored).outcome] * 2 == [card(each).outcome for each in shown]
+    assert not any(card(each).open for each in shown)
+    await office.world.check_record()
+
+
+async def test_an_approval_shows_before_its_result(office: Office) -> None:
+    """The card is edited when it is approved, and again when it has run."""
+    call = await office.posted()
+    answer = await office.world.press(call)
+    await office.deliver()
+    assert answer.lease is not None
+    await office.world.gate.finish_own(answer.lease, office.world.executor.outcome)
+    await office.deliver()
+
+    assert [Status.RUNNING, Status.SUCCEEDED] == [shown.call.status for shown in office.telegram.updates]
+    assert [Status.SUCCEEDED] == [shown.call.status for shown in office.telegram.notices]
+
+
+async def test_two_edits_that_wait_are_one(office: Office) -> None:
+    """An edit shows the call as it is when it goes out, so an older one has nothing to add."""
+    call = await office.posted()
+    answer = await office.world.press(call)
+    assert answer.lease is not None
+    await office.world.gate.finish_own(answer.lease, office.world.executor.outcome)
+    await office.deliver()
+
+    assert [Status.SUCCEEDED] == [shown.call.status for shown in office.telegram.updates]
+
+
+async def test_a_call_that_ended_first_is_not_posted(office: Office) -> None:
+    """Nobody is shown a card that can't be answered any more."""
+    call = await office.world.ask()
+    await office.world.gate.withdraw(call.ref, UMA)
+    await office.deliver()
+
+    assert ([], []) == (office.telegram.posts, office.telegram.updates)
+
+
+class TestTrouble:
+    """Platforms fail, for a while or for good."""
+
+    async def test_a_passing_failure_is_tried_again(self, office: Office) -> None:
+        """Later and later, and then it stands."""
+        office.telegram.fail(PASSING, times=3)
+        call = await office.posted()
+        waits = []
+        for seconds in (1, 2, 4):
+            await office.wait(seconds - 0.1)
+            waits.append(len(office.telegram.posts))
+            await office.wait(0.1)
+
+        assert ([0, 0, 0], 1) == (waits, len(office.telegram.posts))
+        assert Status.PENDING == (await office.world.now(call)).status
+
+    async def test_when_the_platform_says_how_long_it_is_believed(self, office: Office) -> None:
+        """Not before its time, and then at once."""
+        office.telegram.fail(PlatformError("Too Many Requests", passing=True, retry_s=17))
+        await office.posted()
+        await office.wait(16)
+        early = len(office.telegram.posts)
+        await office.wait(1)
+
+        assert (0, 1) == (early, len(office.telegram.posts))
+
+    async def test_it_is_tried_until_the_deadline_and_no_longer(self, office: Office) -> None:
+        """A platform that is down all the time: the call expires unseen, and nothing more is sent."""
+        office.telegram.fail(PASSING, times=10_000)
+        call = await office.posted()
+        for _ in range(300):
+            await office.wait(1)
+        await office.world.gate.settle(call, unseen=True)
+        await office.deliver()
+
+        assert [] == office.telegram.posts
+        assert "expired: nobody saw it" == card(await office.world.now(call)).outcome
+
+    async def test_a_week_of_trouble_ends_too(self) -> None:
+        """However often it was tried, the next wait is a minute: a number of tries never grows out of hand."""
+        office = Office()
+        office.world.rules.set(WRITE, timeout_s=7 * 24 * 3600)
+        office.telegram.fail(PASSING, times=1200)
+        await office.posted()
+        for _ in range(1200):
+            await office.wait(60)
+
+        assert 1 == len(office.telegram.posts)
+
+    async def test_refused_everywhere_for_good_it_ends_at_once(self) -> None:
+        """Kicked out of one place and unknown in the other: undeliverable, without waiting for the deadline."""
+        office = Office(ROOM, OTHER)
+        office.telegram.fail(FOR_GOOD)
+        office.slack.fail(FOR_GOOD)
+        call = await office.posted()
+        ended = await office.world.now(call)
+
+        assert Status.UNDELIVERABLE == ended.status
+        assert "nobody could be asked: every surface refused its card" == card(ended).outcome
+        await office.world.check_record()
+
+    async def test_a_route_without_a_platform_is_refused_for_good(self) -> None:
+        """A place on a platform that isn't set up here shows nothing, now or later."""
+        office = Office("matrix:room")
+        call = await office.posted()
+
+        assert Status.UNDELIVERABLE == (await office.world.now(call)).status
+
+    @pytest.mark.parametrize("order", ["failing first", "working first"])
+    async def test_while_one_place_works_it_stays(self, order: str) -> None:
+        """Somebody can still see it; the broken place gets no edits later."""
+        office = Office(*((ROOM, OTHER) if order == "failing first" else (OTHER, ROOM)))
+        office.telegram.fail(FOR_GOOD)
+        call = await office.posted()
+        waiting = await office.world.now(call)
+        await office.world.gate.withdraw(call.ref, UMA)
+        await office.deliver()
+
+        assert Status.PENDING == waiting.status
+        assert [Status.WITHDRAWN] == [shown.call.status for shown in office.slack.updates]
+        assert [] == office.telegram.updates
+
+    async def test_while_one_place_may_yet_work_it_stays(self) -> None:
+        """A passing failure beside one for good: it waits for the passing one."""
+        office = Office(ROOM, OTHER)
+        office.telegram.fail(FOR_GOOD)
+        office.slack.fail(PASSING)
+        call = await office.posted()
+        waiting = await office.world.now(call)
+        await office.wait(60)
+
+        assert Status.PENDING == waiting.status
+        assert 1 == len(office.slack.posts)
+
+    async def test_an_approver_on_this_machine_can_still_see_it(self) -> None:
+        """The pending list is a surface, too."""
+        office = Office(approvers=(ANN, OLGA))
+        office.telegram.fail(FOR_GOOD)
+
+        assert Status.PENDING == (await office.world.now(await office.posted())).status
+
+    async def test_an_answer_that_came_first_stands(self, office: Office) -> None:
+        """Decided by another way before the card was refused: the refusal changes nothing."""
+        office.telegram.fail(PASSING)
+        call = await office.posted()
+        await office.world.press(call, verb=Verb.REJECT)
+        office.telegram.fail(FOR_GOOD)
+        await office.wait(60)
+
+        assert Status.REJECTED == (await office.world.now(call)).status
+
+    async def test_a_lost_answer_posts_at_most_once_more(self, office: Office) -> None:
+        """The platform took the card, but we didn't hear: it is posted again, and the last one is kept true."""
+        office.telegram.fail(PASSING, applied=True)
+        call = await office.posted()
+        await office.wait(60)
+        await office.world.press(call, verb=Verb.REJECT)
+        await office.deliver()
+
+        assert ["m1", "m2"] == [shown.message for shown in office.telegram.posts]
+        assert {ROOM: "m2"} == await office.world.store.cards(call.ref)
+        assert ["m2"] == [shown.message for shown in office.telegram.updates]
+
+    async def test_a_press_on_the_lost_one_adopts_it(self, office: Office) -> None:
+        """A message that we didn't know of turns out to be the card: it isn't posted again, and it is edited."""
+        office.telegram.fail(PASSING, applied=True)
+        call = await office.posted()
+        await office.world.store.adopt(call.ref, ROOM, "m1")
+        await office.world.press(call, verb=Verb.REJECT)
+        await office.wait(60)
+
+        assert ["m1"] == [shown.message for shown in office.telegram.posts]
+        assert ["m1"] == [shown.message for shown in office.telegram.updates]
+
+    async def test_an_edit_that_fails_is_tried_again(self, office: Office) -> None:
+        """The card doesn't stay open on the screen because of one bad answer."""
+        call = await office.posted()
+        office.telegram.fail(PASSING)
+        await office.world.press(call, verb=Verb.REJECT)
+        await office.deliver()
+        before = len(office.telegram.updates)
+        await office.wait(1)
+
+        assert (0, 1) == (before, len(office.telegram.updates))
+
+    async def test_an_edit_that_is_refused_for_good_is_left(self, office: Office) -> None:
+        """Somebody deleted the message: the call isn't touched by it, and nothing more is sent."""
+        call = await office.posted()
+        office.telegram.fail(FOR_GOOD)
+        await office.world.press(call, verb=Verb.REJECT)
+        await office.wait(3600)
+
+        assert [] == office.telegram.updates
+        assert Status.REJECTED == (await office.world.now(call)).status
+
+
+class TestOrder:
+    """What is sent when."""
+
+    async def test_an_edit_never_overtakes_its_card(self, office: Office) -> None:
+        """While the card isn't posted, its edit waits."""
+        office.telegram.fail(PASSING)
+        call = await office.posted(runs=Runs.CALLER)
+        await office.world.press(call)
+        await office.deliver()
+        before = len(office.telegram.updates)
+        await office.wait(60)
+
+        assert 0 == before
+        assert [] == office.telegram.posts
+
+    async def test_a_troubled_place_holds_up_no_other(self) -> None:
+        """Each place has its own line."""
+        office = Office(ROOM, OTHER)
+        office.telegram.fail(PASSING, times=50)
+        await office.posted()
+
+        assert ([], 1) == (office.telegram.posts, len(office.slack.posts))
+
+    async def test_cards_of_one_place_go_out_as_they_were_asked(self, office: Office) -> None:
+        """Oldest first."""
+        calls = [await office.world.ask(args={"n": n}) for n in range(5)]
+        await office.deliver()
+
+        assert [call.ref for call in calls] == [shown.call.ref for shown in office.telegram.posts]
+
+    async def test_what_is_being_sent_is_not_taken_twice(self, office: Office) -> None:
+        """A row under lease is another sender's until the lease is over; then it is sent again."""
+        await office.world.ask()
+        (taken,) = await office.delivery.take()
+        during = await office.delivery.take()
+        await office.wait(LEASE_S)
+        after = len(office.telegram.posts)
+        await office.delivery.send(taken)
+
+        assert ([], 1) == (list(during), after)
+
+    async def test_a_busy_place_waits(self, office: Office) -> None:
+        """A place that something is on its way to gets the next message later."""
+        await office.world.ask()
+
+        assert [] == list(await office.delivery.take(busy=[ROOM]))
+        assert 1 == len(await office.delivery.take())
+
+
+async def test_a_strangers_press_edits_nothing(office: Office) -> None:
+    """A refusal is answered to who pressed; the card stays as it is."""
+    call = await office.posted()
+    await office.world.press(call, SAM)
+    await office.deliver()
+
+    assert [] == office.telegram.updates

@@ -1,0 +1,260 @@
+"""Other ways for a call to end, and what may still be said after it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from hitl.answers import Came
+from hitl.cards import card, outcome_for_agent
+from hitl.errors import CallUnknown, NotApprover, TooManyPending
+from hitl.limits import Flood, Limits, timeout_of
+from hitl.model import PostKind, Result, Runs, State, Status, Verb
+from hitl.tokens import new_ref
+from tests.hitl.world import ANN, BOB, CLAIM, NOON, OLGA, READ, ROOM, SAM, UMA, World, ask, code
+
+
+class TestWithdraw:
+    """Taking back what was asked."""
+
+    @pytest.mark.parametrize("who", [UMA, OLGA])
+    async def test_by_the_requester_or_an_operator(self, world: World, who: str) -> None:
+        """It is over, by whom, and nothing more is due; its cards are edited."""
+        call = await world.ask()
+        ended = await world.gate.withdraw(call.short, who)
+
+        assert (State.IDLE, Status.WITHDRAWN, who, None) == (ended.state, ended.status, ended.decided_by, ended.due_at)
+        assert [ROOM] == world.told(PostKind.EDIT)
+        assert ("withdraw", who) == ((await world.last(call)).event, (await world.last(call)).actor)
+
+    @pytest.mark.parametrize("who", [ANN, SAM, "local:1000"])
+    async def test_by_nobody_else(self, world: World, who: str) -> None:
+        """Not by approvers either: they can say no."""
+        call = await world.ask()
+        with pytest.raises(NotApprover, match="Only the one who asked"):
+            await world.gate.withdraw(call.ref, who)
+
+        assert Status.PENDING == (await world.now(call)).status
+
+    async def test_what_is_not_there_cannot_be(self, world: World) -> None:
+        """An unknown ref is an error."""
+        with pytest.raises(CallUnknown):
+            await world.gate.withdraw(new_ref(NOON), UMA)
+
+
+class TestSettle:
+    """What the clock ends: never before its time, and never twice."""
+
+    async def test_silence_expires(self, world: World) -> None:
+        """At the deadline, not before; people and the agent are told that it was nobody's no."""
+        call = await world.ask()
+        world.clock.advance(300 - 1e-6)
+        early = await world.gate.settle(call)
+        world.clock.advance(1e-6)
+        ended = await world.gate.settle(call)
+
+        assert early is None
+        assert ended is not None
+        assert (State.IDLE, Status.EXPIRED, "service") == (ended.state, ended.status, ended.decided_by)
+        assert "Silence is no answer by a person." in outcome_for_agent(ended)
+
+    async def test_what_nobody_saw_says_so(self, world: World) -> None:
+        """Where no surface ever showed the card, that is what is told."""
+        call = await world.ask()
+        world.clock.advance(300)
+        ended = await world.gate.settle(call, unseen=True)
+
+        assert ended is not None
+        assert "expired: nobody saw it" == card(ended).outcome
+
+    async def test_an_approval_that_nobody_ran_lapses(self, world: World) -> None:
+        """At the end of the window."""
+        call = await world.ask(runs=Runs.CALLER)
+        await world.press(call)
+        world.clock.advance(300)
+        ended = await world.gate.settle(await world.now(call))
+
+        assert ended is not None
+        assert (State.ERROR, Status.LAPSED) == (ended.state, ended.status)
+        assert "lapsed" == (await world.last(call)).event
+
+    async def test_a_lease_that_ran_out_is_unknown(self, world: World) -> None:
+        """Nobody knows whether the tool ran; nothing is tried again."""
+        call = await world.ask()
+        await world.press(call)
+        world.clock.advance(40)
+        ended = await world.gate.settle(await world.now(call))
+
+        assert ended is not None
+        assert (State.ERROR, Status.UNKNOWN, None) == (ended.state, ended.status, ended.due_at)
+        assert "Look before you ask anew." in outcome_for_agent(ended)
+
+    async def test_what_is_over_stays_over(self, world: World) -> None:
+        """Settled again, fresh or stale, nothing happens."""
+        call = await world.ask()
+        world.clock.advance(300)
+        await world.gate.settle(call)
+
+        assert await world.gate.settle(call) is None
+        assert await world.gate.settle(await world.now(call)) is None
+
+    async def test_a_dead_claimants_call_is_unknown_at_once(self, world: World) -> None:
+        """A service that starts again knows that its predecessor's leases are lost, without waiting for their end."""
+        submitted = await world.gate.submit(ask(READ))
+        ended = await world.gate.orphaned(submitted.call)
+
+        assert ended is not None
+        assert Result.UNKNOWN is ended.result
+        assert await world.gate.orphaned(submitted.call) is None
+
+    async def test_what_is_due_is_found_in_order(self, world: World) -> None:
+        """Deadlines, windows and leases alike, each by its own time."""
+        waits = await world.ask(timeout_s=200)
+        window = await world.ask(READ, runs=Runs.CALLER)
+        lease = await world.ask(READ)
+        world.clock.advance(301)
+
+        assert [lease.ref, waits.ref, window.ref] == [call.ref for call in await world.store.due(10)]
+        for call in await world.store.due(10):
+            await world.gate.settle(call)
+        assert ["unknown", "expired", "lapsed"] == [(await world.now(call)).status for call in (lease, waits, window)]
+
+
+class TestUndeliverable:
+    """A card that no surface could show."""
+
+    async def test_it_ends_at_once_and_says_why(self, world: World) -> None:
+        """Nobody is made to wait for an answer that can't come."""
+        call = await world.ask()
+        ended = await world.gate.undeliverable(call.ref, "every surface refused its card")
+
+        assert (State.IDLE, Status.UNDELIVERABLE) == (ended.state, ended.status)
+        assert "nobody could be asked: every surface refused its card" == card(ended).outcome
+
+
+class TestLateReason:
+    """A reason that follows a rejection."""
+
+    async def test_the_rejecter_may_add_it_for_a_minute(self, world: World) -> None:
+        """It is kept, shown, and on record; the cards are edited again."""
+        call = await world.ask()
+        await world.press(call, verb=Verb.REJECT)
+        world.clock.advance(60)
+        answer = await world.gate.add_reason(call.ref, ANN, "wrong folder")
+        stored = await world.now(call)
+
+        assert f"{call.short}: the reason is on record." == answer.text
+        assert f"rejected by {ANN}: wrong folder" == card(stored).outcome
+        assert ("reason", ANN) == ((await world.last(call)).event, (await world.last(call)).actor)
+        assert [ROOM] == world.told(PostKind.EDIT)
+
+    @pytest.mark.parametrize("who", [BOB, UMA, SAM])
+    async def test_nobody_else_may(self, world: World, who: str) -> None:
+        """Other approvers, the requester, strangers: refused."""
+        call = await world.ask()
+        await world.press(call, ANN, Verb.REJECT)
+
+        assert "HITL_001" == code(await world.gate.add_reason(call.ref, who, "because"))
+        assert (await world.now(call)).reason is None
+
+    async def test_after_a_minute_it_is_too_late(self, world: World) -> None:
+        """Those who waited were told already."""
+        call = await world.ask()
+        await world.press(call, verb=Verb.REJECT)
+        world.clock.advance(60 + 1e-6)
+
+        assert "HITL_001" == code(await world.gate.add_reason(call.ref, ANN, "because"))
+
+    async def test_a_reason_is_given_once(self, world: World) -> None:
+        """What was said isn't replaced; an approval has none to add."""
+        said, yes = await world.ask(), await world.ask(args={})
+        await world.press(said, verb=Verb.REJECT, reason="first")
+        await world.press(yes)
+        refused = [await world.gate.add_reason(call.ref, ANN, "second") for call in (said, yes)]
+
+        assert ["HITL_001"] * 2 == [code(answer) for answer in refused]
+        assert "first" == (await world.now(said)).reason
+
+    async def test_to_an_unknown_call_it_is_nothing(self, world: World) -> None:
+        """No call, no reason."""
+        assert "CALL_UNKNOWN" == code(await world.gate.add_reason("ABC234", ANN, "because"))
+
+    async def test_it_may_hold_any_text(self, world: World) -> None:
+        """Also what UTF-8 can't carry: it is written out."""
+        call = await world.ask()
+        await world.press(call, verb=Verb.REJECT)
+
+        assert Came.REJECTED is (await world.gate.add_reason(call.ref, ANN, "\ud800")).came
+        assert "\\ud800" == (await world.now(call)).reason
+
+
+class TestTelling:
+    """Who hears how it ended, beside those who see the card."""
+
+    async def test_the_conversation_that_asked_is_told(self, world: World) -> None:
+        """When it is over, not while it runs: once for each end, and again when a reason follows."""
+        call = await world.ask()
+        parked = world.told(PostKind.NOTICE)
+        await world.press(call, verb=Verb.REJECT)
+        rejected = world.told(PostKind.NOTICE)
+        await world.gate.add_reason(call.ref, ANN, "wrong folder")
+
+        assert ([], [ROOM], [ROOM]) == (parked, rejected, world.told(PostKind.NOTICE))
+
+    async def test_not_while_it_runs(self, world: World) -> None:
+        """An approval edits the card; the thread hears of the result."""
+        call = await world.ask()
+        answer = await world.press(call)
+        approved = world.told(PostKind.NOTICE)
+        assert answer.lease is not None
+        await world.gate.finish_own(answer.lease, world.executor.outcome)
+
+        assert ([], [ROOM]) == (approved, world.told(PostKind.NOTICE))
+
+    async def test_a_caller_tells_its_own_people(self, world: World) -> None:
+        """What a caller runs is its own to report; a place that is no chat has nowhere to be told."""
+        call = await world.ask(runs=Runs.CALLER)
+        await world.press(call, verb=Verb.REJECT)
+
+        assert [] == world.told(PostKind.NOTICE)
+
+
+class TestLimits:
+    """The numbers behind it."""
+
+    @pytest.mark.parametrize(("policy", "wanted", "given"), [(300, None, 300), (300, 5, 5), (60, 300, 60)])
+    def test_the_shorter_time_wins(self, policy: int, wanted: int | None, given: int) -> None:
+        """The policy's, or the caller's if that is less."""
+        assert given == timeout_of(policy, wanted)
+
+    def test_a_flood_is_forgotten_after_its_time(self) -> None:
+        """A sliding window: room comes back one by one."""
+        flood = Flood(Limits(asks=2, asks_within_s=10))
+        flood.admit("r", "a", NOON)
+        flood.admit("r", "a", NOON + timedelta(seconds=5))
+        with pytest.raises(TooManyPending, match="a asked 2 times"):
+            flood.admit("r", "a", NOON + timedelta(seconds=9))
+        flood.admit("r", "a", NOON + timedelta(seconds=10))
+        with pytest.raises(TooManyPending, match="ask again in 6 seconds"):
+            flood.admit("r", "a", NOON + timedelta(seconds=10))
+
+    def test_it_remembers_ten_thousand_agents(self) -> None:
+        """Beyond that the longest silent is forgotten first, so that memory has an end."""
+        flood = Flood(Limits(asks=1))
+        for number in range(10_001):
+            flood.admit("r", str(number), NOON)
+        flood.admit("r", "0", NOON)
+        with pytest.raises(TooManyPending):
+            flood.admit("r", "10000", NOON)
+
+
+async def test_a_claimed_call_cannot_be_withdrawn_or_undelivered(world: World) -> None:
+    """Once somebody runs it, it can't be taken back."""
+    call = await world.ask(READ, runs=Runs.CALLER)
+    await world.gate.claim(call.ref, "cli", CLAIM)
+    for end in (world.gate.withdraw(call.ref, UMA), world.gate.undeliverable(call.ref, "why")):
+        with pytest.raises(Exception, match="was decided already"):
+            await end
+
+    assert Status.RUNNING == (await world.now(call)).status

@@ -1,0 +1,195 @@
+"""What text may decide: only a call that it surely is about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hitl.answers import Came
+from hitl.model import Kind, Status
+from tests.hitl.world import ANN, DROP, ROOM, SAM, World, code, reply
+
+
+async def alone(world: World, text: str, about: Any, **changes: Any) -> Any:
+    """What comes of a text in a private chat whose latest message by others was about a call."""
+    said: dict[str, Any] = {"private": True, "follows": about.ref if about else None, "text": text}
+    return (await world.gate.decide(reply(**(said | changes))))[0]
+
+
+class TestUnaddressed:
+    """Text that names nothing and replies to nothing."""
+
+    @pytest.mark.parametrize(("text", "came"), [("yes", Came.APPROVED), ("no because it is late", Came.REJECTED)])
+    async def test_it_decides_in_private(self, world: World, text: str, came: Came) -> None:
+        """With one open call, and the latest message about it."""
+        call = await world.ask()
+
+        assert came is (await alone(world, text, call)).came
+
+    @pytest.mark.parametrize("text", ["yes", "no"])
+    async def test_it_decides_nothing_among_others(self, world: World, text: str) -> None:
+        """In a group people talk to each other: a yes there is nobody's answer to a card."""
+        call = await world.ask()
+        answer = await alone(world, text, call, private=False)
+
+        assert Came.NOT_A_REPLY is answer.came
+        assert Status.PENDING == (await world.now(call)).status
+
+    async def test_with_two_open_it_asks_which(self, world: World) -> None:
+        """It names both, and decides neither."""
+        calls = [await world.ask(args={"path": path}) for path in "ab"]
+        answer = await alone(world, "yes", calls[1])
+
+        assert Came.WHICH is answer.came
+        assert all(call.short in answer.text for call in calls)
+        assert [Status.PENDING] * 2 == [(await world.now(call)).status for call in calls]
+
+    @pytest.mark.parametrize("about", ["nothing", "another call"])
+    async def test_after_something_else_it_asks_to_point(self, world: World, about: str) -> None:
+        """A yes that follows another message may be meant for that one."""
+        other = await world.ask(args={"path": "other"})
+        await world.press(other)
+        call = await world.ask()
+        answer = await alone(world, "yes", other if about == "another call" else None)
+
+        assert Came.WHICH is answer.came
+        assert f"Nothing was decided: reply to the card, or name it: yes {call.short}." == answer.text
+        assert Status.PENDING == (await world.now(call)).status
+
+    async def test_with_nothing_open_it_goes_to_the_agent(self, world: World) -> None:
+        """A yes to the agent's own question is none of ours."""
+        assert Came.NOT_A_REPLY is (await alone(world, "yes", None)).came
+
+    async def test_elsewhere_nothing_is_open(self, world: World) -> None:
+        """A call of another conversation isn't decided by talk in this one."""
+        call = await world.ask()
+        answer = await alone(world, "yes", call, conversation="telegram:5")
+
+        assert Came.NOT_A_REPLY is answer.came
+        assert Status.PENDING == (await world.now(call)).status
+
+    async def test_talk_is_not_taken_for_an_answer(self, world: World) -> None:
+        """Among several open calls, what is neither yes nor no goes to the agent."""
+        await world.ask()
+        await world.ask(args={})
+
+        assert Came.NOT_A_REPLY is (await alone(world, "what about lunch", None)).came
+
+
+class TestUnclear:
+    """Words that aren't understood whole."""
+
+    @pytest.mark.parametrize("text", ["yes?", "hmm", "ok but only the first file", "not sure", "yes and no", ""])
+    async def test_it_asks_back_and_decides_nothing(self, world: World, text: str) -> None:
+        """The person is told how to answer, the call waits on, and it is on record."""
+        call = await world.ask()
+        answer = await world.type(text, target=call.ref)
+
+        assert Came.UNCLEAR is answer.came
+        assert "Nothing was decided." in answer.text
+        assert ("unclear", ANN) == ((await world.last(call)).event, (await world.last(call)).actor)
+        assert Status.PENDING == (await world.now(call)).status
+
+    async def test_then_a_clear_one_counts(self, world: World) -> None:
+        """Being asked back uses nothing up."""
+        call = await world.ask()
+        await world.type("maybe", target=call.ref)
+
+        assert Came.APPROVED is (await world.type("yes", target=call.ref)).came
+
+
+class TestAddressed:
+    """Text that replies to a card, or names a ref."""
+
+    async def test_a_reply_to_the_card(self, world: World) -> None:
+        """In a group that is what decides."""
+        call = await world.ask()
+
+        assert Came.APPROVED is (await world.type("yes", target=call.ref)).came
+
+    async def test_a_ref_in_the_text(self, world: World) -> None:
+        """However it is typed, and among several open ones."""
+        call, other = await world.ask(), await world.ask(args={})
+        answer = await world.type(f"YES #{call.short.lower()}")
+
+        assert Came.APPROVED is answer.came
+        assert [Status.RUNNING, Status.PENDING] == [(await world.now(c)).status for c in (call, other)]
+
+    async def test_a_no_that_names_it(self, world: World) -> None:
+        """Rejected; the other waits on."""
+        call, other = await world.ask(), await world.ask(args={})
+
+        assert Came.REJECTED is (await world.type(f"no {call.short}")).came
+        assert Status.PENDING == (await world.now(other)).status
+
+    async def test_two_targets_decide_neither(self, world: World) -> None:
+        """A reply to one card that names another is asked about, not guessed."""
+        call, other = await world.ask(), await world.ask(args={})
+        answer = await world.type(f"yes {other.short}", target=call.ref)
+
+        assert f"That names {other.short} but answers {call.short}. Nothing was decided." == answer.text
+        assert [Status.PENDING] * 2 == [(await world.now(c)).status for c in (call, other)]
+
+    async def test_one_target_twice_is_one(self, world: World) -> None:
+        """A reply to a card that names the same card."""
+        call = await world.ask()
+
+        assert Came.APPROVED is (await world.type(f"yes {call.short}", target=call.ref)).came
+
+    async def test_an_unknown_ref_is_not_this_call(self, world: World) -> None:
+        """A typing error never falls back to the one that waits."""
+        call = await world.ask()
+        wrong = "0" * 6 if call.short != "0" * 6 else "1" * 6
+        answer = await alone(world, f"yes {wrong}", call)
+
+        assert "CALL_UNKNOWN" == code(answer)
+        assert Status.PENDING == (await world.now(call)).status
+
+    async def test_a_reaction_is_about_its_card(self, world: World) -> None:
+        """Thumbs up is a yes, thumbs down a no, a heart neither."""
+        calls = [await world.ask(args={"n": n}) for n in range(3)]
+        answers = [await world.react(call, emoji) for call, emoji in zip(calls, "👍👎❤", strict=True)]
+
+        assert [Came.APPROVED, Came.REJECTED, Came.UNCLEAR] == [answer.came for answer in answers]
+
+    async def test_a_cut_dangerous_call_needs_its_details_for_text_too(self, world: World) -> None:
+        """The way of saying yes makes no difference."""
+        call = await world.ask(DROP, args={"path": "x" * 5000})
+
+        assert Came.DETAILS_NEEDED is (await world.type("yes", target=call.ref)).came
+
+    async def test_an_unlisted_persons_yes(self, world: World) -> None:
+        """Refused, on record."""
+        call = await world.ask()
+        answer = await world.type(f"yes {call.short}", SAM)
+
+        assert ("NOT_APPROVER", "refused") == (code(answer), (await world.last(call)).event)
+
+    async def test_a_late_yes_is_told_so(self, world: World) -> None:
+        """A direct reply to a card always gets an answer, also when all is over."""
+        call = await world.ask()
+        await world.press(call)
+        answer = await world.type("no", target=call.ref)
+
+        assert ("ALREADY_DECIDED", "late") == (code(answer), (await world.last(call)).event)
+
+
+async def test_a_platforms_event_is_done_in_the_deciding_commit(world: World) -> None:
+    """A redelivered press decides nothing twice: the inbox row is done with the decision, or not at all."""
+    await world.store.receive("telegram", "77", ROOM, b"{}")
+    call = await world.ask()
+    await world.press(call, event=("telegram", "77"))
+
+    assert [] == await world.store.incoming()
+
+
+@pytest.mark.parametrize("who", [ANN, SAM])
+@pytest.mark.parametrize("text", ["yes", "no because of that", "hmm"])
+async def test_an_answered_event_is_done(world: World, who: str, text: str) -> None:
+    """Refused, unclear or deciding: what was answered about a call isn't handled again."""
+    await world.store.receive("telegram", "77", ROOM, b"{}")
+    call = await world.ask()
+    await world.gate.decide(reply(who, kind=Kind.TEXT, text=text, target=call.ref, event=("telegram", "77")))
+
+    assert [] == await world.store.incoming()

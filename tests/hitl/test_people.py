@@ -1,0 +1,161 @@
+"""Who may do what, from the operator's lists."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hitl.model import Action, Risk, Verdict
+from hitl.people import SHARED_IDENTITIES, Conversation, Directory, belongs
+from hitl.testing import a_call
+from tests.hitl.world import ANN, BOB, NOON, ROOM, SAM, UMA, directory, verdict
+
+LOW, MEDIUM, HIGH, CRITICAL = Risk
+QUIET = "telegram:-200"
+
+
+def asked(risk: Risk = MEDIUM, **terms: Any) -> Verdict:
+    """A verdict that asks people."""
+    return verdict(Action.APPROVE, risk, **terms)
+
+
+def test_an_empty_list_is_nobody() -> None:
+    """Where a rule or a conversation lists nobody, nobody may approve: the wider list doesn't step in."""
+    people = directory(conversations={QUIET: Conversation(QUIET, approvers=())})
+
+    assert () == people.approvers_for(ROOM, asked(approvers=()))
+    assert () == people.approvers_for(QUIET, asked())
+    assert not people.could_approve((), UMA, asked(), ROOM)
+    assert () == Directory().approvers_for(ROOM, asked())
+
+
+def test_the_narrowest_list_wins() -> None:
+    """The rule's approvers, else the conversation's, else the installation's."""
+    people = directory(conversations={ROOM: Conversation(ROOM, approvers=(BOB,))})
+
+    assert (SAM,) == people.approvers_for(ROOM, asked(approvers=(SAM,)))
+    assert (BOB,) == people.approvers_for(ROOM, asked())
+    assert (ANN, BOB) == people.approvers_for("telegram:1", asked())
+
+
+def test_requesters_are_listed_too() -> None:
+    """A conversation's requesters replace the installation's; nobody else starts a call."""
+    people = directory(conversations={ROOM: Conversation(ROOM, requesters=(SAM,))})
+
+    assert people.may_ask(SAM, ROOM)
+    assert not people.may_ask(UMA, ROOM)
+    assert people.may_ask(UMA, "telegram:1")
+    assert not people.may_ask(SAM, "telegram:1")
+
+
+@pytest.mark.parametrize("limit", [None, LOW, MEDIUM, HIGH])
+@pytest.mark.parametrize("risk", Risk)
+def test_one_may_approve_ones_own_up_to_a_limit(limit: Risk | None, risk: Risk) -> None:
+    """The conversation's limit counts; without one it is never, and critical is never."""
+    people = directory(conversations={ROOM: Conversation(ROOM, self_approval=limit)})
+    allowed = limit is not None and risk is not CRITICAL and list(Risk).index(risk) <= list(Risk).index(limit)
+
+    assert allowed is people.may_approve_own(asked(risk), ROOM, "telegram")
+    assert not people.may_approve_own(asked(risk), "telegram:1", "telegram")
+    assert not people.may_approve_own(asked(risk, exclude_requester=True), ROOM, "telegram")
+
+
+def test_over_the_socket_ones_own_needs_its_own_setting() -> None:
+    """A conversation's setting says nothing for the socket, nor the socket's for a conversation."""
+    here = directory(conversations={ROOM: Conversation(ROOM, self_approval=HIGH)})
+    socket = directory(self_approval_socket=LOW)
+
+    assert not here.may_approve_own(asked(LOW), ROOM, "socket")
+    assert socket.may_approve_own(asked(LOW), ROOM, "socket")
+    assert not socket.may_approve_own(asked(MEDIUM), ROOM, "socket")
+    assert not socket.may_approve_own(asked(LOW), ROOM, "telegram")
+
+
+@pytest.mark.parametrize(
+    "lists",
+    [{"self_approval_socket": CRITICAL}, {"conversations": {ROOM: Conversation(ROOM, self_approval=CRITICAL)}}],
+)
+def test_self_approval_of_critical_calls_cannot_be_set(lists: dict[str, Any]) -> None:
+    """It is refused when the lists are built, so nobody believes that it works."""
+    with pytest.raises(ValueError, match="can't be critical"):
+        Directory(**lists)
+
+
+@pytest.mark.parametrize("shared", sorted(SHARED_IDENTITIES))
+@pytest.mark.parametrize(
+    "where", ["approvers", "requesters", "operators", "principals", "conversation", "conversation requesters"]
+)
+def test_an_identity_of_many_people_cannot_be_listed(shared: str, where: str) -> None:
+    """Telegram's anonymous admin, channel and forward accounts are refused on every list."""
+    lists: dict[str, Any] = {
+        "principals": {"principals": {"ann": (shared,)}},
+        "conversation": {"conversations": {ROOM: Conversation(ROOM, approvers=(shared,))}},
+        "conversation requesters": {"conversations": {ROOM: Conversation(ROOM, requesters=(shared,))}},
+    }
+    lists = lists.get(where, {where: (shared,)})
+
+    with pytest.raises(ValueError, match="stands for many people"):
+        Directory(**lists)
+
+
+def test_an_identity_has_one_owner() -> None:
+    """Listed for two principals it could vote twice, or for somebody else: refused, naming both."""
+    with pytest.raises(ValueError, match="both ann and bob"):
+        Directory(principals={"ann": (ANN, BOB), "bob": (BOB,)})
+
+
+def test_a_person_has_many_identities_and_one_name() -> None:
+    """Each identity that was mapped is the principal; any other is itself."""
+    people = Directory(principals={"ann": (ANN, "slack:T1/U2", "local:1000")})
+
+    assert ["ann", "ann", "ann", BOB] == [people.principal(who) for who in (ANN, "slack:T1/U2", "local:1000", BOB)]
+    assert people.is_local("ann")
+    assert not people.is_local(BOB)
+    assert people.is_local("local:7")
+
+
+@pytest.mark.parametrize(
+    ("approvers", "self_approval", "socket", "could"),
+    [
+        ((ANN,), None, None, True),
+        ((UMA, ANN), None, None, True),
+        ((UMA,), None, None, False),
+        ((UMA,), MEDIUM, None, True),
+        ((UMA,), LOW, None, False),
+        ((UMA,), None, MEDIUM, True),
+        ((), HIGH, HIGH, False),
+    ],
+)
+def test_somebody_must_be_left_to_approve(
+    approvers: tuple[str, ...], self_approval: Risk | None, socket: Risk | None, *, could: bool
+) -> None:
+    """Somebody else on the list, or the requester where that is allowed up to this risk."""
+    own = Conversation(ROOM, self_approval=self_approval)
+    people = directory(conversations={ROOM: own}, self_approval_socket=socket)
+
+    assert could is people.could_approve(approvers, UMA, asked(MEDIUM), ROOM)
+
+
+def test_a_conversation_names_where_its_cards_go() -> None:
+    """Its own routes, else itself if it is a chat, else the installation's."""
+    people = directory(routes=(QUIET,), conversations={ROOM: Conversation(ROOM, routes=("slack:T1/C1",))})
+
+    assert ("slack:T1/C1",) == people.routes_for(ROOM)
+    assert ("telegram:1",) == people.routes_for("telegram:1")
+    assert (QUIET,) == people.routes_for("terminal:1")
+
+
+def test_a_card_belongs_where_it_was_asked_and_where_it_stands() -> None:
+    """Nowhere else is it decided."""
+    call = a_call(NOON, origin=ROOM, routes=(QUIET,))
+
+    assert [True, True, False] == [belongs(call, place) for place in (ROOM, QUIET, "telegram:1")]
+
+
+def test_on_a_list_is_on_any_list() -> None:
+    """Approvers, requesters, operators, and those of a conversation."""
+    people = directory(conversations={ROOM: Conversation(ROOM, approvers=("telegram:8",), requesters=("telegram:9",))})
+
+    assert all(people.is_listed(who) for who in (ANN, UMA, "local:0", "telegram:8", "telegram:9"))
+    assert not people.is_listed(SAM)

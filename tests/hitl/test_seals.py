@@ -1,0 +1,117 @@
+"""What a seal covers: everything that people were shown, or that says who may run what."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from hitl import seals
+from hitl.model import Action, Call, Decision, Risk, Runs, Verdict, Vote
+from hitl.testing import a_call
+from hitl.tokens import Keyring, Purpose
+from tests.hitl.world import ANN, BOB, NOON
+
+KEYS = Keyring([("k1", b"1" * 32)])
+CALL = a_call(NOON, preconditions=(("base:a", "1"),), notes=("not confined",), routes=("telegram:1",), cwd="/srv")
+FIXED = [field.name for field in fields(Call)][: [field.name for field in fields(Call)].index("row_mac")]
+OTHER_ENUMS = {Action: Action.ALLOW, Risk: Risk.LOW, Runs: Runs.CALLER}
+
+
+def sealed(call: Call) -> Call:
+    """The call with the seal of its row."""
+    return call.evolve(row_mac=KEYS.seal(Purpose.ROW, seals.row_bytes(call)))
+
+
+def other(value: Any) -> Any:
+    """Another value of the same kind."""
+    if type(value) in OTHER_ENUMS:
+        return OTHER_ENUMS[type(value)]
+    if isinstance(value, datetime):
+        return value + timedelta(microseconds=1)
+    if isinstance(value, bool) or value is None:
+        return {False: True, True: False, None: "x"}[value]
+    if isinstance(value, tuple):
+        return (*value, ("base:b", "2") if value and isinstance(value[0], tuple) else "x")
+    return value + (b"x" if isinstance(value, bytes) else 1 if isinstance(value, int) else "x")
+
+
+def test_a_sealed_row_holds() -> None:
+    """What was sealed and not touched is accepted."""
+    assert seals.row_holds(KEYS, sealed(CALL))
+
+
+@pytest.mark.parametrize("name", [name for name in FIXED if name != "verdict"])
+def test_every_fixed_field_is_sealed(name: str) -> None:
+    """A row with any of the fields changed that never change doesn't hold."""
+    changed = sealed(CALL).evolve(**{name: other(getattr(CALL, name))})
+
+    assert not seals.row_holds(KEYS, changed)
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(Verdict)])
+def test_the_verdict_is_sealed_whole(name: str) -> None:
+    """What the policy said, why, and on what terms can't be changed behind people's backs."""
+    value = getattr(CALL.verdict, name)
+    changes: dict[str, Any] = {name: ("x",) if name == "approvers" else other(value)}
+    changed = sealed(CALL).evolve(verdict=replace(CALL.verdict, **changes))
+
+    assert not seals.row_holds(KEYS, changed)
+
+
+def test_nothing_moves_from_one_field_into_the_next() -> None:
+    """A row whose parts are the same in the same order, but fall into other fields, doesn't hold."""
+    shifted = sealed(CALL).evolve(
+        preconditions=(), sentence="base:a", preview="1", notes=(CALL.sentence, CALL.preview, *CALL.notes)
+    )
+    rerouted = sealed(CALL).evolve(approvers=(*CALL.approvers, *CALL.routes), routes=())
+
+    assert not seals.row_holds(KEYS, shifted)
+    assert not seals.row_holds(KEYS, rerouted)
+
+
+def test_what_changes_in_a_life_is_not_in_the_row_seal() -> None:
+    """State, claim and result move on without breaking it; decision and votes have seals of their own."""
+    moved = sealed(CALL).evolve(version=9, decision=Decision.APPROVED, reason="fine", output="x", archived=True)
+
+    assert seals.row_holds(KEYS, moved)
+
+
+DECIDED = CALL.evolve(decision=Decision.APPROVED, decided_by=ANN, decided_at=NOON)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"decision": Decision.ALLOWED},
+        {"decided_by": BOB},
+        {"decided_at": NOON + timedelta(microseconds=1)},
+        {"digest": "e" * 64},
+        {"ref": "another"},
+    ],
+)
+def test_a_decision_is_sealed(change: dict[str, Any]) -> None:
+    """Which call, what, by whom, when: changing one breaks the seal, and so does having none."""
+    whole = DECIDED.evolve(decision_mac=KEYS.seal(Purpose.DECISION, seals.decision_bytes(DECIDED)))
+
+    assert seals.decision_holds(KEYS, whole)
+    assert not seals.decision_holds(KEYS, whole.evolve(**change))
+    assert not seals.decision_holds(KEYS, DECIDED)
+
+
+def vote(principal: str = ANN, *, approve: bool = True) -> Vote:
+    """A sealed vote on the call."""
+    said = seals.vote_bytes(CALL.ref, CALL.digest, approve=approve, principal=principal, at=NOON)
+    return Vote(CALL.ref, principal, approve, None, "telegram", NOON, NOON, KEYS.seal(Purpose.VOTE, said))
+
+
+def test_votes_hold_when_each_is_whole_and_one_is_the_deciders() -> None:
+    """One broken vote breaks all; without the approval of the one who is said to have decided, none is enough."""
+    assert seals.votes_hold(KEYS, DECIDED, [vote(BOB, approve=False), vote(ANN)])
+    assert not seals.votes_hold(KEYS, DECIDED, [vote(ANN), replace(vote(BOB), principal="telegram:9")])
+    assert not seals.votes_hold(KEYS, DECIDED, [replace(vote(ANN, approve=False), approve=True)])
+    assert not seals.votes_hold(KEYS, DECIDED, [vote(BOB)])
+    assert not seals.votes_hold(KEYS, DECIDED, [vote(ANN, approve=False)])
+    assert not seals.votes_hold(KEYS, DECIDED, [])

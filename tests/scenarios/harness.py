@@ -1,0 +1,123 @@
+"""One stage for every surface: the same people do the same things, wherever they sit.
+
+A surface is a platform as people know it: they say, press, answer and react, and read what is shown. Scenarios are
+written against `Stage` and `Surface` alone, and run on every surface in `conftest.SURFACES`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from bot.agent import TOOLS
+from bot.service import Service
+from hitl.gate import Gate
+from hitl.model import Action, Ask, Call, Risk, Runs, Status, ToolInfo, Verb
+from hitl.people import Directory
+from hitl.testing import ScriptedExecutor, SetClock
+from hitl.tokens import Keyring
+from tests.hitl.world import NOON, Rules, Store, verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: Who takes part: Uma's agent asks; Ann and Bob may decide; nobody lists Sam.
+PEOPLE = ("uma", "ann", "bob", "sam")
+_RULES = {
+    "list_files": (Action.ALLOW, Risk.LOW),
+    "read_file": (Action.ALLOW, Risk.LOW),
+    "write_file": (Action.APPROVE, Risk.MEDIUM),
+    "delete_file": (Action.APPROVE, Risk.HIGH),
+    "delete_files": (Action.APPROVE, Risk.CRITICAL),
+    "bash": (Action.APPROVE, Risk.HIGH),
+}
+
+
+class Surface(Protocol):
+    """A conversation on some platform, with the people in it. `who` is a name of `PEOPLE`."""
+
+    #: The identity that the platform proves for each of them.
+    identities: Mapping[str, str]
+    #: The place, as origins name it.
+    conversation: str
+
+    def open(self, service: Service) -> None:
+        """Everybody takes a seat, before anything is asked."""
+
+    async def say(self, who: str, text: str) -> None:
+        """Somebody sends a message that answers nothing in particular."""
+
+    async def answer(self, who: str, call: Call, text: str) -> None:
+        """Somebody answers the card of a call in words, in the way that the platform has for it."""
+
+    async def press(self, who: str, call: Call, verb: Verb) -> None:
+        """Somebody presses a button of the card, or what stands for one."""
+
+    async def react(self, who: str, call: Call, emoji: str) -> None:
+        """Somebody puts an emoji on the card."""
+
+    def card(self, call: Call) -> str:
+        """The card as it was shown first, as text; '' where none was."""
+
+    def heard(self, who: str) -> list[str]:
+        """All that was shown to that person, oldest first, as text."""
+
+
+class Stage:
+    """A real service over the fakes, and one surface on it."""
+
+    def __init__(self, surface: Surface) -> None:
+        self.surface = surface
+        self.clock = SetClock(NOON)
+        self.store = Store(self.clock)
+        self.rules = Rules()
+        self.rules.verdicts = {tool: verdict(*rule) for tool, rule in _RULES.items()}
+        self.executor = ScriptedExecutor({(TOOLS, tool): ToolInfo("workspace", tool) for tool in _RULES})
+        self.service = Service(self._gate())
+        surface.open(self.service)
+
+    def _gate(self) -> Gate:
+        who = self.surface.identities
+        return Gate(
+            store=self.store,
+            clock=self.clock,
+            policies=self.rules,
+            people=Directory(approvers=(who["ann"], who["bob"]), requesters=(who["uma"],)),
+            executor=self.executor,
+            keys=Keyring([("k1", b"1" * 32)]),
+            owner="service:test",
+        )
+
+    async def ask(self, tool: str = "delete_file", args: Mapping[str, Any] | None = None, **more: Any) -> Call:
+        """Uma's agent asks for a call."""
+        asked = {"path": "notes.txt"} if args is None else args
+        who = self.surface.identities["uma"]
+        submitted = await self.service.submit(
+            Ask(TOOLS, tool, asked, who, self.surface.conversation, Runs.SERVICE, agent="offline", **more)
+        )
+        return submitted.call
+
+    async def status(self, call: Call) -> Status:
+        """What became of a call, once whatever runs has run."""
+        stored = await self.store.get(call.ref)
+        assert stored is not None
+        if stored.status is Status.RUNNING:
+            stored = await self.service.ended(stored)
+        return stored.status
+
+    async def wait(self, seconds: float) -> None:
+        """Time goes by, and what is due happens."""
+        self.clock.advance(seconds)
+        await self.service.expiry.sweep()
+
+    async def close(self) -> None:
+        """The end: nothing runs any more, and the record is whole."""
+        await self.service.stop()
+        await self.store.check_record()
+
+    def ran(self) -> list[dict[str, Any]]:
+        """The arguments of every call that was run, oldest first."""
+        return [call.arguments for call in self.executor.ran]
+
+    def last(self, who: str) -> str:
+        """What was shown to that person last."""
+        return self.surface.heard(who)[-1]

@@ -1,0 +1,42 @@
+"""Silence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hitl.model import Status, Verb
+
+if TYPE_CHECKING:
+    from tests.scenarios.harness import Stage
+
+
+async def test_silence_means_no(stage: Stage) -> None:
+    """At the deadline it is over, people see that nobody answered, and nothing runs."""
+    call = await stage.ask()
+    await stage.wait(299)
+    before = await stage.status(call)
+    await stage.wait(1)
+
+    assert [Status.PENDING, Status.EXPIRED] == [before, await stage.status(call)]
+    assert "expired: nobody answered in time" in stage.last("ann")
+    assert [] == stage.ran()
+
+
+async def test_a_yes_at_the_last_moment_counts(stage: Stage) -> None:
+    """A microsecond before the deadline."""
+    call = await stage.ask()
+    stage.clock.advance(300 - 1e-6)
+    await stage.surface.press("ann", call, Verb.APPROVE)
+
+    assert Status.SUCCEEDED == await stage.status(call)
+
+
+async def test_a_yes_too_late_is_told_so(stage: Stage) -> None:
+    """At the deadline, with every timer asleep: refused, and nothing runs."""
+    call = await stage.ask()
+    stage.clock.advance(300)
+    await stage.surface.press("ann", call, Verb.APPROVE)
+
+    assert Status.EXPIRED == await stage.status(call)
+    assert any("time was up at 12:05:00 UTC" in text for text in stage.surface.heard("ann"))
+    assert [] == stage.ran()

@@ -23,7 +23,7 @@ _SAID = {
 _OWN = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.ProgrammingError, sqlite3.NotSupportedError)
 
 
-def primary_code(error: sqlite3.Error) -> int:
+def primary_code(error: Exception) -> int:
     """The primary result code; 0 for an error that didn't come from SQLite itself."""
     code: int = getattr(error, "sqlite_errorcode", 0)
     return code & 0xFF
@@ -40,6 +40,6 @@ def spoils(error: Exception) -> bool:
     return isinstance(error, sqlite3.DatabaseError) and not isinstance(error, _OWN)
 
 
-def is_locked(error: sqlite3.Error) -> bool:
+def is_locked(error: Exception) -> bool:
     """Whether somebody else holds the database, so that waiting may help."""
     return primary_code(error) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}

@@ -136,7 +136,7 @@ def _verdict(*ruled: Any) -> Verdict:
     told = json.loads(terms)
     values: tuple[Any, ...] = (
         *(Action(action), Risk(risk), rule, told["reason"], told["why"], policy, timeout_s, execution_s),
-        *(told["approvers"] and tuple(told["approvers"]), told["exclude_requester"], bool(require_reason)),
+        *(_maybe_strings(told["approvers"]), told["exclude_requester"], bool(require_reason)),
         *(told["message"], tuple(told["programs"])),
     )
     return Verdict(*values)
@@ -183,6 +183,10 @@ def incoming_of(row: Sequence[Any]) -> Incoming:
 def _list(items: tuple[str, ...]) -> str:
     """Most calls have the same approvers and routes as the one before."""
     return _json(items)
+
+
+def _maybe_strings(items: list[str] | None) -> tuple[str, ...] | None:
+    return None if items is None else tuple(items)
 
 
 @lru_cache(maxsize=1024)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sqlite3
 
+from adapters.database.failures import unavailable
 from hitl.errors import Unavailable
-
-if TYPE_CHECKING:
-    import sqlite3
 
 #: The revisions of the migrations, oldest first. The last is what this code reads and writes.
 REVISIONS = ("0001",)
@@ -18,7 +16,7 @@ def ensure(connection: sqlite3.Connection, database: str) -> None:
 
     Raises Unavailable for a database that a newer or another program made; it is left as it is.
     """
-    found = _revision(connection)
+    found = _revision(connection, database)
     if found == REVISIONS[-1]:
         return
     if found is not None and found not in REVISIONS:
@@ -29,11 +27,14 @@ def ensure(connection: sqlite3.Connection, database: str) -> None:
     # alembic and SQLModel take longer to import than the rest of the service.
     from adapters.database.migrations import upgrade  # noqa: PLC0415
 
-    upgrade.to_head(connection)
+    upgrade.to_head(connection, database)
 
 
-def _revision(connection: sqlite3.Connection) -> str | None:
+def _revision(connection: sqlite3.Connection, database: str) -> str | None:
     """What the database says of itself; None where no migration has run."""
-    there = connection.execute("select 1 from sqlite_master where name = 'alembic_version'").fetchone()
-    row = connection.execute("select version_num from alembic_version").fetchone() if there else None
+    try:
+        there = connection.execute("select 1 from sqlite_master where name = 'alembic_version'").fetchone()
+        row = connection.execute("select version_num from alembic_version").fetchone() if there else None
+    except sqlite3.Error as error:
+        raise unavailable(error, database) from error
     return row[0] if row else None

@@ -128,15 +128,18 @@ QUEUE_EDIT = (
     "insert into outbox (ref, route, kind, attempts, not_before)"
     " select ref, route, 'edit', 0, ?3 from cards where ref = ?1 and route = ?2 and failed_at is null"
 )
+#: Queue a notice of how a call ended; it needs no card.
+QUEUE_NOTICE = "insert into outbox (ref, route, kind, attempts, not_before) values (?, ?, 'notice', 0, ?)"
 #: May anything go out by now?
 ANYTHING_TO_SEND = "select 1 from outbox where not_before <= ? limit 1"
-#: What may go out by now? Only the oldest row of each card, so that its order holds.
+#: What may go out by now? One row a route, but for these, and only the oldest row of each card, so that its order
+#: holds. (SQLite takes the other columns from the row that has the least id.)
 TO_SEND = (
-    "select o.id, o.ref, o.route, o.kind, o.attempts, c.message"
-    " from outbox o join cards c on c.ref = o.ref and c.route = o.route"
-    " where o.not_before <= ? and not exists"
+    "select min(o.id), o.ref, o.route, o.kind, o.attempts, c.message"
+    " from outbox o left join cards c on c.ref = o.ref and c.route = o.route"
+    " where o.not_before <= ? and o.route not in (select value from json_each(?)) and not exists"
     " (select 1 from outbox e where e.ref = o.ref and e.route = o.route and e.id < o.id)"
-    " order by o.not_before, o.id limit ?"
+    " group by o.route order by 1 limit ?"
 )
 #: Lease a row: nobody else takes it until then.
 LEASE_SENDING = "update outbox set not_before = ?, attempts = attempts + 1 where id = ?"
@@ -162,6 +165,24 @@ DROP_POSTING = "delete from outbox where ref = ? and route = ? and kind = 'card'
 #: On which routes does a call's card stand, or will?
 CARDS = "select route, message from cards where ref = ? and failed_at is null order by route"
 
+#: Which card stands under this message id?
+CARD_OF_MESSAGE = "select ref, route from cards where message = ?"
+#: Where did platforms move conversations?
+MOVES = "select old, new from moves"
+#: A conversation was moved.
+KEEP_MOVE = "insert into moves (old, new) values (?, ?) on conflict (old) do update set new = excluded.new"
+#: Cards of waiting calls on a route that was moved stand nowhere now ...
+CARDS_LOST = (
+    "update cards set message = null, failed_at = null, error = null where route = ?"
+    " and ref in (select ref from calls where state = 'awaiting_confirmation')"
+)
+#: ... and are to be posted anew.
+REQUEUE_CARDS = (
+    "insert into outbox (ref, route, kind, attempts, not_before) select c.ref, c.route, 'card', 0, ?2 from cards c"
+    " join calls on calls.ref = c.ref where c.route = ?1 and calls.state = 'awaiting_confirmation' and not exists"
+    " (select 1 from outbox o where o.ref = c.ref and o.route = c.route and o.kind = 'card')"
+)
+
 # The inbox
 
 #: Keep an event, unless it is known.
@@ -177,12 +198,13 @@ EVENTS_OPEN = (
 )
 #: The event led to what it led to.
 EVENT_HANDLED = "update inbox set handled_at = ? where source = ? and id = ? and handled_at is null"
-#: Handling the event failed once more; with so many failures it is set aside.
+#: Handling the event failed once more; with so many failures it is set aside. It returns the bare column because
+#: SQLite 3.40 answers `aside_at is not null` there with 1 for a null.
 EVENT_FAILED = (
     "update inbox set failures = failures + 1, error = ?1,"
     " aside_at = case when failures + 1 >= ?2 then ?3 end"
     " where source = ?4 and id = ?5 and handled_at is null and aside_at is null"
-    " returning aside_at is not null"
+    " returning aside_at"
 )
 
 # Keys

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from contextlib import ExitStack, closing
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
@@ -16,7 +18,7 @@ from hitl.model import PostKind, Prompt
 from hitl.times import micros, moment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from adapters.database.folder import StateFolder
@@ -43,14 +45,13 @@ class SqliteStore:
         Raises Unavailable where the database can't be used, or a newer version of this program made it.
         """
         database = folder.database
-        connection = connect(database)
-        try:
+        with ExitStack() as undo:
+            connection = undo.enter_context(closing(connect(database)))
             schema.ensure(connection, str(database))
-        except sqlite3.Error as error:
-            raise unavailable(error, str(database)) from error
-        reader = connect(database)
-        reader.execute("PRAGMA query_only=ON")
-        checkpointer = Checkpointer(database)
+            reader = undo.enter_context(closing(connect(database)))
+            reader.execute("PRAGMA query_only=ON")
+            checkpointer = Checkpointer(database)
+            undo.pop_all()
         writer = Writer(connection, clock, database=str(database), wrote=checkpointer.wrote)
         return cls(writer, reader, checkpointer, clock)
 
@@ -136,15 +137,15 @@ class SqliteStore:
         def count(connection: sqlite3.Connection, now: datetime) -> bool:
             values = (error, aside_after, micros(now), source, event)
             row = connection.execute(sql.EVENT_FAILED, values).fetchone()
-            return row is not None and bool(row[0])
+            return row is not None and row[0] is not None
 
         return await self._writer.submit(count)
 
-    async def sendings(self, *, lease_s: float, limit: int = 20) -> Sequence[Sending]:
-        """Lease outbox rows that may go out now."""
+    async def sendings(self, *, lease_s: float, limit: int = 20, busy: Collection[str] = ()) -> Sequence[Sending]:
+        """Lease the next outbox row of each route that isn't busy, if it may go out now."""
 
         def lease(connection: sqlite3.Connection, now: datetime) -> Sequence[Sending]:
-            ready = connection.execute(sql.TO_SEND, (micros(now), limit)).fetchall()
+            ready = connection.execute(sql.TO_SEND, (micros(now), json.dumps(list(busy)), limit)).fetchall()
             leased = [rows.sending_of(row) for row in ready]
             until = micros(now + timedelta(seconds=lease_s))
             for sending in leased:
@@ -189,6 +190,25 @@ class SqliteStore:
 
         await self._writer.submit(stands)
 
+    async def by_message(self, message: str) -> tuple[str, str] | None:
+        """Ref and route of the card that stands under this message id."""
+        found = self._read(sql.CARD_OF_MESSAGE, message)
+        return (found[0][0], found[0][1]) if found else None
+
+    async def moves(self) -> Mapping[str, str]:
+        """Conversation -> where the platform moved it last."""
+        return dict(self._read(sql.MOVES))
+
+    async def move(self, old: str, new: str) -> None:
+        """A platform moved a conversation: the cards of waiting calls there are posted anew."""
+
+        def moved(connection: sqlite3.Connection, now: datetime) -> None:
+            if connection.execute(sql.KEEP_MOVE, (old, new)).rowcount:
+                connection.execute(sql.CARDS_LOST, (old,))
+                connection.execute(sql.REQUEUE_CARDS, (old, micros(now)))
+
+        await self._writer.submit(moved)
+
     async def cards(self, ref: str) -> Mapping[str, str | None]:
         """Route -> message id of each surface that has, or is to have, the card of a call."""
         return dict(self._read(sql.CARDS, ref))
@@ -229,7 +249,7 @@ def _give_up(connection: sqlite3.Connection, sending: Sending, error: str, now: 
     post = sending.post
     if connection.execute(sql.DROP_SENDING, (sending.id,)).rowcount == 0:
         return
-    if post.kind is PostKind.EDIT:
+    if post.kind is not PostKind.CARD:
         connection.execute(sql.EDIT_FAILED, (error, post.ref, post.route))
         return
     connection.execute(sql.CARD_FAILED, (micros(now), error, post.ref, post.route))

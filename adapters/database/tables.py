@@ -120,13 +120,27 @@ class CardRow(SQLModel, table=True):
     """A call's card on one route: `message` once the platform took it, `failed_at` if it never will."""
 
     __tablename__: ClassVar[Any] = "cards"
-    __table_args__: ClassVar[Any] = (PrimaryKeyConstraint("ref", "route"), {"sqlite_with_rowid": False})
+    __table_args__: ClassVar[Any] = (
+        PrimaryKeyConstraint("ref", "route"),
+        _partial("cards_message", "message", where=text("message is not null")),
+        {"sqlite_with_rowid": False},
+    )
 
     ref: str = Field(foreign_key="calls.ref")
     route: str
     message: str | None
     failed_at: int | None = Field(sa_type=_BIG)
     error: str | None
+
+
+class MoveRow(SQLModel, table=True):
+    """A conversation that its platform moved, and where to."""
+
+    __tablename__: ClassVar[Any] = "moves"
+    __table_args__: ClassVar[Any] = ({"sqlite_with_rowid": False},)
+
+    old: str = Field(primary_key=True)
+    new: str
 
 
 class OutboxRow(SQLModel, table=True):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 #: What SQLite says of which constraint -> what the port says.
 _TAKEN = {"calls.short": ShortTakenError, "calls.requester, calls.key": KeyTakenError}
 _SALT_BYTES = 16
+_LATER = {PostKind.EDIT: sql.QUEUE_EDIT, PostKind.NOTICE: sql.QUEUE_NOTICE}
 
 
 def write(unit: Unit, connection: sqlite3.Connection, now: datetime) -> Change | None:
@@ -93,4 +94,4 @@ def _queue(connection: sqlite3.Connection, post: Post, now: datetime) -> None:
         connection.execute(sql.KEEP_CARD, place)
         connection.execute(sql.QUEUE_CARD, (*place, micros(now)))
     else:
-        connection.execute(sql.QUEUE_EDIT, (*place, micros(now)))
+        connection.execute(_LATER[post.kind], (*place, micros(now)))

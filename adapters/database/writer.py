@@ -33,6 +33,15 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+#: No checkpoint in a commit: `checkpoints.py` does that. No sleeping inside SQLite, which would hold up the event
+#: loop: the writer waits for locks itself.
+_SETTINGS = (
+    "PRAGMA synchronous=FULL",
+    "PRAGMA foreign_keys=ON",
+    "PRAGMA wal_autocheckpoint=0",
+    "PRAGMA busy_timeout=0",
+)
+
 #: A commit that takes longer goes to a thread; the way there and back takes about 60 us.
 INLINE_S = 250e-6
 #: A larger group would hold up the loop for more than 2 ms.
@@ -50,15 +59,13 @@ def connect(database: Path) -> sqlite3.Connection:
 
     Raises Unavailable where the file can't be opened or the file system can't carry a write-ahead log.
     """
+    connection = sqlite3.connect(database, isolation_level=None, check_same_thread=False, cached_statements=256)
     try:
-        connection = sqlite3.connect(database, isolation_level=None, check_same_thread=False, cached_statements=256)
         mode = connection.execute("PRAGMA journal_mode=WAL").fetchone()[0]
-        connection.execute("PRAGMA synchronous=FULL")
-        connection.execute("PRAGMA foreign_keys=ON")
-        connection.execute("PRAGMA wal_autocheckpoint=0")
-        # The event loop must not sleep inside SQLite; the writer waits for locks itself.
-        connection.execute("PRAGMA busy_timeout=0")
+        for setting in _SETTINGS:
+            connection.execute(setting)
     except sqlite3.Error as error:
+        connection.close()
         raise unavailable(error, str(database)) from error
     if mode != "wal":
         connection.close()
@@ -80,16 +87,24 @@ class _Unit:
 class Writer:
     """Owns the connection that writes. Made and used on one running event loop.
 
-    `wrote` is called, on whichever thread committed, after each commit.
+    `database` is what people know the file by. `wrote` is told after each commit how many units it held, on
+    the thread that made it.
     """
 
     def __init__(
-        self, connection: sqlite3.Connection, clock: Clock, *, database: str, wrote: Callable[[], None]
+        self,
+        connection: sqlite3.Connection,
+        clock: Clock,
+        *,
+        database: str,
+        wrote: Callable[[int], None],
+        lock_wait_s: float = LOCK_WAIT_S,
     ) -> None:
         self._connection = connection
         self._clock = clock
         self.database = database
         self._wrote = wrote
+        self._lock_wait_s = lock_wait_s
         self._loop = asyncio.get_running_loop()
         self._pool = ThreadPoolExecutor(1, "sayso-commit")
         self._queue: list[_Unit] = []
@@ -127,7 +142,7 @@ class Writer:
         try:
             reach("writer.before-begin")
             self._connection.execute("BEGIN IMMEDIATE")
-        except sqlite3.Error as error:
+        except Exception as error:  # noqa: BLE001 - handed to everybody who waits for the group
             if not self._waits_for(error):
                 self._settle(self._take(), error)
             return
@@ -137,16 +152,16 @@ class Writer:
         if failure is not None:
             self._settle(group, failure)
         elif self._commit_s < INLINE_S:
-            self._settle(group, self._commit())
+            self._settle(group, self._commit(len(group)))
         else:
-            committed = self._loop.run_in_executor(self._pool, self._commit)
+            committed = self._loop.run_in_executor(self._pool, self._commit, len(group))
             committed.add_done_callback(lambda done: self._settle(group, done.result()))
 
-    def _waits_for(self, error: sqlite3.Error) -> bool:
+    def _waits_for(self, error: Exception) -> bool:
         """Whether the turn comes again when a lock may be gone."""
         now = self._loop.time()
         since = self._locked_since = self._locked_since or now
-        if not is_locked(error) or now - since > LOCK_WAIT_S:
+        if not is_locked(error) or now - since > self._lock_wait_s:
             self._locked_since = None
             return False
         self._loop.call_later(_LOCK_LOOK_S, self._turn)
@@ -179,7 +194,7 @@ class Writer:
         if not alone:
             execute("RELEASE unit")
 
-    def _commit(self) -> Exception | None:
+    def _commit(self, units: int) -> Exception | None:
         """Make the group durable; what failed, if anything did."""
         started = perf_counter()
         try:
@@ -190,7 +205,7 @@ class Writer:
         except Exception as error:  # noqa: BLE001 - handed to everybody who waits for the group
             return self._undone(error)
         self._commit_s += _SHARE * (perf_counter() - started - self._commit_s)
-        self._wrote()
+        self._wrote(units)
         return None
 
     def _undone(self, error: Exception) -> Exception:

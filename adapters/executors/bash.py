@@ -22,7 +22,7 @@ from hitl.errors import InvalidConfirmation
 from hitl.model import Preparation, Ran, Result, Risk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 _CHUNK = 1 << 16
 # The keeper's own time to kill, beyond the grace that it gives.
@@ -77,14 +77,10 @@ class Shell:
             return await self._run(command, context, temporary)
 
     async def _run(self, command: str, context: Context, temporary: Path | None) -> Ran:
-        process = await asyncio.create_subprocess_exec(
-            *kept_command(self.way, command, self._root, temporary),
-            cwd=self._root,
-            env=environment(self._root, context.ref, temporary),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            start_new_session=True,
+        process = await _started(
+            kept_command(self.way, command, self._root, temporary),
+            self._root,
+            environment(self._root, context.ref, temporary),
         )
         flow, late = Flow(), False
         reading = asyncio.ensure_future(_read(process, flow))
@@ -117,6 +113,27 @@ def register_shell(registry: Registry, shell: Shell, *, tools: str = "workspace"
         now=shell.now,
         grace_s=GRACE_S + _KEEPER_S + 1,
     )
+
+
+async def _started(command: Sequence[str], root: Path, env: Mapping[str, str]) -> asyncio.subprocess.Process:
+    """Start the keeper. A cancellation may not come in between: asyncio would kill it, which then keeps nothing."""
+    starting = asyncio.ensure_future(
+        asyncio.create_subprocess_exec(
+            *command,
+            cwd=root,
+            env=env,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,
+        )
+    )
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        process = await starting
+        await _end(process, asyncio.ensure_future(_read(process, Flow())))
+        raise
 
 
 async def _read(process: asyncio.subprocess.Process, flow: Flow) -> None:

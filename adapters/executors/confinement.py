@@ -72,7 +72,7 @@ class Confinement(StrEnum):
 def confinement() -> Confinement:
     """The best confinement that works here, found once by running a command in it (takes up to a second)."""
     ways = (Confinement.BUBBLEWRAP, Confinement.LANDLOCK)
-    return next((way for way in ways if _works(way)), Confinement.NONE)
+    return next((way for way in ways if works(way)), Confinement.NONE)
 
 
 def environment(root: Path, ref: str, temporary: Path | None) -> dict[str, str]:
@@ -106,7 +106,7 @@ def _landlock(root: Path, temporary: Path | None) -> Mapping[str, Sequence[str]]
     return {"reads": [*_PROGRAMS, *_SETTINGS, "/proc"], "writes": [*own, *_DEVICES]}
 
 
-def _works(way: Confinement) -> bool:
+def works(way: Confinement) -> bool:
     """Whether a confined command can write its folder, and can't see a file beside it."""
     if way is Confinement.BUBBLEWRAP and not shutil.which("bwrap"):
         return False

@@ -28,7 +28,7 @@ from typing import NoReturn
 NEVER_STARTED = 125
 _AWAITED = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD}
 # linux/prctl.h
-_PDEATHSIG, _NO_NEW_PRIVS, _SUBREAPER = 1, 38, 36
+_PDEATHSIG, _CAPBSET_DROP, _SUBREAPER, _NO_NEW_PRIVS, _CAP_AMBIENT, _CLEAR_ALL = 1, 24, 36, 38, 47, 4
 # linux/landlock.h; the numbers of the system calls are the same on every architecture.
 _CREATE, _ADD_RULE, _RESTRICT = 444, 445, 446
 _READS = 1 << 0 | 1 << 2 | 1 << 3
@@ -90,7 +90,7 @@ class _Keeping:
         """Seconds to wait for a signal. While killing, short: what is killed may have forked just before."""
         if self._must_kill():
             return 0.01
-        return 3600.0 if self.kill_at is None else self.kill_at - time.monotonic()
+        return 3600.0 if self.kill_at is None else max(self.kill_at - time.monotonic(), 0.0)
 
     def _must_kill(self) -> bool:
         """Whether what is left goes: its time is up, or the command ended by itself."""
@@ -142,9 +142,10 @@ def _become(command: list[str], limits: dict[str, list[str]] | None) -> NoReturn
             _restrict(limits["reads"], limits["writes"])
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _AWAITED)
         os.execv(command[0], command)  # noqa: S606  the command that was approved
-    except OSError as error:
+    except (OSError, ValueError) as error:
         os.write(2, f"not started: {error}\n".encode())
-    os._exit(NEVER_STARTED)
+    finally:
+        os._exit(NEVER_STARTED)
 
 
 def _restrict(reads: list[str], writes: list[str]) -> None:
@@ -158,9 +159,21 @@ def _restrict(reads: list[str], writes: list[str]) -> None:
     for paths, allowed in ((reads, _READS), (writes, rights)):
         for path in paths:
             _allow(ruleset, path, allowed & rights)
+    _drop_capabilities()
     _prctl(_NO_NEW_PRIVS, 1)
     _checked(_libc.syscall(_RESTRICT, ruleset, 0))
     os.close(ruleset)
+
+
+def _drop_capabilities() -> None:
+    """Leave the command none after exec. Root's would reach around Landlock: CAP_PERFMON reads any environment.
+
+    Who isn't root may not drop them, and after exec has none.
+    """
+    with contextlib.suppress(PermissionError):
+        for capability in range(int(Path("/proc/sys/kernel/cap_last_cap").read_text()) + 1):
+            _prctl(_CAPBSET_DROP, capability)
+    _prctl(_CAP_AMBIENT, _CLEAR_ALL)
 
 
 def _allow(ruleset: int, path: str, allowed: int) -> None:

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import StaticPool, create_engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from hitl.errors import Unavailable
 
 if TYPE_CHECKING:
     import sqlite3
@@ -23,10 +26,19 @@ def config(connection: Connection | None = None) -> Config:
     return made
 
 
-def to_head(connection: sqlite3.Connection) -> None:
-    """Bring the schema to the newest revision, in one transaction: all of it, or nothing."""
+def to_head(connection: sqlite3.Connection, database: str) -> None:
+    """Bring the schema to the newest revision, in one transaction: all of it, or nothing.
+
+    Raises Unavailable where that fails; the database is left as it was.
+    """
     engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
-    with engine.connect() as wrapped:
-        wrapped.exec_driver_sql("BEGIN IMMEDIATE")
-        command.upgrade(config(wrapped), "head")
-        wrapped.commit()
+    try:
+        with engine.connect() as wrapped:
+            wrapped.exec_driver_sql("BEGIN IMMEDIATE")
+            command.upgrade(config(wrapped), "head")
+            wrapped.commit()
+    except SQLAlchemyError as error:
+        raise Unavailable(
+            f"The database {database} can't be brought up to date ({error}). Nothing was changed; restore it from a"
+            " backup, or name another folder with --state."
+        ) from error

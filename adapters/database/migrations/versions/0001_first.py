@@ -155,6 +155,8 @@ def _create_cards() -> None:
         sa.PrimaryKeyConstraint("ref", "route"),
         sqlite_with_rowid=False,
     )
+    _partial("cards", "cards_message", ["message"], "message is not null")
+    op.create_table("moves", _text("old"), _text("new"), sa.PrimaryKeyConstraint("old"), sqlite_with_rowid=False)
 
 
 def _create_outbox() -> None:
@@ -220,5 +222,5 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     """No tables."""
-    for table in ("votes", "prompts", "outbox", "cards", "keys", "inbox", "calls", "audit"):
+    for table in ("votes", "prompts", "outbox", "moves", "cards", "keys", "inbox", "calls", "audit"):
         op.drop_table(table)

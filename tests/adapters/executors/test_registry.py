@@ -1,0 +1,282 @@
+"""The registry runs what the operator registered and allowed, and tells how it ended, whatever happens."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from adapters.executors.registry import Context, NotAsShown, Registry
+from hitl.errors import InvalidConfirmation
+from hitl.model import Preparation, Ran, Result
+from tests.adapters.executors.conftest import a_lease, an_ask, soon
+
+
+def greet(context: Context, name: str, times: int = 1) -> str:
+    """Says hello."""
+    return f"{context.principal} says " + "hello " * times + name
+
+
+def _registry(*functions: Callable[..., Any], allowed: list[str] | None = None) -> Registry:
+    """The functions as tools of the group `test`, allowed unless said otherwise."""
+    names = [function.__name__ for function in functions]
+    registry = Registry([f"test.{name}" for name in names] if allowed is None else allowed)
+    for name, function in zip(names, functions, strict=True):
+        registry.register("test", name, function, sentence="Greets {name} {times} times.")
+    return registry
+
+
+async def _run(registry: Registry, tool: str, *, limit_s: float = 5, **args: object) -> Ran:
+    """Runs a tool as if it had been approved."""
+    ask = an_ask(tool, "test", **args)
+    return await registry.run(a_lease(registry, ask, Preparation("")), limit_s=limit_s)
+
+
+async def test_a_tool_runs_with_its_arguments_and_its_context() -> None:
+    """It is told who asked, and what it returns is the output."""
+    ran = await _run(_registry(greet), "greet", name="Ann", times=2)
+
+    assert Ran(Result.SUCCEEDED, "token:agent says hello hello Ann") == ran
+
+
+async def test_the_context_names_the_call() -> None:
+    """The ref is the idempotency key, the same for every try."""
+
+    def tells(context: Context) -> list[str]:
+        """Tells what it was told."""
+        return [context.ref, context.key]
+
+    ran = await _run(_registry(tells), "tells")
+
+    assert '["0198c0de-1234-7abc-8def-0123456789ab", "0198c0de-1234-7abc-8def-0123456789ab"]' == ran.output
+
+
+async def test_an_empty_list_runs_nothing() -> None:
+    """What isn't allowed doesn't exist: no information, no preparation, no run."""
+    registry = _registry(greet, allowed=[])
+    ran = await _run(registry, "greet", name="Ann")
+
+    assert registry.info("test", "greet") is None
+    assert Result.REFUSED == ran.result
+    assert "greet is not on the list of tools that may run. Nothing was run." == ran.error
+    with pytest.raises(InvalidConfirmation, match="not on the list"):
+        await registry.prepare(an_ask("greet", "test", name="Ann"))
+
+
+async def test_a_tool_is_prepared_as_a_sentence() -> None:
+    """Arguments stand in the sentence on one line, with nothing hidden; those left out are named."""
+    prepared = await _registry(greet).prepare(an_ask("greet", "test", name="A\u202enn\nx"))
+
+    assert Preparation("Greets A\\u{202e}nn⏎x (times) times.") == prepared
+
+
+async def test_unusable_arguments_are_refused_before_anyone_is_asked() -> None:
+    """A wrong type is named."""
+    with pytest.raises(InvalidConfirmation, match="The argument times must be an integer"):
+        await _registry(greet).prepare(an_ask("greet", "test", name="Ann", times="2"))
+
+
+async def test_a_changed_tool_is_not_run() -> None:
+    """The definition covers the declaration: another sentence is another tool."""
+    old, new = _registry(greet), Registry(["test.greet"])
+    new.register("test", "greet", greet, sentence="Deletes everything of {name}.")
+    lease = a_lease(old, an_ask("greet", "test", name="Ann"), Preparation(""))
+
+    assert Result.SUCCEEDED == (await old.run(lease, limit_s=5)).result
+    assert "greet is no longer the tool that was shown. Nothing was run." == (await new.run(lease, limit_s=5)).error
+
+
+async def test_stored_arguments_are_checked_again() -> None:
+    """Arguments that the tool doesn't take refuse the run, they don't break it."""
+    registry = _registry(greet)
+    lease = a_lease(registry, an_ask("greet", "test", name="Ann"), Preparation(""))
+    ran = await registry.run(replace(lease, call=lease.call.evolve(args=b'{"nam":"Ann"}')), limit_s=5)
+
+    assert Result.REFUSED == ran.result
+
+
+def test_only_the_registration_says_that_a_tool_is_idempotent() -> None:
+    """It is false unless the operator says so."""
+    registry = _registry(greet)
+    registry.register("test", "again", greet, sentence="Greets.", idempotent=True)
+    once = registry.info("test", "greet")
+
+    assert once is not None
+    assert not once.idempotent
+    assert 64 == len(once.definition)
+
+
+def test_a_name_is_registered_once() -> None:
+    """A second tool of the same name would be another than the one that was shown."""
+    registry = _registry(greet)
+    with pytest.raises(ValueError, match=r"test\.greet is registered already"):
+        registry.register("test", "greet", greet, sentence="")
+
+
+async def test_an_error_is_told_without_its_secrets() -> None:
+    """What a tool raises is its error as text; credentials in it are masked."""
+
+    def breaks(_context: Context) -> None:
+        """Quotes a secret in its error."""
+        raise ValueError('refused {"api_key": "sk-MADEUP"}')
+
+    ran = await _run(_registry(breaks), "breaks")
+
+    assert Ran(Result.FAILED, error='ValueError: refused {"api_key": "sk-[masked 6]"}') == ran
+
+
+async def test_a_tool_that_finds_things_changed_refuses() -> None:
+    """NotAsShown says that nothing was done."""
+
+    def looks(_context: Context) -> None:
+        """Finds things changed."""
+        raise NotAsShown("It moved.")
+
+    assert Ran(Result.REFUSED, error="It moved.") == await _run(_registry(looks), "looks")
+
+
+async def test_no_tool_ends_the_service() -> None:
+    """`sys.exit` ends the tool alone, in a thread and in the event loop."""
+
+    def leaves(_context: Context) -> None:
+        """Would end the process."""
+        sys.exit(3)
+
+    async def leaves_too(_context: Context) -> None:
+        """Would end the event loop."""
+        sys.exit(3)
+
+    registry = _registry(leaves, leaves_too)
+
+    assert Ran(Result.FAILED, error="SystemExit: 3") == await _run(registry, "leaves")
+    assert "the tool tried to exit with 3" in str((await _run(registry, "leaves_too")).error)
+
+
+async def test_a_tool_that_cancels_itself_failed() -> None:
+    """Its cancellation isn't taken for the service's."""
+
+    async def cancels(_context: Context) -> None:
+        """Cancels itself."""
+        raise asyncio.CancelledError
+
+    assert Result.FAILED == (await _run(_registry(cancels), "cancels")).result
+
+
+async def test_long_output_is_kept_at_both_ends() -> None:
+    """What is left out is counted, in the text and beside it."""
+
+    def talks(_context: Context) -> str:
+        """Says much."""
+        return "a" * 100_000 + "b" * 100_000
+
+    ran = await _run(_registry(talks), "talks")
+
+    assert ran.output.startswith("aaa")
+    assert ran.output.endswith("bbb")
+    assert 64_000 >= len(ran.output)
+    assert f"… {ran.cut:,} characters left out …" in ran.output
+
+
+async def test_output_can_always_be_stored() -> None:
+    """What UTF-8 or a database can't carry is escaped."""
+
+    def talks(_context: Context) -> str:
+        """Says what can't be stored."""
+        return "a\ud800b\0c"
+
+    assert r"a\ud800b\x00c" == (await _run(_registry(talks), "talks")).output
+
+
+async def test_an_async_tool_is_cancelled_at_the_limit() -> None:
+    """It gets to put its things in order, and the result says that time was up."""
+    tidied = asyncio.Event()
+
+    async def hangs(_context: Context) -> None:
+        """Takes until it is let go."""
+        try:
+            await asyncio.Event().wait()
+        finally:
+            tidied.set()
+
+    ran = await _run(_registry(hangs), "hangs", limit_s=0.05)
+
+    assert tidied.is_set()
+    assert Ran(Result.TIMED_OUT, error="The tool took longer than 0.05 s. What it had done by then stays done.") == ran
+
+
+async def test_a_threads_late_end_is_waited_for_and_logged() -> None:
+    """A sync tool can't be stopped: the result comes at the limit, its end is heard of in the background."""
+    go_on = threading.Event()
+
+    def hangs(_context: Context) -> None:
+        """Takes until it is let go."""
+        go_on.wait()
+
+    with capture_logs() as logs:
+        ran = await _run(_registry(hangs), "hangs", limit_s=0.05)
+        before = [entry["event"] for entry in logs]
+        go_on.set()
+        await soon(lambda: len(logs) == 2)
+
+    assert Result.TIMED_OUT == ran.result
+    assert ["tool runs on"] == before
+    assert [("tool ended late", False)] == [(entry["event"], entry["failed"]) for entry in logs[1:]]
+
+
+async def test_stuck_tools_block_no_other() -> None:
+    """Each sync tool has a thread of its own, however many are stuck."""
+    go_on = threading.Event()
+
+    def hangs(_context: Context) -> None:
+        """Takes until it is let go."""
+        go_on.wait()
+
+    registry = _registry(hangs, greet)
+    stuck = [asyncio.ensure_future(_run(registry, "hangs")) for _ in range(50)]
+    ran = await _run(registry, "greet", name="Ann")
+    go_on.set()
+
+    assert Result.SUCCEEDED == ran.result
+    assert {Result.SUCCEEDED} == {each.result for each in await asyncio.gather(*stuck)}
+
+
+async def test_stopping_the_service_stops_the_tool() -> None:
+    """A cancelled run cancels its tool before it is over itself."""
+    started, tidied = asyncio.Event(), asyncio.Event()
+
+    async def hangs(_context: Context) -> None:
+        """Takes until it is let go."""
+        try:
+            started.set()
+            await asyncio.Event().wait()
+        finally:
+            tidied.set()
+
+    running = asyncio.ensure_future(_run(_registry(hangs), "hangs"))
+    await started.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+    assert tidied.is_set()
+
+
+async def test_preconditions_are_read_again() -> None:
+    """The first one that changed is named; where all hold there is nothing to say."""
+    now = {"base:a": "1", "base:b": "2"}
+    registry = Registry(["test.greet"])
+    registry.register("test", "greet", greet, sentence="Greets {name}.", now=now.__getitem__)
+    prepared = Preparation("", preconditions=tuple(now.items()))
+    call = a_lease(registry, an_ask("greet", "test", name="Ann"), prepared).call
+
+    assert await registry.still_holds(call) is None
+
+    now["base:b"] = "3"
+
+    assert "b has changed since it was shown." == await registry.still_holds(call)

@@ -5,13 +5,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.made
 PEERS := .venv-peers
+THIRDPARTY := .venv-thirdparty
 ARGS ?=
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench bench-peers lock fuzz
+.PHONY: help setup demo test check bench bench-peers lock fuzz thirdparty deploy-telegram
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -45,8 +46,18 @@ bench-peers: $(STAMP) ## measure the peers, in an environment of their own
 	@PYTHON="$(PYTHON)" scripts/venv $(PEERS) benchmarks/peers-requirements.txt </dev/null >&2
 	@$(PEERS)/bin/python -m benchmarks.peers $(ARGS)
 
+deploy-telegram: $(STAMP) ## tell Telegram about this bot (ARGS=--remove takes it back)
+	@$(BIN)/python deploy/telegram/deploy.py $(ARGS)
+
+thirdparty: $(THIRDPARTY)/.made ## our servers and clients against those that others wrote (ARGS=... goes to pytest)
+	@$(THIRDPARTY)/bin/pytest -m thirdparty tests/thirdparty $(ARGS)
+
+$(THIRDPARTY)/.made: tests/thirdparty/requirements.txt pyproject.toml
+	@PYTHON="$(PYTHON)" scripts/venv $(THIRDPARTY) $< --no-deps --no-build-isolation --editable . </dev/null >&2
+	@touch $@
+
 fuzz: $(STAMP) ## the long random runs
 	@$(BIN)/pytest -m fuzz $(ARGS)
 
-lock: $(STAMP) ## pin and hash requirements.txt again (ARGS=--upgrade for newer releases)
+lock: $(STAMP) ## pin and hash the requirements again (ARGS=--upgrade for newer releases)
 	@PATH="$(abspath $(BIN)):$$PATH" scripts/lock $(ARGS) </dev/null

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import sqlite3
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from hitl.errors import SaysoError
+from hitl.errors import NotApprover, SaysoError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,10 +48,12 @@ def run_checks(settings: Settings) -> list[Check]:
         _database(settings.folder("state") / "sayso.db"),
         *_tools(settings),
         _service(settings),
+        *_telegram(settings),
     ]
 
 
 def _people(settings: Settings) -> Iterator[Check]:
+    from adapters.socket.operations import LOCAL
     from bot.settings import SettingsError
 
     try:
@@ -64,6 +67,10 @@ def _people(settings: Settings) -> Iterator[Check]:
     if people.self_approval_socket:
         text = f"a requester's own yes counts over the socket up to {people.self_approval_socket.value}"
         yield Check("self_approval_socket", Health.RED, f"{text}; set it to off where an agent shares the machine")
+    attached = people.conversations.get(LOCAL)
+    if attached and attached.self_approval:
+        text = f"a requester's own yes counts in `sayso chat` up to {attached.self_approval.value}"
+        yield Check("self_approval in local", Health.RED, f"{text}; set it to off where an agent shares the machine")
 
 
 def _listed(name: str, principals: tuple[str, ...], otherwise: str) -> Check:
@@ -78,7 +85,8 @@ def _separation(people: Directory) -> Iterator[Check]:
     if askers:
         text = f"{', '.join(sorted(askers))} may ask with the service's own user id, and could change its files"
         yield Check("separation", Health.RED, f"{text}; run agents as another user, or the service as its own")
-    if len(set(people.approvers)) == 1 and set(people.requesters) == set(people.approvers):
+    alone = len(set(people.approvers)) == 1 and set(people.requesters) == set(people.approvers)
+    if alone and not (people.self_approval_socket or any(c.self_approval for c in people.conversations.values())):
         text = "the only approver is the only requester, whose own yes doesn't count"
         yield Check("second person", Health.RED, f"{text}; list somebody else, or set self_approval")
 
@@ -139,6 +147,24 @@ def _service(settings: Settings) -> Check:
     try:
         with Client(path) as client:
             told = client.call("ping")
+    except NotApprover:
+        return Check("service", Health.GREEN, f"answers on {path}; you stand on none of its lists")
     except SaysoError as error:
         return Check("service", Health.RED, error.message)
     return Check("service", Health.GREEN, f"answers on {path}; you are {told['principal']}")
+
+
+def _telegram(settings: Settings) -> list[Check]:
+    """Telegram's own view, if it is set up; asked directly, so that it works with the service down."""
+    if settings.telegram is None:
+        return []
+    from bot.settings import SettingsError
+
+    try:
+        from bot.telegram_setup import report
+
+        return asyncio.run(report(settings))
+    except SettingsError as error:
+        return [Check("telegram", Health.RED, str(error))]
+    except ModuleNotFoundError as error:
+        return [Check("telegram", Health.RED, f"{error.name} isn't installed: install sayso[telegram]")]

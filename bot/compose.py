@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from adapters.database import keys as keyfile
 from adapters.database.folder import StateFolder
@@ -22,12 +22,16 @@ from hitl.policy.builtin import BuiltinSource
 from hitl.tokens import Keyring
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Awaitable, Callable, Collection, Mapping
     from pathlib import Path
 
     from hitl.limits import Limits
     from hitl.people import Directory
     from hitl.ports import Chat, Clock, Executor, PolicySource
+
+
+#: Makes the chat platforms, once there is a store to read and a keyring to seal buttons with.
+MakeChats: TypeAlias = "Callable[[SqliteStore, Keyring], Awaitable[Mapping[str, Chat]]]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
     clock: Clock | None = None,
     policies: PolicySource | None = None,
     executor: Executor | None = None,
-    chats: Mapping[str, Chat] | None = None,
+    chats: MakeChats | None = None,
 ) -> Running:
     """A service over the state folder, ready to `start`. Raises hitl.errors.Unavailable where it can't be."""
     clock = clock or SystemClock()
@@ -77,7 +81,7 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
         owner=f"service:{secrets.token_hex(4)}",
         limits=limits,
     )
-    return Running(Service(gate, chats), store, folder)
+    return Running(Service(gate, await chats(store, keys) if chats else None), store, folder)
 
 
 def workspace_tools(workspace: Path, allow: Collection[str]) -> Registry:

@@ -46,8 +46,9 @@ class Console:
         service.gate.observers.append(self)
 
     async def open_calls(self) -> list[Call]:
-        """What waits for an answer here, oldest first."""
-        return list(await self._service.store.pending(origin=self._desk.conversation))
+        """What waits here for an answer, of what this person may see; oldest first."""
+        waiting = await self._service.store.pending(origin=self._desk.conversation)
+        return list(filter(self._may_see, waiting))
 
     async def hear(self, line: str, *, begun_at: datetime | None = None) -> None:
         """Take one line. `begun_at` is when its first key was pressed, now if the line can't be older than the card."""
@@ -69,12 +70,12 @@ class Console:
 
     async def withdraw_all(self) -> None:
         """The conversation is over: what still waits is withdrawn, and said."""
-        for call in await self.open_calls():
+        for call in filter(self._is_own, await self.open_calls()):
             self._say(ended(await self._gate.withdraw(call.ref, self._desk.identity), colour=self._colour))
 
     def changed(self, call: Call) -> None:
         """Show the card of a new call, and what became of one, when it belongs to this conversation."""
-        if call.origin != self._desk.conversation:
+        if call.origin != self._desk.conversation or not self._may_see(call):
             return
         if call.status is Status.PENDING and call.ref not in self._desk.shown:
             text = box(call, width=self._width(), colour=self._colour) if self._width else plain(call)
@@ -82,6 +83,12 @@ class Console:
             self._desk.showed_card(call, self._gate.clock.now())
         elif call.decision is Decision.EXPIRED:
             self._say(ended(call, colour=self._colour), call)
+
+    def _may_see(self, call: Call) -> bool:
+        return self._is_own(call) or self._principal in call.approvers
+
+    def _is_own(self, call: Call) -> bool:
+        return self._principal in {call.requester, *self._gate.people.operators}
 
     async def _answer(self, line: str, answer: Answer, waiting: list[Call]) -> None:
         if answer.came is Came.APPROVED and answer.call:

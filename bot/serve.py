@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import signal
 import sys
@@ -13,6 +14,7 @@ import structlog
 from adapters.socket.server import SocketServer
 from bot.compose import compose
 from bot.console import Console
+from bot.platforms import Platforms
 from hitl.redaction import mask
 
 if TYPE_CHECKING:
@@ -31,28 +33,36 @@ async def serve(settings: Settings) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
+    async with contextlib.AsyncExitStack() as parts:
+        await _start(settings, parts)
+        await stopping.wait()
+        _log.info("service.stopping")
+    _log.info("service.stopped")
+
+
+async def _start(settings: Settings, parts: contextlib.AsyncExitStack) -> None:
+    """Everything, in the order in which it depends on one another; `parts` stops it the other way round."""
+    platforms = Platforms(settings)
     running = await compose(
         state=settings.folder("state"),
         workspace=settings.folder("workspace"),
         people=settings.directory(),
         allow=settings.tools.allow,
         limits=settings.gate_limits(),
+        chats=platforms.make,
     )
+    parts.push_async_callback(running.close)
+    platforms.attach(running.service)
 
     def attach(identity: str, show: Callable[[str], None]) -> Console:
         return Console(running.service, identity=identity, conversation="local", show=show)
 
     socket = SocketServer(settings.folder("runtime"), running.service, attach)
-    try:
-        await running.service.start()
-        await socket.start()
-        _log.info("service.ready", socket=str(socket.path), state=str(settings.folder("state")))
-        await stopping.wait()
-        _log.info("service.stopping")
-    finally:
-        await socket.stop()
-        await running.close()
-    _log.info("service.stopped")
+    parts.push_async_callback(socket.stop)
+    await running.service.start()
+    await platforms.start(parts)
+    await socket.start()
+    _log.info("service.ready", socket=str(socket.path), state=str(settings.folder("state")))
 
 
 def configure_logging() -> None:

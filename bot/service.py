@@ -17,13 +17,14 @@ from hitl.delivery import Delivery
 from hitl.errors import SaysoError, Unavailable
 from hitl.faults import reach
 from hitl.model import Ran, Result, Runs, State
+from hitl.people import is_chat
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping
 
     from hitl.answers import Answer, Submitted
     from hitl.gate import Gate
-    from hitl.model import Ask, Call, Lease, Reply
+    from hitl.model import Ask, Call, Lease, Reply, Sending
     from hitl.ports import Chat
 
 T = TypeVar("T")
@@ -43,6 +44,7 @@ class Service:
         self.delivery = Delivery(gate.store, gate, chats or {})
         self._chats = bool(chats)
         self._outbox = asyncio.Event()
+        self._sending: set[str] = set()
         self._posting: asyncio.Task[None] | None = None
         self._running: set[asyncio.Task[Any]] = set()
         gate.observers += [self.waiting, self.expiry, self]
@@ -84,7 +86,7 @@ class Service:
 
     def changed(self, call: Call) -> None:
         """Wake the outbox for calls that chats see."""
-        if call.routes:
+        if call.routes or is_chat(call.origin):
             self._outbox.set()
 
     async def _submitted(self, ask: Ask) -> Submitted:
@@ -102,15 +104,17 @@ class Service:
 
     async def _whole(self, use_case: Coroutine[Any, Any, T]) -> T:
         """The use case to its end, even if whoever wanted the answer is cancelled: a lease taken must be run."""
-        task = asyncio.get_running_loop().create_task(use_case)
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
-        return await asyncio.shield(task)
+        return await asyncio.shield(self._start(use_case))
 
     def _run(self, lease: Lease) -> None:
-        task = asyncio.get_running_loop().create_task(self._execute(lease))
+        self._start(self._execute(lease))
+
+    def _start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """A task of its own, kept until it ends: the loop itself keeps only a weak reference."""
+        task = asyncio.get_running_loop().create_task(work)
         self._running.add(task)
         task.add_done_callback(self._running.discard)
+        return task
 
     async def _execute(self, lease: Lease) -> None:
         reach("service.leased")
@@ -135,16 +139,34 @@ class Service:
             else:
                 return
 
+    async def moved(self, old: str, new: str) -> None:
+        """A chat platform renamed a conversation: its waiting cards are posted anew there."""
+        await self.store.move(old, new)
+        self._outbox.set()
+
     async def _post(self) -> None:
         while True:
             self._outbox.clear()
             try:
-                busy = await self.delivery.run_once()
+                taken = await self.delivery.take(self._sending)
             except Unavailable as error:
                 _log.warning("outbox.postponed", why=error.message)
-                busy = 0
-            if not busy:
+                taken = ()
+            for sending in taken:
+                self._sending.add(sending.post.route)
+                self._start(self._send(sending))
+            if not taken:
                 await self._outbox_woken()
+
+    async def _send(self, sending: Sending) -> None:
+        """One message; its route is free again afterwards, so that a slow chat holds up nobody but itself."""
+        try:
+            await self.delivery.send(sending)
+        except Unavailable as error:
+            _log.warning("outbox.not_recorded", ref=sending.post.ref, why=error.message)
+        finally:
+            self._sending.discard(sending.post.route)
+            self._outbox.set()
 
     async def _outbox_woken(self) -> None:
         """Until something is queued, or the next retry may be due."""

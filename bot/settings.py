@@ -10,8 +10,9 @@ import tomllib
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import SettingsError as UnreadableError
 
 from hitl.limits import Limits
 from hitl.model import Risk
@@ -55,6 +56,40 @@ class ToolSettings(_Part):
     allow: list[str] = ["list_files", "read_file", "write_file", "delete_file", "delete_files", "bash"]
 
 
+class HttpSettings(_Part):
+    """Where the HTTP shell listens; without `port` it doesn't. Port 0 takes a free one."""
+
+    host: str = "127.0.0.1"
+    port: int | None = Field(default=None, ge=0, le=65535)
+
+
+class TelegramSettings(_Part):
+    """One bot. Secrets come from the environment or from files, never from the configuration file itself.
+
+    `receive` is `polling`, or `webhook` with `webhook_url` (https) and a secret.
+    """
+
+    token: SecretStr | None = None
+    token_file: Path | None = None
+    receive: Literal["polling", "webhook"] = "polling"
+    webhook_url: str = ""
+    webhook_secret: SecretStr | None = None
+    webhook_secret_file: Path | None = None
+    api: str = "https://api.telegram.org"
+
+    def secret(self, name: Literal["token", "webhook_secret"]) -> str:
+        """A secret, from the environment or its file; empty where neither is given. Raises SettingsError."""
+        given: SecretStr | None = getattr(self, name)
+        file: Path | None = getattr(self, f"{name}_file")
+        if given is not None:
+            return given.get_secret_value()
+        try:
+            return file.expanduser().read_text().strip() if file else ""
+        except OSError as error:
+            msg = f"telegram.{name}_file {file} can't be read: {error.strerror}."
+            raise SettingsError(msg) from error
+
+
 class Settings(BaseSettings):
     """One installation. Folders may begin with `~`."""
 
@@ -69,7 +104,10 @@ class Settings(BaseSettings):
     principals: dict[str, list[str]] = {}
     conversations: dict[str, ConversationSettings] = {}
     self_approval_socket: SelfApproval = "off"
+    routes: list[str] = []
     tools: ToolSettings = ToolSettings()
+    http: HttpSettings = Field(default_factory=HttpSettings)
+    telegram: TelegramSettings | None = None
     limits: LimitSettings = Field(default_factory=dict, validate_default=True)
 
     @classmethod
@@ -105,6 +143,7 @@ class Settings(BaseSettings):
                 operators=tuple(self.operators),
                 principals={name: tuple(owned) for name, owned in self.principals.items()},
                 conversations=conversations,
+                routes=tuple(self.routes),
                 self_approval_socket=_risk(self.self_approval_socket),
             )
         except ValueError as error:
@@ -137,7 +176,8 @@ def find_config(given: Path | None) -> Path | None:
 def load(path: Path | None) -> Settings:
     """The settings of a file (and the environment). Raises SettingsError."""
     try:
-        values = tomllib.loads(path.read_text()) if path else {}
+        values = tomllib.loads(path.read_text("utf-8")) if path else {}
+        _refuse_secrets(path, values)
         return Settings(**values)
     except OSError as error:
         msg = f"{path} can't be read: {error.strerror}. Write one with `sayso init`."
@@ -145,8 +185,23 @@ def load(path: Path | None) -> Settings:
     except tomllib.TOMLDecodeError as error:
         msg = f"{path} isn't TOML: {error}."
         raise SettingsError(msg) from error
+    except UnicodeDecodeError as error:
+        msg = f"{path} isn't TOML: it isn't UTF-8 at byte {error.start}."
+        raise SettingsError(msg) from error
     except ValidationError as error:
         raise SettingsError(_explain(path, error)) from error
+    except UnreadableError as error:
+        msg = f"The environment can't be used: {error}. Lists and tables are written as JSON there."
+        raise SettingsError(msg) from error
+
+
+def _refuse_secrets(path: Path | None, values: dict[str, Any]) -> None:
+    """A secret in the file would be read, copied and committed with it."""
+    telegram = values.get("telegram")
+    for name in ("token", "webhook_secret"):
+        if isinstance(telegram, dict) and name in telegram:
+            msg = f"{path} holds telegram.{name}. Set SAYSO_TELEGRAM__{name.upper()}, or name a file in {name}_file."
+            raise SettingsError(msg)
 
 
 def _explain(path: Path | None, error: ValidationError) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from prompt_toolkit import PromptSession, print_formatted_text
 from prompt_toolkit.formatted_text import ANSI
+from prompt_toolkit.input.typeahead import clear_typeahead
 from prompt_toolkit.patch_stdout import patch_stdout
 
 from adapters.terminal.messages import countdown, wrapped
@@ -42,6 +43,12 @@ class Talk:
             width=_columns,
             colour=colour,
         )
+        self._session: PromptSession[str] = PromptSession(
+            "> ",
+            bottom_toolbar=lambda: countdown(list(self._waiting.values()), self._clock.now()),
+            refresh_interval=_REFRESH_S,
+        )
+        self._session.default_buffer.on_text_changed += lambda buffer: self._typed(buffer.text)
         service.gate.observers.append(self)
 
     def changed(self, call: Call) -> None:
@@ -51,19 +58,15 @@ class Talk:
         if call.status is Status.PENDING:
             self._waiting[call.ref] = call
             termios.tcflush(sys.stdin, termios.TCIFLUSH)
+            # What was typed or pasted behind the line that is being answered was read together with it.
+            clear_typeahead(self._session.input)
         else:
             self._waiting.pop(call.ref, None)
 
     async def run(self) -> None:
         """Until end of input."""
-        session: PromptSession[str] = PromptSession(
-            "> ",
-            bottom_toolbar=lambda: countdown(list(self._waiting.values()), self._clock.now()),
-            refresh_interval=_REFRESH_S,
-        )
-        session.default_buffer.on_text_changed += lambda buffer: self._typed(buffer.text)
         with patch_stdout(raw=True):
-            while (line := await _ask(session)) is not None:
+            while (line := await _ask(self._session)) is not None:
                 begun_at, self._begun_at = self._begun_at, None
                 await self._console.hear(line, begun_at=begun_at)
         await self._console.withdraw_all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 from typing import TYPE_CHECKING, Any, Self
@@ -15,7 +16,10 @@ if TYPE_CHECKING:
 
 
 class Client:
-    """A connection to the service. Every method raises Unavailable when it can't be reached, or breaks off."""
+    """A connection to the service. Every method raises Unavailable when it can't be reached, or breaks off.
+
+    A line that the service refuses raises the error of the tree that it answered.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -25,7 +29,8 @@ class Client:
         except OSError as error:
             self._socket.close()
             raise Unavailable(
-                f"No service answers on {path} ({error.strerror or error}). Start it with `sayso run`; nothing was done."
+                f"No service answers on {path} ({error.strerror or error}). Start it with `sayso run`; nothing was"
+                " done."
             ) from error
         self._lines = self._socket.makefile("rb")
 
@@ -57,12 +62,13 @@ class Client:
         self._send({"say": line})
         while "show" in (answer := self._read()):
             yield str(answer["show"])
+        if "error" in answer:
+            raise by_code(answer["error"]["code"], answer["error"]["message"])
 
     def _send(self, message: dict[str, Any]) -> None:
-        try:
+        # Who hangs up while we speak may have said why: that is read next, or that there is nothing.
+        with contextlib.suppress(OSError):
             self._socket.sendall(json.dumps(message).encode() + b"\n")
-        except OSError as error:
-            raise Unavailable(self._broken()) from error
 
     def _read(self) -> dict[str, Any]:
         try:

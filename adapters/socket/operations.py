@@ -6,10 +6,10 @@ from functools import singledispatchmethod
 from typing import TYPE_CHECKING, Any, Protocol
 
 from adapters.socket import protocol
-from hitl.errors import CallUnknown, NotApprover
 from hitl.answers import Came
+from hitl.errors import CallUnknown, NotApprover
 from hitl.model import Ask, Call, Entry, Kind, Ran, Reply, Result, Runs, Verb
-from hitl.ports import Change, Unit
+from hitl.ports import Change, adding
 from hitl.views import full_view, view
 from hitl.wording import say
 
@@ -52,7 +52,7 @@ class Operations:
         """Raises NotApprover, on record, for a user who stands on no list."""
         if not self._gate.people.is_listed(self.principal):
             entry = Entry("", "refused_peer", self.identity, {})
-            await self._gate.store.commit(Unit(None, lambda _: Change(entries=(entry,))))
+            await self._gate.store.commit(adding(Change(entries=(entry,))))
             raise NotApprover(say("refused.peer", who=self.identity))
 
     @singledispatchmethod

@@ -106,6 +106,12 @@ class Attach(_Request):
     op: Literal["attach"]
 
 
+class Line(_Request):
+    """After `attach`: one line to the agent."""
+
+    say: str
+
+
 class Ping(_Request):
     """Whether the service lives."""
 
@@ -113,4 +119,5 @@ class Ping(_Request):
 
 
 Request = AskFor | Wait | ClaimIt | Finish | Release | Pending | Show | Decide | Withdraw | Attach | Ping
+LINE: TypeAdapter[Line] = TypeAdapter(Line)
 REQUEST: TypeAdapter[Request] = TypeAdapter(Annotated[Request, Field(discriminator="op")])

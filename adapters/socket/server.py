@@ -14,7 +14,7 @@ import structlog
 from pydantic import ValidationError
 
 from adapters.socket.operations import Operations
-from adapters.socket.protocol import LONGEST_LINE, REQUEST, Attach
+from adapters.socket.protocol import LINE, LONGEST_LINE, REQUEST, Attach
 from hitl.errors import Failed, InvalidConfirmation, SaysoError, Unavailable
 
 if TYPE_CHECKING:
@@ -80,18 +80,20 @@ class SocketServer:
 
     async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         operations = Operations(self._desk, _identity(writer))
-        while line := await _next_line(reader):
-            answer, attach = await self._answer(operations, line)
-            writer.write(json.dumps(answer).encode() + b"\n")
-            await writer.drain()
-            if attach:
-                await self._converse(operations.identity, reader, writer)
-                break
+        try:
+            await operations.admit()
+            while line := await _next_line(reader):
+                answer, attach = await self._answer(operations, line)
+                await _send(writer, answer)
+                if attach:
+                    await self._converse(operations.identity, reader, writer)
+                    break
+        except SaysoError as error:
+            await _send(writer, _refusal(error))
 
     async def _answer(self, operations: Operations, line: bytes) -> tuple[dict[str, Any], bool]:
         try:
             request = REQUEST.validate_json(line)
-            await operations.admit()
             if isinstance(request, Attach):
                 return {"ok": True}, True
             return {"ok": True, **await operations.do(request)}, False
@@ -113,18 +115,33 @@ class SocketServer:
         attached = self._attach(identity, show)
         try:
             while line := await _next_line(reader):
-                await attached.hear(str(json.loads(line)["say"]))
-                writer.write(b'{"done": true}\n')
-                await writer.drain()
+                await attached.hear(_said(line))
+                await _send(writer, {"done": True})
         finally:
             attached.leave()
 
 
 async def _next_line(reader: asyncio.StreamReader) -> bytes:
+    """The next line, nothing at the end of input. Raises InvalidConfirmation for one that is too long or unfinished."""
     try:
-        return await reader.readline()
-    except ValueError:
-        return b""
+        line = await reader.readline()
+    except ValueError as error:
+        raise InvalidConfirmation(f"A line is longer than {LONGEST_LINE} bytes. Nothing was done.") from error
+    if line and not line.endswith(b"\n"):
+        raise InvalidConfirmation("The line broke off. Nothing was done.")
+    return line
+
+
+def _said(line: bytes) -> str:
+    try:
+        return LINE.validate_json(line).say
+    except ValidationError as error:
+        raise InvalidConfirmation(_explain(error)) from error
+
+
+async def _send(writer: asyncio.StreamWriter, answer: dict[str, Any]) -> None:
+    writer.write(json.dumps(answer).encode() + b"\n")
+    await writer.drain()
 
 
 def _identity(writer: asyncio.StreamWriter) -> str:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wcwidth import wcswidth, wcwidth
+import regex
+from wcwidth import wcswidth
 
 from hitl.cards import Card, card
 from hitl.model import Risk
+from hitl.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 _COLOURS: Mapping[Risk, str] = {Risk.CRITICAL: "31", Risk.HIGH: "33", Risk.MEDIUM: "93", Risk.LOW: "32"}
 _WIDEST = 88
 _NARROWEST = 40
+_TAB = 4
+_CLUSTER = regex.compile(r"\X")
 _KEYS = "a ⏎ approve   d ⏎ deny   v ⏎ view   or in words: "
 
 
@@ -29,13 +33,13 @@ def box(call: Call, *, width: int, colour: bool) -> str:
     shown = card(call)
     inner = max(_NARROWEST, min(width, _WIDEST)) - 4
     paint = _painter(shown.risk) if colour else _plain
-    title = f" {_clip(shown.title, inner - 8)} "
     short = f" {shown.short} "
-    rule = "─" * max(1, inner + 2 - wcswidth(title) - wcswidth(short) - 2)
+    title = f" {_clip(shown.title, inner - len(short) - 3)} "
+    rule = "─" * (inner - wcswidth(title) - len(short))
     lines = [paint(f"╭─{title}{rule}{short}─╮")]
     lines += [_row(line, inner, paint, colour=colour) for line in _body(shown, inner)]
-    foot = f" {shown.ends} "
-    lines.append(paint("╰─" + foot + "─" * max(1, inner + 1 - wcswidth(foot)) + "╯"))
+    foot = f" {_clip(shown.ends, inner - 2)} "
+    lines.append(paint("╰─" + foot + "─" * (inner + 1 - wcswidth(foot)) + "╯"))
     return "\n".join(lines)
 
 
@@ -55,7 +59,7 @@ def wrapped(text: str, width: int) -> str:
 def ended(call: Call, *, colour: bool) -> str:
     """The one line that a card becomes when it is over."""
     shown = card(call)
-    text = f"{shown.short} {call.tool}: {shown.outcome}"
+    text = f"{shown.short} {one_line(call.tool, 60)}: {shown.outcome}"
     return f"\x1b[2m{text}\x1b[0m" if colour else text
 
 
@@ -99,7 +103,7 @@ def _parts(shown: Card) -> Iterator[_Line]:
 
 def _body(shown: Card, inner: int) -> Iterator[_Line]:
     for part in _parts(shown):
-        for piece in _wrap(part.text, inner):
+        for piece in _wrap(part.text.expandtabs(_TAB), inner):
             yield _Line(piece, diff=part.diff, faint=part.faint)
 
 
@@ -129,11 +133,12 @@ def _wrap(text: str, width: int) -> Iterator[str]:
 
 
 def _fitting(text: str, width: int) -> int:
+    """How many characters fit into so many columns, at least one cluster of them."""
     used = 0
-    for index, char in enumerate(text):
-        used += max(0, wcwidth(char))
+    for cluster in _CLUSTER.finditer(text):
+        used += wcswidth(cluster[0])
         if used > width:
-            return max(1, index)
+            return cluster.start() or cluster.end()
     return len(text)
 
 

@@ -103,4 +103,7 @@ def _confirms(confirm: str | None, target: str) -> bool:
 
 
 def _line(call: dict[str, Any]) -> str:
-    return f"{call['short']}  {call['risk']:<8} {call['tool']}  {call['outcome']}  (asked by {call['requester']})"
+    from hitl.text import one_line
+
+    tool = one_line(call["tool"], 60)
+    return f"{call['short']}  {call['risk']:<8} {tool}  {call['outcome']}  (asked by {call['requester']})"

@@ -24,7 +24,6 @@ from hitl.errors import (
     KeyConflict,
     NotApprover,
     SaysoError,
-    Tampered,
     Unavailable,
 )
 
@@ -43,6 +42,16 @@ STATUSES: Mapping[str, int] = {
     "lapsed": 17,
 }
 USAGE, UNAVAILABLE, RELEASED_ALREADY, NOT_WAITED = 2, 13, 15, 16
+#: And by what went wrong with the asking; anything else means that the service can't serve it now.
+_FAILURES: Mapping[type[SaysoError], int] = {
+    AlreadyDecided: RELEASED_ALREADY,
+    CallDenied: STATUSES["denied"],
+    NotApprover: STATUSES["denied"],
+    KeyConflict: USAGE,
+    CallUnknown: USAGE,
+    InvalidConfirmation: USAGE,
+}
+NOT_STARTED = 127
 _POLL_S = 30
 _RECONNECT_S = 30
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -91,7 +100,7 @@ def ask(
         status = asking.run(command or [], wait=not no_wait, as_json=json)
     except SaysoError as error:
         asking.keep(error)
-        fail(error.message, _status_of(error))
+        fail(error.message, _FAILURES.get(type(error), UNAVAILABLE))
     raise typer.Exit(status)
 
 
@@ -111,9 +120,12 @@ class _Asking:
             print_json(self.call) if as_json else typer.echo(self.call["short"])
             return NOT_WAITED
         self._wait()
-        if self.call["status"] in {"approved", "allowed"}:
+        if self.call["status"] not in {"approved", "allowed"}:
+            return self._end(as_json=as_json)
+        try:
             return self._run(command) if command else self._release(as_json=as_json)
-        return self._end(as_json=as_json)
+        except (AlreadyDecided, InvalidConfirmation):
+            return self._lost(as_json=as_json)
 
     def keep(self, error: SaysoError) -> None:
         """Write the outcome file for an ask that failed."""
@@ -128,8 +140,7 @@ class _Asking:
         except KeyboardInterrupt:
             self.call = self._withdrawn()
         finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+            _restore(before)
 
     def _withdrawn(self) -> dict[str, Any]:
         """Taken back; if somebody said yes just before, nobody claims it and it lapses unrun."""
@@ -161,6 +172,11 @@ class _Asking:
         self._write(self._call | {"exit_status": status})
         return status
 
+    def _lost(self, *, as_json: bool) -> int:
+        """Approved, but no longer to be had: lapsed, refused where something changed, or another waiter's."""
+        self.call = self._send("wait", ref=self._call["ref"], limit_s=0)["call"]
+        return self._end(as_json=as_json)
+
     def _end(self, *, as_json: bool) -> int:
         call = self._call
         self._write(call)
@@ -168,14 +184,18 @@ class _Asking:
             print_json(call)
         status = STATUSES.get(call["status"], RELEASED_ALREADY)
         if status and call["status"] == "rejected" and call["reason"]:
-            typer.echo(call["reason"], err=True)
+            typer.echo(_visible(call["reason"]), err=True)
         elif status:
             typer.echo(f"sayso: {call['message']}", err=True)
         return status
 
     def _write(self, value: dict[str, Any]) -> None:
-        if self.outcome is not None:
-            self.outcome.write_text(jsonlib.dumps(value, ensure_ascii=False, indent=2) + "\n")
+        if self.outcome is None:
+            return
+        try:
+            self.outcome.write_text(jsonlib.dumps(value, ensure_ascii=False, indent=2) + "\n", "utf-8")
+        except OSError as error:
+            typer.echo(f"sayso: {self.outcome} can't be written: {error.strerror}", err=True)
 
     @property
     def _call(self) -> dict[str, Any]:
@@ -198,28 +218,33 @@ class _Asking:
 
 
 def _execute(argv: list[str], cwd: str, ref: str) -> tuple[int, str | None]:
+    """Its status as a shell tells it. Signals are the command's to answer: its end is still reported."""
     try:
-        done = subprocess.run(argv, cwd=cwd, env={**os.environ, "SAYSO_REF": ref}, check=False)  # noqa: S603 - the approved command
+        process = subprocess.Popen(argv, cwd=cwd, env={**os.environ, "SAYSO_REF": ref})  # noqa: S603 - the approved command
     except OSError as error:
-        return 127, f"{argv[0]} can't be run: {error.strerror}"
-    status = done.returncode if done.returncode >= 0 else 128 - done.returncode
+        why = f"{argv[0]} can't be run in {cwd}: {error.strerror}"
+        typer.echo(f"sayso: {_visible(why)}", err=True)
+        return NOT_STARTED, why
+    # A terminal sends its interrupt to the command too; what is sent to this process alone is passed on.
+    handlers = {signal.SIGINT: lambda *_: None, signal.SIGTERM: lambda number, _: process.send_signal(number)}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    try:
+        returned = process.wait()
+    finally:
+        _restore(before)
+    status = returned if returned >= 0 else 128 - returned
     return status, None if status == 0 else f"exit status {status}"
 
 
-def _status_of(error: SaysoError) -> int:
-    if isinstance(error, AlreadyDecided):
-        return RELEASED_ALREADY
-    if isinstance(error, CallDenied | NotApprover):
-        return STATUSES["denied"]
-    if isinstance(error, KeyConflict | CallUnknown):
-        return USAGE
-    return (
-        UNAVAILABLE
-        if isinstance(error, Unavailable | Tampered)
-        else USAGE
-        if isinstance(error, InvalidConfirmation)
-        else 1
-    )
+def _restore(before: Mapping[signal.Signals, Any]) -> None:
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def _visible(text: str) -> str:
+    from hitl.text import visible
+
+    return visible(text)
 
 
 def _arguments(args: str, command: list[str]) -> dict[str, Any]:
@@ -240,7 +265,7 @@ def _seconds(text: str | None) -> int | None:
     if text is None:
         return None
     number, unit = (text[:-1], text[-1]) if text[-1:] in _UNITS else (text, "s")
-    if not number.isdigit():
+    if not number.isdecimal():
         fail(f"--timeout {text} isn't a time; write 90s, 5m, 2h or 1d", USAGE)
     return int(number) * _UNITS[unit]
 

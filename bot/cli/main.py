@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
 
-from bot.cli import approving, asking, reading, running, setting_up
+from bot.cli import approving, asking, reading, running, setting_up, simulating
 from hitl.errors import SaysoError
 
 app = typer.Typer(
@@ -18,7 +19,7 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (running, asking, approving, reading, setting_up):
+for group in (running, asking, approving, reading, setting_up, simulating):
     group.register(app)
 
 
@@ -39,6 +40,7 @@ def _options(
 
 def main() -> None:
     """Run the command line; a user's mistake is one line on stderr, never a traceback."""
+    _carry_any_text()
     try:
         app()
     except SaysoError as error:
@@ -46,3 +48,10 @@ def main() -> None:
         sys.exit(1)
     except BrokenPipeError:
         sys.exit(1)
+
+
+def _carry_any_text() -> None:
+    """What the encoding of a stream can't carry is replaced on its way in and written out on its way out."""
+    for stream, errors in ((sys.stdin, "replace"), (sys.stdout, "backslashreplace"), (sys.stderr, "backslashreplace")):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors=errors)

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from bot.cli.common import fail
+
 
 def register(app: typer.Typer) -> None:
     """Add these commands."""
@@ -39,9 +41,19 @@ def parse(
     if not jsonl:
         typer.echo(json.dumps(_parsed(sys.stdin.read() if text is None else text), ensure_ascii=False))
         return
-    for line in sys.stdin:
+    for number, line in enumerate(sys.stdin, start=1):
         if line.strip():
-            sys.stdout.write(json.dumps(_parsed(json.loads(line)["text"]), ensure_ascii=False) + "\n")
+            sys.stdout.write(json.dumps(_parsed(_text_of(line, number)), ensure_ascii=False) + "\n")
+
+
+def _text_of(line: str, number: int) -> str:
+    try:
+        value = json.loads(line)
+    except ValueError as error:
+        fail(f"line {number} isn't JSON: {error}", 2)
+    if not isinstance(value, dict) or not isinstance(value.get("text"), str):
+        fail(f'line {number} isn\'t an object with a "text"', 2)
+    return str(value["text"])
 
 
 def _parsed(text: str) -> dict[str, Any]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from bot.cli.common import Config, SocketFile, connect, settings
+from bot.cli.common import Config, SocketFile, connect, fail, settings
 
 
 def register(app: typer.Typer) -> None:
@@ -43,9 +44,13 @@ def run(config: Config = None) -> None:
     Example: sayso run --config sayso.toml
     """
     from bot.serve import serve
+    from bot.settings import SettingsError
 
     _plan_fault()
-    asyncio.run(serve(settings(config)))
+    try:
+        asyncio.run(serve(settings(config)))
+    except SettingsError as error:
+        fail(str(error), 2)
 
 
 def chat(config: Config = None, socket: SocketFile = None) -> None:
@@ -61,8 +66,21 @@ def chat(config: Config = None, socket: SocketFile = None) -> None:
 
 
 def _plan_fault() -> None:
-    """For crash drills: SAYSO_CRASH_AT=NAME ends the process at that named point, as kill -9 would."""
-    if name := os.environ.get("SAYSO_CRASH_AT"):
-        from hitl.faults import plan
+    """For crash drills: SAYSO_CRASH_AT=NAME ends the process at that named point, as kill -9 would.
 
-        plan(name, lambda: os.kill(os.getpid(), 9))
+    SAYSO_CRASH_AT=NAME:3 ends it when the point is reached for the third time.
+    """
+    name, _, times = os.environ.get("SAYSO_CRASH_AT", "").partition(":")
+    if not name:
+        return
+    from hitl.faults import POINTS, plan
+
+    if name not in POINTS or (times and not times.isdecimal()):
+        fail(f"SAYSO_CRASH_AT names no point of: {', '.join(POINTS)}.", 2)
+    left = iter(range(int(times or 1) - 1))
+
+    def crash() -> None:
+        if next(left, None) is None:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    plan(name, crash)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json as json_module
 import os
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,8 +17,8 @@ if TYPE_CHECKING:
 
 _TEMPLATE = """\
 # Sayso. Every setting: docs/reference/configuration.md. Unknown keys are errors.
-state = "{state}"
-workspace = "{workspace}"
+state = {state}
+workspace = {workspace}
 
 # Who may start calls, who may approve them, who runs the service. Empty lists mean nobody.
 requesters = [{requesters}]
@@ -24,8 +26,21 @@ approvers = [{approvers}]
 operators = [{operators}]
 
 # A requester's own yes never counts over the socket unless this names a risk (off, low, medium, high).
-self_approval_socket = "{self_approval}"
+self_approval_socket = {self_approval}
 """
+
+
+class Platform(StrEnum):
+    """Chat platforms that can be set up."""
+
+    TELEGRAM = "telegram"
+
+
+class Receive(StrEnum):
+    """How Telegram's updates come in."""
+
+    POLLING = "polling"
+    WEBHOOK = "webhook"
 
 
 def register(app: typer.Typer) -> None:
@@ -35,6 +50,7 @@ def register(app: typer.Typer) -> None:
 
 
 def init(
+    platform: Annotated[Platform | None, typer.Argument(help="A chat platform to add to the file.")] = None,
     file: Annotated[Path, typer.Option("--file", help="Where to write it.")] = Path("sayso.toml"),
     requester: Annotated[list[str] | None, typer.Option("--requester", help="Who may ask; default: you.")] = None,
     approver: Annotated[list[str] | None, typer.Option("--approver", help="Who may approve; default: you.")] = None,
@@ -43,19 +59,28 @@ def init(
     self_approval: Annotated[
         str, typer.Option("--self-approval", help="Up to which risk your own yes counts.")
     ] = "off",
+    token_file: Annotated[
+        str, typer.Option("--token-file", help="Telegram: the file that holds the bot's token.")
+    ] = "~/.config/sayso/telegram-token",
+    receive: Annotated[Receive, typer.Option("--receive", help="Telegram: how updates come in.")] = Receive.POLLING,
+    webhook_url: Annotated[str, typer.Option("--webhook-url", help="Telegram: this service's https address.")] = "",
 ) -> None:
-    """Write a first configuration.
+    """Write a first configuration, or add a chat platform to one.
 
     Example: sayso init --approver local:1001
+    Example: sayso init telegram --token-file ~/.config/sayso/telegram-token
     """
+    if platform is not None:
+        _add_telegram(file, token_file, receive, webhook_url)
+        return
     me = f"local:{os.getuid()}"
     text = _TEMPLATE.format(
-        state=state,
-        workspace=workspace,
+        state=_toml(state),
+        workspace=_toml(workspace),
         requesters=_quoted(requester or [me]),
         approvers=_quoted(approver or [me]),
         operators=_quoted([me]),
-        self_approval=self_approval,
+        self_approval=_toml(self_approval),
     )
     try:
         with file.open("x") as handle:
@@ -83,9 +108,36 @@ def doctor(config: Config = None, json: AsJson = False) -> None:
         raise typer.Exit(1)
 
 
+def _add_telegram(file: Path, token_file: str, receive: Receive, webhook_url: str) -> None:
+    """Append what Telegram needs; nothing that is there is touched."""
+    try:
+        before = file.read_text()
+    except OSError as error:
+        fail(f"{file} can't be read ({error.strerror}). Write one first: sayso init --file {file}.", 2)
+    if "[telegram]" in before:
+        fail(f"{file} has a [telegram] already; it was left as it is.", 2)
+    if receive is Receive.WEBHOOK and not webhook_url.startswith("https://"):
+        fail("A webhook needs --webhook-url https://...; nothing was written.", 2)
+    lines = ["", "[telegram]", f"token_file = {_toml(token_file)}", f'receive = "{receive.value}"']
+    if receive is Receive.WEBHOOK:
+        lines += [f"webhook_url = {_toml(webhook_url)}", f"webhook_secret_file = {_toml(token_file + '.webhook')}"]
+        lines += ["", "[http]", "port = 8080"]
+    with file.open("a") as handle:
+        handle.write("\n".join(lines) + "\n")
+    typer.echo(
+        f"Added [telegram] to {file}. Next: put the bot's token into {token_file} (chmod 600), run"
+        " make deploy-telegram, start sayso run, and send the bot /whoami: it tells the id to list as an approver."
+    )
+
+
+def _toml(text: str) -> str:
+    """A TOML basic string: JSON's escapes are among TOML's."""
+    return json_module.dumps(text)
+
+
 def _sign(check: Check) -> str:
     return {"green": "✔", "yellow": "!", "red": "✘"}[check.state.value]
 
 
 def _quoted(names: list[str]) -> str:
-    return ", ".join(f'"{name}"' for name in names)
+    return ", ".join(map(_toml, names))

@@ -1,0 +1,99 @@
+"""The chat platforms that are set up, and the HTTP shell: started after the service, stopped before it.
+
+A platform that isn't configured isn't imported, so that its extra need not be installed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import structlog
+
+from bot.settings import SettingsError
+from hitl.errors import Unavailable
+
+if TYPE_CHECKING:
+    import contextlib
+    from collections.abc import Mapping, Sequence
+    from types import ModuleType
+
+    from adapters.database.store import SqliteStore
+    from adapters.telegram.chat import TelegramChat
+    from bot.service import Service
+    from bot.settings import Settings
+    from bot.telegram import Telegram
+    from hitl.ports import Chat
+    from hitl.tokens import Keyring
+
+_log = structlog.get_logger()
+
+
+class Platforms:
+    """What `sayso run` has beside the service itself."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._chats: dict[str, TelegramChat] = {}
+        self._telegram: Telegram | None = None
+        self._service: Service | None = None
+
+    async def make(self, store: SqliteStore, keys: Keyring) -> Mapping[str, Chat]:
+        """The chats by the first part of their routes. Raises SettingsError."""
+        if self._settings.telegram is not None:
+            self._chats["telegram"] = await _telegram().build_chat(self._settings.telegram, store, keys)
+        return self._chats
+
+    def attach(self, service: Service) -> None:
+        """Give the platforms the service that they speak for."""
+        self._service = service
+        if self._settings.telegram is not None:
+            self._telegram = _telegram().Telegram(self._settings.telegram, self._chats["telegram"], service)
+
+    async def start(self, parts: contextlib.AsyncExitStack) -> None:
+        """Start what is set up; `parts` stops it again. Raises Unavailable where the port can't be had."""
+        if self._settings.http.port is not None:
+            await self._serve_http(parts, self._settings.http.port)
+        if self._telegram is not None:
+            parts.push_async_callback(self._telegram.stop)
+            await self._telegram.start()
+
+    async def troubles(self) -> Sequence[str]:
+        """What is in the way of gating a call, for `/readyz` and `doctor`."""
+        found = list(self._telegram.troubles()) if self._telegram else []
+        try:
+            if self._service is not None:
+                await self._service.store.next_due()
+        except Unavailable as error:
+            found.append(f"store: {error.message}")
+        return found
+
+    async def _serve_http(self, parts: contextlib.AsyncExitStack, port: int) -> None:
+        from adapters.http.shell import Server, app, body_of
+
+        routes = self._telegram.routes(body_of) if self._telegram else ()
+        server = Server(app(self.troubles, routes), host=self._settings.http.host, port=port)
+        serving = asyncio.create_task(server.serve())
+        while not server.started:
+            if serving.done():
+                where = f"{self._settings.http.host}:{port}"
+                raise Unavailable(f"Nothing can listen on {where}: is the port taken? Set http.port to another one.")
+            await asyncio.sleep(0.01)
+
+        async def stop() -> None:
+            server.should_exit = True
+            await serving
+
+        parts.push_async_callback(stop)
+        _log.info("http.ready", host=self._settings.http.host, port=server.port)
+
+
+def _telegram() -> ModuleType:
+    """The module that puts Telegram together. Raises SettingsError naming the extra that it needs."""
+    try:
+        import bot.telegram as module
+    except ModuleNotFoundError as error:
+        raise SettingsError(
+            f"Telegram is configured, but {error.name} isn't installed: install sayso[telegram]."
+        ) from error
+    return module

@@ -1,0 +1,338 @@
+"""`sayso ask` in a shell script: every exit status, and just the command that was shown."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.installation import ALONE, ME, SAYSO, Installation, signalled, until
+
+SCRIPT = """
+sayso ask deploy --note "release 1.4" --outcome outcome.json -- sh -c 'echo "$SAYSO_REF" >> ran.txt; exit 7'
+echo "status $?"
+"""
+
+
+def decided(service: Installation, verb: str, **more: Any) -> dict[str, Any]:
+    """Decide the one call that waits; the call."""
+    call = service.waiting()[0]
+    came: dict[str, Any] = service.call("decide", target=call["ref"], verb=verb, **more)
+    assert came["decided"]
+    return call
+
+
+def ends(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    """Status, stdout and stderr of a command once it is over."""
+    out, err = process.communicate(timeout=20)
+    return process.returncode, out, err
+
+
+def test_in_a_script_the_command_runs_once_and_its_status_is_passed_on(service: Installation) -> None:
+    """A real shell script sees CMD's status; CMD ran once, knows its ref, and how it ended is on file and on record."""
+    script = subprocess.Popen(
+        ["/bin/sh", "-c", SCRIPT.replace("sayso ", f"{SAYSO} ")],
+        cwd=service.root,
+        env=service.surroundings(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    call = decided(service, "approve")
+
+    assert (0, "status 7\n", "") == ends(script)
+    assert f"{call['ref']}\n" == (service.root / "ran.txt").read_text()
+    outcome = json.loads((service.root / "outcome.json").read_text())
+    assert (call["ref"], "failed", 7) == (outcome["ref"], outcome["status"], outcome["exit_status"])
+    assert ["asked", "parked", "approved", "claimed", "failed"] == service.events(call["ref"])
+    assert "exit status 7" in service.call("show", target=call["ref"])["call"]["error"]
+
+
+@pytest.mark.parametrize(
+    ("command", "status"), [("true", 0), ("exit 3", 3), ("kill -9 $$", 137), ("kill -TERM $$", 143)]
+)
+def test_the_status_is_the_commands_own(service: Installation, command: str, status: int) -> None:
+    """What a shell would say of CMD is what `ask` exits with, also for a CMD that a signal ended."""
+    asking = service.begin("ask", "build", "--", "sh", "-c", command)
+    call = decided(service, "approve")
+
+    assert (status, "", "") == ends(asking)
+    assert ("failed" if status else "succeeded") == service.status(call["ref"])
+
+
+def test_a_command_that_is_not_there_is_said(service: Installation) -> None:
+    """127 as in a shell, and one line that says what can't be run."""
+    asking = service.begin("ask", "build", "--", "no-such-program")
+    decided(service, "approve")
+
+    status, out, err = ends(asking)
+    assert (127, "") == (status, out)
+    assert "no-such-program can't be run" in err
+    assert 1 == len(err.splitlines())
+
+
+def test_what_runs_is_the_stored_command_in_the_stored_folder(service: Installation) -> None:
+    """Arguments with blanks, quotes and line breaks arrive as they were shown, in the folder that was shown."""
+    words = ["a b", "c'd\"e", "f\ng", "--", "$HOME", ""]
+    asking = service.begin("ask", "build", "--", "sh", "-c", 'pwd; printf "[%s]" "$@"', "sh", *words)
+    call = decided(service, "approve")
+
+    shown = call["args"]
+    assert ([*words], str(service.root)) == (shown["argv"][4:], shown["cwd"])
+    assert (0, f"{service.root}\n" + "".join(f"[{word}]" for word in words), "") == ends(asking)
+
+
+def test_without_a_command_zero_means_released_to_this_one(service: Installation) -> None:
+    """Approved and handed over: 0, and the record says `released`."""
+    asking = service.begin("ask", "deploy", "--args", '{"to": "prod"}', "--json")
+    call = decided(service, "approve")
+
+    status, out, err = ends(asking)
+    assert (0, "") == (status, err)
+    assert "released" == json.loads(out)["status"] == service.status(call["ref"])
+    assert {"to": "prod"} == call["args"]
+
+
+@pytest.mark.parametrize("command", [[], ["--", "touch", "must-not-be"]])
+def test_a_no_is_ten_with_its_reason(service: Installation, command: list[str]) -> None:
+    """10, the reason alone on stderr, and nothing runs."""
+    asking = service.begin("ask", "deploy", *command)
+    decided(service, "reject", reason="not on a Friday")
+
+    assert (10, "", "not on a Friday\n") == ends(asking)
+    assert not (service.root / "must-not-be").exists()
+
+
+def test_a_no_without_a_reason_says_who_said_it(service: Installation) -> None:
+    """10 all the same, and a sentence."""
+    asking = service.begin("ask", "deploy")
+    decided(service, "reject")
+
+    status, _, err = ends(asking)
+    assert (10, 1) == (status, len(err.splitlines()))
+    assert "was rejected" in err
+
+
+def test_a_reason_can_not_play_with_the_terminal(service: Installation) -> None:
+    """What an approver writes is shown, never obeyed."""
+    asking = service.begin("ask", "deploy")
+    decided(service, "reject", reason="no\x1b[2J way")
+
+    assert (10, "", "no\\u{1b}[2J way\n") == ends(asking)
+
+
+def test_silence_is_eleven(service: Installation) -> None:
+    """Nobody answers within the shortest time: 11, nothing runs, and a late yes is told so."""
+    asking = service.begin("ask", "deploy", "--timeout", "5s", "--", "touch", "must-not-be")
+    call = service.waiting()[0]
+
+    status, out, err = ends(asking)
+    assert (11, "") == (status, out)
+    assert "expired" in err
+    late = service.run("decide", call["short"], "approve")
+    assert (1, 1) == (late.returncode, len(late.stderr.splitlines()))
+    assert "time was up" in late.stderr
+    assert "expired" == service.status(call["ref"])
+    assert not (service.root / "must-not-be").exists()
+
+
+def test_who_may_not_ask_is_told_twelve(install: Callable[..., Installation]) -> None:
+    """An approver who isn't a requester can't ask; nothing is recorded but the refusal to them."""
+    service = install(settings=f'requesters = ["local:4321"]\napprovers = ["{ME}"]\n')
+    service.start()
+
+    refused = service.run("ask", "deploy", "--", "touch", "must-not-be")
+    assert (12, "") == (refused.returncode, refused.stdout)
+    assert f"{ME} is not on the list" in refused.stderr
+    assert [] == service.call("pending")["calls"]
+
+
+def test_without_a_service_it_is_thirteen(install: Callable[..., Installation]) -> None:
+    """13, one line that says what to start, and nothing runs; the outcome file says so too."""
+    service = install()
+    refused = service.run("ask", "deploy", "--outcome", "o.json", "--", "touch", "must-not-be")
+
+    assert (13, "", 1) == (refused.returncode, refused.stdout, len(refused.stderr.splitlines()))
+    assert "sayso run" in refused.stderr
+    assert "UNAVAILABLE" == json.loads((service.root / "o.json").read_text())["error"]["code"]
+    assert not (service.root / "must-not-be").exists()
+
+
+def test_with_nobody_to_ask_it_is_thirteen(install: Callable[..., Installation]) -> None:
+    """Empty approvers mean nobody: undeliverable at once, not at the deadline."""
+    service = install(settings=f'requesters = ["{ME}"]\napprovers = []\n')
+    service.start()
+
+    refused = service.run("ask", "deploy", "--", "touch", "must-not-be")
+    assert (13, "") == (refused.returncode, refused.stdout)
+    assert "nobody may approve it" in refused.stderr
+    assert not (service.root / "must-not-be").exists()
+
+
+def test_tampered_is_thirteen(service: Installation) -> None:
+    """The row was changed after it was approved and before it was claimed: nothing runs, and the record says why."""
+    key = ["--key", "tampered"]
+    service.run("ask", "deploy", *key, "--no-wait", "--", "touch", "must-not-be")
+    call = decided(service, "approve")
+    service.tamper("UPDATE calls SET decided_by = 'local:99' WHERE ref = ?", call["ref"])
+
+    refused = service.run("ask", "deploy", *key, "--", "touch", "must-not-be")
+    assert 13 == refused.returncode
+    assert "doesn't carry its seal" in refused.stderr
+    assert "refused" == service.status(call["ref"])
+    assert not (service.root / "must-not-be").exists()
+
+
+def test_withdrawn_is_fourteen(service: Installation) -> None:
+    """`sayso withdraw` ends the wait."""
+    asking = service.begin("ask", "deploy")
+    call = service.waiting()[0]
+
+    assert 0 == service.run("withdraw", call["short"]).returncode
+    status, _, err = ends(asking)
+    assert 14 == status
+    assert "was withdrawn" in err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_withdraws_what_waits(service: Installation, number: signal.Signals) -> None:
+    """Who ends the script takes the question back: 14, and a yes comes too late."""
+    asking = service.begin("ask", "deploy", "--", "touch", "must-not-be")
+    call = service.waiting()[0]
+    signalled(asking, number)
+
+    assert 14 == ends(asking)[0]
+    assert "withdrawn" == service.status(call["ref"])
+    assert not (service.root / "must-not-be").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM])
+def test_a_signal_while_the_command_runs_is_the_commands(service: Installation, number: signal.Signals) -> None:
+    """CMD gets it, says its last word, and its status is reported and passed on."""
+    trap = 'trap "echo stopped; exit 5" TERM; touch up; while :; do sleep 0.05; done'
+    asking = service.begin("ask", "serve", "--", "sh", "-c", trap)
+    call = decided(service, "approve")
+    until((service.root / "up").exists, "the command to run")
+    signalled(asking, number)
+
+    assert (5, "stopped\n", "") == ends(asking)
+    assert "failed" == service.status(call["ref"])
+
+
+@pytest.mark.parametrize("command", [[], ["--", "sh", "-c", "echo ran >> once.txt"]])
+def test_the_second_waiter_with_one_key_gets_fifteen(service: Installation, command: list[str]) -> None:
+    """Two wait for the same call; one gets it, the other is told so."""
+    key = f"key-{len(command)}"
+    both = [service.begin("ask", "deploy", "--key", key, *command) for _ in range(2)]
+    ref = service.waiting()[0]["ref"]
+    decided(service, "approve")
+
+    assert [0, 15] == sorted(ends(asking)[0] for asking in both)
+    assert (["ran"] if command else []) == lines(service.root / "once.txt")
+    assert ("succeeded" if command else "released") == service.status(ref)
+
+
+def lines(file: Path) -> list[str]:
+    """The lines of a file, none where there is none."""
+    return file.read_text().splitlines() if file.exists() else []
+
+
+def test_not_waiting_is_sixteen(service: Installation) -> None:
+    """The short ref on stdout, and the call goes on waiting; the same key takes up the wait again."""
+    asked = service.run("ask", "deploy", "--key", "later", "--no-wait")
+    call = service.waiting()[0]
+
+    assert (16, f"{call['short']}\n", "") == (asked.returncode, asked.stdout, asked.stderr)
+    again = service.begin("ask", "deploy", "--key", "later")
+    decided(service, "approve")
+    assert 0 == ends(again)[0]
+
+
+def test_what_nobody_claimed_is_seventeen(install: Callable[..., Installation]) -> None:
+    """Approved and not claimed in time: lapsed, it never runs."""
+    service = install(settings=f"{ALONE}claim_caller_s = 0.05\n")
+    service.start()
+    asked = ["ask", "deploy", "--key", "late"]
+    service.run(*asked, "--no-wait", "--", "touch", "must-not-be")
+    call = decided(service, "approve")
+    until(lambda: "lapsed" == service.status(call["ref"]), "the lapse")
+
+    lapsed = service.run(*asked, "--", "touch", "must-not-be")
+    assert (17, "") == (lapsed.returncode, lapsed.stdout)
+    assert "nobody ran it in time" in lapsed.stderr
+    assert not (service.root / "must-not-be").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--args", "{"],
+        ["--args", "[]"],
+        ["--args", '{"argv": []}', "--", "true"],
+        ["--timeout", "soon"],
+        ["--timeout", ""],
+        ["--timeout", "²s"],
+        ["--timeout", "4s"],
+        ["--timeout", "8d"],
+        ["--no-such-option"],
+    ],
+)
+def test_usage_is_two(service: Installation, words: list[str]) -> None:
+    """What can't be asked like that isn't asked."""
+    refused = service.run("ask", "deploy", *words)
+
+    assert (2, "") == (refused.returncode, refused.stdout)
+    assert "Traceback" not in refused.stderr
+    assert [] == service.call("pending")["calls"]
+
+
+def test_a_key_means_one_call(service: Installation) -> None:
+    """The same key for another command is a mistake: 2, and it says which call has the key."""
+    service.run("ask", "deploy", "--key", "k", "--no-wait", "--", "true")
+    call = service.waiting()[0]
+    refused = service.run("ask", "deploy", "--key", "k", "--", "false")
+    service.run("withdraw", call["short"])
+
+    assert (2, "") == (refused.returncode, refused.stdout)
+    assert call["short"] in refused.stderr
+
+
+def test_by_policy_a_harmless_tool_is_not_asked_about(service: Installation) -> None:
+    """The policy allows reading, and CMD runs at once; without the flag a person is always asked."""
+    ran = service.run("ask", "read_log", "--by-policy", "--", "echo", "read")
+
+    assert (0, "read\n", "") == (ran.returncode, ran.stdout, ran.stderr)
+    asking = service.begin("ask", "read_log", "--", "echo", "read")
+    decided(service, "approve")
+    assert (0, "read\n", "") == ends(asking)
+
+
+def test_an_outcome_file_that_can_not_be_written_is_said(service: Installation) -> None:
+    """CMD's status still counts: it has run."""
+    asking = service.begin("ask", "build", "--outcome", "/proc/none/o.json", "--", "sh", "-c", "exit 6")
+    decided(service, "approve")
+
+    status, _, err = ends(asking)
+    assert (6, 1) == (status, len(err.splitlines()))
+    assert "/proc/none/o.json can't be written" in err
+
+
+@pytest.mark.parametrize("end", ["stop", "kill"])
+def test_the_service_may_restart_while_a_script_waits(install: Callable[..., Installation], end: str) -> None:
+    """`ask` finds the new process and finishes what it began."""
+    service = install()
+    service.start()
+    asking = service.begin("ask", "deploy", "--", "echo", "ran")
+    deadline = service.waiting()[0]["expires_at"]
+    getattr(service, end)()
+    service.start()
+
+    call = decided(service, "approve")
+    assert deadline == call["expires_at"]
+    assert (0, "ran\n", "") == ends(asking)
+    assert "succeeded" == service.status(call["ref"])

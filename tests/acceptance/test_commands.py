@@ -1,0 +1,212 @@
+"""The commands of people and programs: what they print, and how they fail."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from hitl.lifecycle import TABLE
+from tests.acceptance.installation import ME, Installation
+
+ALL = ["demo", "run", "chat", "ask", "pending", "show", "decide", "withdraw", "graph", "init", "doctor"]
+CONNECTED = [["pending"], ["show", "K7Q2MX"], ["decide", "K7Q2MX", "approve"], ["withdraw", "K7Q2MX"], ["chat"]]
+
+
+@pytest.fixture
+def waiting(service: Installation) -> Iterator[str]:
+    """The short ref of a call that waits."""
+    short = service.run("ask", "deploy", "--no-wait", "--note", "release", "--", "echo", "ran").stdout.strip()
+    yield short
+    if "pending" == service.status(short):
+        service.call("withdraw", target=short)
+
+
+def is_one_line(done: subprocess.CompletedProcess[str]) -> bool:
+    """Whether a failure was told in one line on stderr, and nowhere else."""
+    return not done.stdout and 1 == len(done.stderr.splitlines()) and done.stderr.startswith("sayso: ")
+
+
+@pytest.mark.parametrize("command", [[], *([name] for name in ALL), ["replies"], ["replies", "parse"]])
+def test_every_command_explains_itself(service: Installation, command: list[str]) -> None:
+    """`--help` says what it is for, with an example where it does something."""
+    done = service.run(*command, "--help")
+
+    assert (0, "") == (done.returncode, done.stderr)
+    assert command in ([], ["replies"]) or re.search(r"Example: .*sayso", " ".join(done.stdout.split()))
+
+
+def test_all_commands_are_listed(service: Installation) -> None:
+    """Nobody has to guess what there is."""
+    listed = service.run("--help").stdout
+
+    assert [] == [name for name in [*ALL, "replies"] if not re.search(rf"^  {name}\b", listed, re.MULTILINE)]
+
+
+def test_the_version_is_told(service: Installation) -> None:
+    """Name and number."""
+    done = service.run("--version")
+
+    assert 0 == done.returncode
+    assert re.fullmatch(r"sayso \d+\.\d+\.\d+\n", done.stdout)
+
+
+def test_pending_lists_what_waits(service: Installation, waiting: str) -> None:
+    """A line for each call: its short ref, its risk, what, and by whom."""
+    (line,) = service.run("pending").stdout.splitlines()
+
+    assert [waiting, "high", "deploy"] == line.split()[:3]
+    assert f"(asked by {ME})" in line
+
+
+def test_pending_for_programs_is_json(service: Installation, waiting: str) -> None:
+    """The same as data, on one line in a pipe."""
+    done = service.run("pending", "--json")
+
+    assert 1 == len(done.stdout.splitlines())
+    assert [waiting] == [call["short"] for call in json.loads(done.stdout)]
+
+
+def test_with_nothing_to_answer_pending_says_so(service: Installation) -> None:
+    """People get a sentence, programs an empty list."""
+    assert "Nothing waits.\n" == service.run("pending").stdout
+    assert [] == json.loads(service.run("pending", "--json").stdout)
+
+
+def test_show_tells_all_of_a_call_with_its_record(service: Installation, waiting: str) -> None:
+    """The arguments, the digest, and each line of the record."""
+    done = service.run("show", waiting.lower())
+
+    assert 0 == done.returncode
+    assert "argv: ['echo', 'ran']" in done.stdout
+    assert re.search(r"^digest: [0-9a-f]{64}$", done.stdout, re.MULTILINE)
+    assert ["asked", "parked"] == re.findall(r"^  [-0-9]{10} [:0-9]{8}  (\S+)", done.stdout, re.MULTILINE)
+
+
+def test_show_for_programs_has_no_token(service: Installation, waiting: str) -> None:
+    """Refs, digests and hashes of the record, and nothing that signs."""
+    told = json.loads(service.run("show", waiting, "--json").stdout)
+
+    assert ["asked", "parked"] == [row["event"] for row in told["record"]]
+    assert not {name for name in told if "mac" in name or "secret" in name or "token" in name}
+
+
+def test_a_tool_name_can_not_play_with_the_terminal(service: Installation) -> None:
+    """The name is the asker's words: shown, never obeyed, on every list."""
+    short = service.run("ask", "\x1b[2Jdeploy", "--no-wait").stdout.strip()
+    told = [service.run(*words).stdout for words in (["pending"], ["show", short])]
+    service.call("withdraw", target=short)
+
+    assert [] == [text for text in told if "\x1b" in text or "\\u{1b}[2Jdeploy" not in text]
+
+
+def test_a_decision_is_told_and_the_next_hears_who_won(service: Installation, waiting: str) -> None:
+    """The first is told what came of it (0), the second that it was decided, by whom (1)."""
+    first = service.run("decide", waiting, "reject", "--reason", "too risky")
+    second = service.run("decide", waiting, "approve")
+
+    assert (0, f"{waiting} rejected: too risky\n", "") == (first.returncode, first.stdout, first.stderr)
+    assert 1 == second.returncode
+    assert is_one_line(second)
+    assert ME in second.stderr
+
+
+def test_decide_for_programs_is_json(service: Installation, waiting: str) -> None:
+    """What came of it, as data."""
+    told = json.loads(service.run("decide", waiting, "reject", "--json").stdout)
+
+    assert ("rejected", True, waiting) == (told["came"], told["decided"], told["call"]["short"])
+
+
+def test_confirming_another_call_is_a_mistake(service: Installation, waiting: str) -> None:
+    """`--confirm` must name the same call."""
+    refused = service.run("decide", waiting, "approve", "--confirm", "K7Q2MX")
+
+    assert 2 == refused.returncode
+    assert "pending" == service.status(waiting)
+
+
+def test_withdraw_takes_a_call_back_once(service: Installation, waiting: str) -> None:
+    """Told with 0; the second time there is nothing left to take back."""
+    first, second = service.run("withdraw", waiting), service.run("withdraw", waiting)
+
+    assert (0, f"{waiting} withdrawn.\n") == (first.returncode, first.stdout)
+    assert 1 == second.returncode
+    assert is_one_line(second)
+
+
+@pytest.mark.parametrize("words", CONNECTED)
+def test_without_a_service_one_line_says_what_to_start(
+    install: Callable[..., Installation], words: list[str]
+) -> None:
+    """Exit status 1 and no traceback."""
+    refused = install().run(*words)
+
+    assert 1 == refused.returncode
+    assert is_one_line(refused)
+    assert "sayso run" in refused.stderr
+
+
+@pytest.mark.parametrize("words", [words for words in CONNECTED if len(words) > 1])
+def test_a_call_that_is_not_there_is_said(service: Installation, words: list[str]) -> None:
+    """Exit status 1 and one line that names it."""
+    refused = service.run(*words)
+
+    assert 1 == refused.returncode
+    assert is_one_line(refused)
+    assert "K7Q2MX" in refused.stderr
+
+
+def test_the_diagram_is_drawn_from_the_table(service: Installation) -> None:
+    """Each transition of the table stands in the Mermaid diagram."""
+    done = service.run("graph")
+
+    assert 0 == done.returncode
+    assert done.stdout.startswith("stateDiagram-v2")
+    assert [] == [event for _, event, _, _ in TABLE if event.value not in done.stdout]
+
+
+def test_a_text_is_read(service: Installation) -> None:
+    """The verdict of the message as a whole, its reason, and each reading in it."""
+    told = json.loads(service.run("replies", "parse", "no because risky").stdout)
+
+    assert ("reject", "risky", None) == (told["verdict"], told["reason"], told["target"])
+    assert ["reject"] == [reading["verdict"] for reading in told["readings"]]
+    assert told == json.loads(service.run("replies", "parse", given="no because risky").stdout)
+
+
+def test_many_texts_are_read_line_by_line(service: Installation) -> None:
+    """One answer a line, in their order; empty lines are none."""
+    fed = '{"text": "yes"}\n\n{"text": "maybe", "lang": "en"}\n'
+    done = service.run("replies", "parse", "--jsonl", given=fed)
+
+    assert ["approve", "unclear"] == [json.loads(line)["verdict"] for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("line", ["yes", '["yes"]', '{"txt": "yes"}', '{"text": 1}'])
+def test_a_line_that_holds_no_text_is_named(service: Installation, line: str) -> None:
+    """A usage error with the number of the line."""
+    refused = service.run("replies", "parse", "--jsonl", given=f"\n{line}\n")
+
+    assert 2 == refused.returncode
+    assert is_one_line(refused)
+    assert "line 2" in refused.stderr
+
+
+@pytest.mark.parametrize("words", [["bogus"], ["decide"], ["decide", "K7Q2MX", "perhaps"], ["show", "--nope", "X"]])
+def test_usage_mistakes_are_two_without_a_traceback(service: Installation, words: list[str]) -> None:
+    """What isn't a command is said on stderr."""
+    refused = service.run(*words)
+
+    assert (2, "") == (refused.returncode, refused.stdout)
+    assert "Traceback" not in refused.stderr
+
+
+def test_colour_is_for_terminals(service: Installation, waiting: str) -> None:
+    """Nothing in a pipe is coloured."""
+    told = [service.run(*words).stdout for words in (["pending"], ["show", waiting], ["doctor"], ["--help"])]
+
+    assert [] == [text for text in told if "\x1b" in text]

@@ -1,0 +1,180 @@
+"""Who is at the other end of the socket, as the kernel tells it; only root can play somebody else's part."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from adapters.socket.client import Client
+from hitl.errors import CallUnknown, NotApprover
+from tests.acceptance.installation import ME, OTHER, OTHER_UID, STRANGER_UID, Installation, acting_as
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
+
+#: An asker, an approver, and a third who is both.
+ASKER_UID, BOTH_UID = 2001, 2002
+ASKER, BOTH = f"local:{ASKER_UID}", f"local:{BOTH_UID}"
+LISTS = f'requesters = ["{ASKER}", "{BOTH}"]\napprovers = ["{OTHER}", "{BOTH}"]\noperators = ["{ME}"]\n'
+
+
+@pytest.fixture(scope="module")
+def apart(maker: Any) -> Iterator[Installation]:
+    """A service with people of different parts."""
+    with maker.batch() as make:
+        made = make(settings=LISTS)
+        made.start()
+        yield made
+
+
+def call_as(service: Installation, uid: int, op: str, **fields: Any) -> dict[str, Any]:
+    """One request by another user of this machine."""
+    with acting_as(uid):
+        client = Client(service.socket)
+    with client:
+        return client.call(op, **fields)
+
+
+def asked(service: Installation, uid: int = ASKER_UID, **fields: Any) -> str:
+    """The ref of a call that somebody asked."""
+    ref: str = call_as(service, uid, "ask", tool="deploy", args={}, **fields)["call"]["ref"]
+    return ref
+
+
+@pytest.mark.parametrize("op", ["ping", "pending", "attach"])
+def test_a_user_on_no_list_is_refused_on_record(apart: Installation, op: str) -> None:
+    """Whatever they want; the record names the user."""
+    before = len(apart.chains().get("", []))
+    with pytest.raises(NotApprover, match=f"local:{STRANGER_UID} stands on no list"):
+        call_as(apart, STRANGER_UID, op)
+
+    (line,) = apart.chains()[""][before:]
+    assert ("refused_peer", f"local:{STRANGER_UID}") == (line.event, line.actor)
+
+
+def test_a_user_on_no_list_is_refused_before_a_word_is_read(apart: Installation) -> None:
+    """The refusal doesn't wait for a request, and the connection is over."""
+    with acting_as(STRANGER_UID):
+        peer = socket.socket(socket.AF_UNIX)
+        peer.connect(str(apart.socket))
+    with peer, peer.makefile("rb") as lines:
+        peer.settimeout(10)
+
+        assert b"NOT_APPROVER" in lines.readline()
+        assert b"" == lines.readline()
+
+
+def test_an_asker_can_not_decide(apart: Installation) -> None:
+    """Neither yes nor no, and the attempt is on record."""
+    ref = asked(apart)
+    for verb in ("approve", "reject"):
+        with pytest.raises(NotApprover, match="not on the list"):
+            call_as(apart, ASKER_UID, "decide", target=ref, verb=verb)
+
+    assert ["asked", "parked", "refused", "refused"] == apart.events(ref)
+    call_as(apart, ASKER_UID, "withdraw", target=ref)
+
+
+def test_an_approver_decides(apart: Installation) -> None:
+    """The kernel's word for who they are is enough."""
+    ref = asked(apart)
+
+    assert "approved" == call_as(apart, OTHER_UID, "decide", target=ref, verb="approve")["came"]
+    assert OTHER == call_as(apart, ASKER_UID, "wait", ref=ref)["call"]["decided_by"]
+
+
+@pytest.mark.parametrize("way", ["decide", "attach"])
+def test_ones_own_yes_does_not_count(apart: Installation, way: str) -> None:
+    """Somebody who asks and approves needs another for their own calls, by request and by words."""
+    ref = asked(apart, BOTH_UID)
+    if way == "decide":
+        with pytest.raises(NotApprover, match="yourself"):
+            call_as(apart, BOTH_UID, "decide", target=ref, verb="approve")
+    else:
+        assert "yourself" in said_as(apart, BOTH_UID, f"yes {short_of(apart, ref)}")
+
+    assert "pending" == apart.status(ref)
+    assert "rejected" == call_as(apart, BOTH_UID, "decide", target=ref, verb="reject")["came"]
+
+
+def test_ones_own_yes_counts_where_the_operator_says_so_by_name(install: Callable[..., Installation]) -> None:
+    """With `self_approval_socket`, up to that risk."""
+    service = install(settings=f'{LISTS}self_approval_socket = "medium"\n')
+    service.start()
+    low = call_as(service, BOTH_UID, "ask", tool="write_file", args={})["call"]["ref"]
+    high = asked(service, BOTH_UID)
+
+    assert "approved" == call_as(service, BOTH_UID, "decide", target=low, verb="approve")["came"]
+    with pytest.raises(NotApprover, match="yourself"):
+        call_as(service, BOTH_UID, "decide", target=high, verb="approve")
+
+
+def test_calls_of_others_are_not_readable(apart: Installation) -> None:
+    """To an asker, another's call isn't there: not to list, show, wait for, claim, or report on."""
+    ref = asked(apart, BOTH_UID, note="confidential")
+    assert ref not in [call["ref"] for call in call_as(apart, ASKER_UID, "pending")["calls"]]
+    for op, fields in (("show", {"target": ref}), ("wait", {"ref": ref}), ("release", {"ref": ref})):
+        with pytest.raises(CallUnknown):
+            call_as(apart, ASKER_UID, op, **fields)
+    with pytest.raises(CallUnknown):
+        call_as(apart, ASKER_UID, "claim", ref=ref, secret_hash="0" * 64)
+    with pytest.raises(NotApprover):
+        call_as(apart, ASKER_UID, "finish", ref=ref, secret="guessed", result="succeeded")
+    with pytest.raises(NotApprover):
+        call_as(apart, ASKER_UID, "withdraw", target=ref)
+
+    assert "pending" == apart.status(ref)
+    call_as(apart, BOTH_UID, "withdraw", target=ref)
+
+
+def test_an_attached_terminal_shows_no_card_of_others(apart: Installation) -> None:
+    """The conversation is one; what an asker sees of it is their own calls."""
+    with acting_as(ASKER_UID):
+        attached = Client(apart.socket)
+    with attached:
+        attached.call("attach")
+        ref = asked(apart, BOTH_UID, note="confidential")
+        short = short_of(apart, ref)
+        told = "".join(text for line in ("hello", "what does it do?") for text in attached.say(line))
+
+    call_as(apart, BOTH_UID, "withdraw", target=ref)
+    assert short not in told
+    assert "confidential" not in told
+
+
+def test_approvers_see_the_cards_of_all(apart: Installation) -> None:
+    """Whoever may answer a call sees it, attached or by request."""
+    with acting_as(OTHER_UID):
+        attached = Client(apart.socket)
+    with attached:
+        attached.call("attach")
+        ref = asked(apart)
+        short = short_of(apart, ref)
+        told = "".join(attached.say("hello"))
+
+        assert short in told
+        assert ref in [call["ref"] for call in call_as(apart, OTHER_UID, "pending")["calls"]]
+    call_as(apart, ASKER_UID, "withdraw", target=ref)
+
+
+def test_an_approver_who_may_not_ask_starts_nothing(apart: Installation) -> None:
+    """Only listed requesters start a turn of the agent, not even for an allowed call."""
+    assert f"{OTHER} is not on the list of those who may ask" in said_as(apart, OTHER_UID, "list")
+
+
+def said_as(service: Installation, uid: int, line: str) -> str:
+    """What an attached terminal shows after one line of its user."""
+    with acting_as(uid):
+        client = Client(service.socket)
+    with client:
+        client.call("attach")
+        return "".join(client.say(line))
+
+
+def short_of(service: Installation, ref: str) -> str:
+    """A call's short ref."""
+    short: str = service.call("show", target=ref)["call"]["short"]
+    return short

@@ -1,0 +1,301 @@
+"""`sayso run`, `chat`, `init` and `doctor`: an installation from its first file to a clean stop."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from hitl.errors import SaysoError
+from tests.acceptance.installation import ALONE, ME, OTHER, Installation, until
+
+#: Somebody asks, somebody else approves: what a doctor likes.
+APART = f'requesters = ["{OTHER}"]\napprovers = ["{ME}"]\noperators = ["{ME}"]\n'
+
+
+def test_the_whole_loop_over_a_running_service(service: Installation) -> None:
+    """A pipe into `sayso chat`: the agent is asked, a person says yes, the tool runs."""
+    done = service.run("chat", given="write hello.txt hi\nyes\nread hello.txt\n")
+
+    assert (0, "") == (done.returncode, done.stderr)
+    assert "approved and ran" in done.stdout
+    assert "hi" == (service.workspace / "hello.txt").read_text().strip()
+    assert "hi" == done.stdout.splitlines()[-1]
+
+
+def test_folders_and_socket_are_as_closed_as_promised(service: Installation) -> None:
+    """State 0700, its files 0600; the socket's folder can be passed through, the socket used by all."""
+    modes = {path: stat.S_IMODE(path.stat().st_mode) for path in (service.state, service.runtime, service.socket)}
+
+    assert {service.state: 0o700, service.runtime: 0o711, service.socket: 0o666} == modes
+    assert {0o600} == {stat.S_IMODE(file.stat().st_mode) for file in service.state.iterdir()}
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_stops_the_service_cleanly(install: Callable[..., Installation], number: signal.Signals) -> None:
+    """Exit status 0, the socket gone, those who were connected let go."""
+    service = install()
+    service.start()
+    with service.client() as idle:
+        idle.call("ping")
+        assert service.process is not None
+        service.process.send_signal(number)
+
+        assert 0 == service.wait()
+    assert not service.socket.exists()
+    assert "service.stopped" in service.log
+    assert "Traceback" not in service.log
+
+
+def test_a_running_tool_may_finish_before_the_stop(install: Callable[..., Installation]) -> None:
+    """SIGTERM while a command runs: it ends as it would have, and its result is on record."""
+    service = install()
+    service.start()
+    service.say("run touch up; while [ ! -e go ]; do sleep 0.02; done; echo done > out.txt")
+    ref = service.waiting()[0]["ref"]
+    approving = threading.Thread(target=service.call, args=("decide",), kwargs={"target": ref, "verb": "approve"})
+    approving.start()
+    until((service.workspace / "up").exists, "the command to run")
+    assert service.process is not None
+    service.process.terminate()
+    until(lambda: "service.stopping" in service.log, "the service to begin its stop")
+    (service.workspace / "go").touch()
+
+    assert 0 == service.wait()
+    approving.join()
+    service.start()
+    assert ["done"] == service.lines()
+    assert "succeeded" == service.status(ref)
+
+
+def test_a_killed_tool_is_unknown(install: Callable[..., Installation]) -> None:
+    """After kill -9 in the middle of a command nobody knows how far it came: said so, never tried again."""
+    service = install()
+    service.start()
+    service.say("run echo ran >> out.txt; sleep 60")
+    ref = service.waiting()[0]["ref"]
+    service.call("decide", target=ref, verb="approve")
+    until(service.lines, "the command to run")
+    service.kill()
+    service.start()
+
+    assert "unknown" == service.status(ref)
+    assert ["ran"] == service.lines()
+
+
+def test_a_second_service_on_the_same_state_is_refused(service: Installation) -> None:
+    """It names the pid of the first, which lives on."""
+    assert service.process is not None
+    second = service.run("run", SAYSO_RUNTIME=str(service.root / "elsewhere"))
+
+    assert (1, 1) == (second.returncode, len(second.stderr.splitlines()))
+    assert f"(pid {service.process.pid})" in second.stderr
+    assert ME == service.call("ping")["identity"]
+
+
+def test_a_second_service_on_the_same_socket_is_refused(service: Installation) -> None:
+    """It says where the first listens, and leaves the socket alone."""
+    second = service.run("run", SAYSO_STATE=str(service.root / "other-state"))
+
+    assert 1 == second.returncode
+    assert f"Another service listens on {service.socket}" in second.stderr.splitlines()[-1]
+    assert ME == service.call("ping")["identity"]
+
+
+def test_the_environment_overrides_the_file(install: Callable[..., Installation]) -> None:
+    """Lists are JSON, `__` goes a level down."""
+    service = install()
+    service.start(SAYSO_TOOLS__ALLOW='["list_files"]', SAYSO_LIMITS__OPEN_PER_REQUESTER="1")
+
+    assert "No tool of that name may run here" in "".join(service.say("read x.txt"))
+    assert 16 == service.run("ask", "deploy", "--no-wait").returncode
+    refused = service.run("ask", "deploy")
+    assert (13, "") == (refused.returncode, refused.stdout)
+    assert "1 calls waiting" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ("aprovers = []\n", "aprovers: no such setting"),
+        ("[limits]\nclaim_caler_s = 1\n", "limits.claim_caler_s: no such setting"),
+        ("[conversations.local]\nself_approval = 'critical'\n", "conversations.local.self_approval"),
+        ("approvers = 'local:0'\n", "approvers"),
+        ("approvers = [\n", "isn't TOML"),
+        ("approvers = ['telegram:777000']\n", "telegram:777000"),
+        ("[principals]\nann = ['local:1']\nbob = ['local:1']\n", "local:1 is listed for both"),
+    ],
+)
+def test_settings_that_can_not_be_used_are_two(
+    install: Callable[..., Installation], settings: str, named: str
+) -> None:
+    """One line that names the file's key, and no service."""
+    refused = install(settings=settings).run("run")
+
+    assert (2, "", 1) == (refused.returncode, refused.stdout, len(refused.stderr.splitlines()))
+    assert named in refused.stderr
+
+
+def test_a_command_that_needs_the_settings_names_the_file(install: Callable[..., Installation]) -> None:
+    """Not only the service reads them."""
+    place = install(settings="aprovers = []\n")
+    refused = place.run("pending")
+
+    assert 2 == refused.returncode
+    assert f"sayso: {place.config} can't be used: aprovers: no such setting.\n" == refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("environment", "named"),
+    [
+        ({"SAYSO_APPROVERS": "local:0"}, "approvers"),
+        ({"SAYSO_CONFIG": "/proc/none.toml"}, "/proc/none.toml can't be read"),
+        ({"SAYSO_SELF_APPROVAL_SOCKET": "all"}, "self_approval_socket"),
+    ],
+)
+def test_an_environment_that_can_not_be_used_is_two(
+    install: Callable[..., Installation], environment: dict[str, str], named: str
+) -> None:
+    """One line that names what is wrong."""
+    refused = install().run("pending", **environment)
+
+    assert (2, 1) == (refused.returncode, len(refused.stderr.splitlines()))
+    assert named in refused.stderr
+
+
+def test_a_settings_file_that_is_no_text_is_two(install: Callable[..., Installation]) -> None:
+    """Bytes that aren't UTF-8 are named by their place."""
+    place = install()
+    place.config.write_bytes(b"state = '\xff'\n")
+    refused = place.run("doctor")
+
+    assert (2, 1) == (refused.returncode, len(refused.stderr.splitlines()))
+    assert f"{place.config} isn't TOML" in refused.stderr
+
+
+def test_folders_that_can_not_be_used_are_one_line(install: Callable[..., Installation]) -> None:
+    """A workspace that is a file, a state folder that others can write: said, and nothing is listened on."""
+    place = install()
+    place.workspace.touch()
+    refused = place.run("run")
+    assert (1, 1) == (refused.returncode, len(refused.stderr.splitlines()))
+    assert "The workspace" in refused.stderr
+
+    place.workspace.unlink()
+    place.state.chmod(0o777)
+    refused = place.run("run")
+    assert (1, 1) == (refused.returncode, len(refused.stderr.splitlines()))
+    assert "can be written by other users" in refused.stderr
+    assert not place.socket.exists()
+
+
+def test_init_writes_settings_that_work(install: Callable[..., Installation]) -> None:
+    """What it wrote starts a service; only its owner can read it."""
+    place = install()
+    file = place.root / "new.toml"
+    folders = ["--state", str(place.state), "--workspace", str(place.workspace)]
+    done = place.run("init", "--file", str(file), "--approver", OTHER, "--approver", ME, *folders)
+
+    assert (0, "") == (done.returncode, done.stderr)
+    assert 0o600 == stat.S_IMODE(file.stat().st_mode)
+    place.environment = {"SAYSO_RUNTIME": str(place.runtime)}
+    file.replace(place.config)
+    place.start()
+    assert "Nothing waits.\n" == place.run("pending").stdout
+
+
+def test_init_overwrites_nothing(install: Callable[..., Installation]) -> None:
+    """A file that is there stays as it is, and the status says so."""
+    place = install()
+    before = place.config.read_text()
+    refused = place.run("init", "--file", str(place.config))
+
+    assert (2, "", 1) == (refused.returncode, refused.stdout, len(refused.stderr.splitlines()))
+    assert before == place.config.read_text()
+
+
+def states(place: Installation) -> dict[str, str]:
+    """Each check of the doctor, by its name, and that the exit status goes with them."""
+    done = place.run("doctor", "--json")
+    told = {check["name"]: check["state"] for check in json.loads(done.stdout)}
+    assert ("red" in told.values()) == bool(done.returncode)
+    assert "" == done.stderr
+    return told
+
+
+def test_the_doctor_is_content_with_a_sound_installation(install: Callable[..., Installation]) -> None:
+    """No red, exit status 0, a line for each check."""
+    place = install(settings=APART)
+    place.start()
+    done = place.run("doctor")
+
+    assert (0, "") == (done.returncode, done.stderr)
+    assert "red" not in states(place).values()
+    assert len(states(place)) == len(done.stdout.splitlines())
+    assert all(line[0] in "✔!" for line in done.stdout.splitlines())
+
+
+def test_the_doctor_misses_the_service(install: Callable[..., Installation]) -> None:
+    """Down is red."""
+    assert "red" == states(install(settings=APART))["service"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "red"),
+    [
+        (APART.replace(f'approvers = ["{ME}"]', "approvers = []"), "approvers"),
+        (APART.replace(f'requesters = ["{OTHER}"]', "requesters = []"), "requesters"),
+        (f'{APART}self_approval_socket = "low"\n', "self_approval_socket"),
+        (f'{APART}[conversations.local]\nself_approval = "low"\n', "self_approval in local"),
+        (APART.replace(OTHER, ME), "second person"),
+        (APART.replace(OTHER, ME), "separation"),
+        (APART.replace(ME, "telegram:777000"), "people"),
+    ],
+)
+def test_the_doctor_names_what_leaves_calls_ungated(
+    install: Callable[..., Installation], settings: str, red: str
+) -> None:
+    """Lists that let nobody answer, or the wrong ones, are red by name."""
+    assert "red" == states(install(settings=settings))[red]
+
+
+def test_the_doctor_takes_a_self_approval_for_an_answer(install: Callable[..., Installation]) -> None:
+    """Somebody alone, whose own yes counts by name, isn't told that nobody can approve."""
+    assert "second person" not in states(install(settings=ALONE))
+
+
+def test_the_doctor_sees_a_folder_that_is_open_to_others(install: Callable[..., Installation]) -> None:
+    """And says how to close it."""
+    place = install(settings=APART)
+    place.state.chmod(0o755)
+
+    assert "red" == states(place)["state folder"]
+    assert f"chmod 700 {place.state}" in place.run("doctor").stdout
+
+
+def test_the_doctor_sees_a_broken_database(install: Callable[..., Installation]) -> None:
+    """A file that isn't a database is red."""
+    place = install(settings=APART)
+    (place.state / "sayso.db").write_bytes(os.urandom(4096))
+
+    assert "red" == states(place)["database"]
+
+
+def test_a_chat_that_loses_its_service_ends_in_one_line(install: Callable[..., Installation]) -> None:
+    """Exit status 1, and what was recorded is kept."""
+    service = install()
+    service.start()
+    with service.client() as client:
+        client.call("attach")
+        list(client.say("write a.txt b"))
+        ref = service.waiting()[0]["ref"]
+        service.kill()
+        with pytest.raises(SaysoError, match="broke off"):
+            list(client.say("yes"))
+    service.start()
+    assert "pending" == service.status(ref)

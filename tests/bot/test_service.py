@@ -1,0 +1,178 @@
+"""The composed service: one winner of many, and no approval after the deadline though no timer runs."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from adapters.socket.client import Client
+from adapters.socket.server import SocketServer
+from bot.compose import Running
+from bot.console import Console
+from hitl.answers import Answer, Came
+from hitl.errors import AlreadyDecided, ConfirmationExpired, SaysoError
+from hitl.model import Ask, Call, Kind, Reply, Runs, Status, Verb
+from hitl.testing import SetClock
+from tests.bot.conftest import ASKER, ME, PLACE
+
+SOCKETS, TERMINALS, PRESSES = 20, 10, 20
+
+
+def ask(command: str = "echo ran >> out.txt", key: str | None = None) -> Ask:
+    """Somebody who doesn't approve wants a command run by the service."""
+    return Ask("workspace", "bash", {"command": command}, ASKER, PLACE, Runs.SERVICE, key=key)
+
+
+def press(call: Call, verb: Verb = Verb.APPROVE, identity: str = ME) -> Reply:
+    """A button on the card of a call."""
+    return Reply(identity, "terminal", PLACE, Kind.BUTTON, verb, target=call.ref)
+
+
+async def parked(running: Running) -> Call:
+    """A call that waits."""
+    call = (await running.service.submit(ask())).call
+    assert call.status is Status.PENDING
+    return call
+
+
+async def stored(running: Running, call: Call) -> Call:
+    """The call as it is now."""
+    found = await running.store.get(call.ref)
+    assert found is not None
+    return found
+
+
+async def test_of_fifty_at_once_one_wins_and_the_others_hear_who(running: Running, tmp_path: Path) -> None:
+    """Socket clients, attached terminals and presses at the same moment: one run, forty-nine told who won."""
+
+    def attach(identity: str, show: object) -> Console:
+        return Console(running.service, identity=identity, conversation=PLACE, show=show)  # type: ignore[arg-type]
+
+    server = SocketServer(tmp_path / "run", running.service, attach)
+    await server.start()
+    call = await parked(running)
+    heard: list[str] = []
+    decided = [
+        *(asyncio.to_thread(over_socket, server.path, call) for _ in range(SOCKETS)),
+        *(asyncio.to_thread(over_terminal, server.path, call) for _ in range(TERMINALS)),
+        *(by_press(running, call) for _ in range(PRESSES)),
+    ]
+    heard = await asyncio.gather(*decided)
+    await running.service.ended(call)
+    await server.stop()
+
+    losers = [text for text in heard if "was decided already" in text]
+    assert 49 == len(losers)
+    assert all(ME in text for text in losers)
+    assert "ran\n" == (tmp_path / "workspace" / "out.txt").read_text()
+    events = [line.event for line in await running.store.history(call.ref)]
+    assert [1, 49] == [events.count("approved"), events.count("late")]
+
+
+def over_socket(path: Path, call: Call) -> str:
+    """A decision by a command; what it is told."""
+    try:
+        with Client(path) as client:
+            return str(client.call("decide", target=call.ref, verb="approve")["text"])
+    except AlreadyDecided as error:
+        return error.message
+
+
+def over_terminal(path: Path, call: Call) -> str:
+    """A decision by words in an attached terminal; what it is told."""
+    with Client(path) as client:
+        client.call("attach")
+        return "\n".join(client.say(f"yes {call.short}"))
+
+
+async def by_press(running: Running, call: Call) -> str:
+    """A decision by a button; what it is told."""
+    (answer,) = await running.service.decide(press(call))
+    return answer.text
+
+
+async def test_a_yes_and_a_no_at_once_leave_one_of_them(running: Running, tmp_path: Path) -> None:
+    """Whoever is first, the tool ran just when the yes won."""
+    call = await parked(running)
+    answers = await asyncio.gather(
+        *(running.service.decide(press(call, verb)) for verb in (Verb.REJECT, Verb.APPROVE) * 5)
+    )
+    ended = await running.service.ended(call)
+
+    came = [answer.came for (answer,) in answers]
+    assert (9, 1) == (came.count(Came.REFUSED), came.count(Came.APPROVED) + came.count(Came.REJECTED))
+    assert (ended.status is Status.SUCCEEDED) is (tmp_path / "workspace" / "out.txt").exists()
+
+
+def code(answers: tuple[Answer, ...]) -> str | None:
+    """The code of the error that a reply ended in, if it did."""
+    error: SaysoError | None = answers[0].error
+    return error.code if error else None
+
+
+@pytest.mark.parametrize("late_s", [0, 0.001, 3600])
+@pytest.mark.parametrize("verb", [Verb.APPROVE, Verb.REJECT])
+async def test_no_decision_counts_at_or_after_the_deadline(
+    running: Running, clock: SetClock, tmp_path: Path, late_s: float, verb: Verb
+) -> None:
+    """Though no timer runs: CONF_EXPIRED, nothing runs, and the call is over by that."""
+    call = await parked(running)
+    clock.advance((call.deadline - call.created_at).total_seconds() + late_s)
+    answers = await running.service.decide(press(call, verb))
+
+    assert ConfirmationExpired.code == code(answers)
+    assert Status.EXPIRED is (await stored(running, call)).status
+    assert not (tmp_path / "workspace" / "out.txt").exists()
+
+
+async def test_a_decision_just_before_the_deadline_counts(running: Running, clock: SetClock) -> None:
+    """The last millisecond belongs to the person."""
+    call = await parked(running)
+    clock.advance((call.deadline - call.created_at).total_seconds() - 0.001)
+    await running.service.decide(press(call))
+
+    assert Status.SUCCEEDED is (await running.service.ended(call)).status
+
+
+async def test_what_became_due_while_nobody_looked_ends_at_the_start(running: Running, clock: SetClock) -> None:
+    """The first thing that a started service does about a call is to end it in time."""
+    call = await parked(running)
+    clock.advance(301)
+    await running.service.start()
+
+    assert Status.EXPIRED is (await stored(running, call)).status
+    assert ["asked", "parked", "expired"] == [line.event for line in await running.store.history(call.ref)]
+
+
+async def test_an_approval_by_who_is_not_listed_any_more_is_none(running: Running) -> None:
+    """Nobody decides a call but those who are listed; the refusal is on record."""
+    call = await parked(running)
+    answers = await running.service.decide(press(call, identity="local:99"))
+
+    assert "NOT_APPROVER" == code(answers)
+    assert Status.PENDING is (await stored(running, call)).status
+    assert "refused" == (await running.store.history(call.ref))[-1].event
+
+
+async def test_one_key_is_one_call_and_one_run(running: Running, tmp_path: Path) -> None:
+    """Submitted ten times at once: one call, approved once, run once."""
+    submitted = await asyncio.gather(*(running.service.submit(ask(key="k")) for _ in range(10)))
+    call = submitted[0].call
+    await running.service.decide(press(call))
+    await running.service.ended(call)
+
+    assert {call.ref} == {each.call.ref for each in submitted}
+    assert 1 == sum(each.fresh for each in submitted)
+    assert "ran\n" == (tmp_path / "workspace" / "out.txt").read_text()
+
+
+async def test_a_wait_ends_with_the_decision_or_with_its_time(running: Running) -> None:
+    """Who waits is woken by the change, not by looking again; when the time is up they get the call as it is."""
+    call = await parked(running)
+    assert Status.PENDING is (await running.service.decided(call, 0.01)).status
+
+    waiting = asyncio.create_task(running.service.decided(call))
+    await running.service.decide(press(call, Verb.REJECT))
+    assert Status.REJECTED is (await waiting).status

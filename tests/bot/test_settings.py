@@ -1,0 +1,96 @@
+"""The settings: the file, the environment over it, and what is refused."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from bot.settings import SettingsError, find_config, load
+from hitl.model import Risk
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A settings file, empty."""
+    path = tmp_path / "sayso.toml"
+    path.touch()
+    return path
+
+
+def test_an_empty_file_lists_nobody(file: Path) -> None:
+    """Empty lists mean nobody, and one's own yes counts nowhere."""
+    people = load(file).directory()
+
+    assert ((), (), ()) == (people.requesters, people.approvers, people.operators)
+    assert None is people.self_approval_socket
+
+
+def test_folders_are_absolute_and_may_begin_at_home(file: Path) -> None:
+    """So that a service started elsewhere uses the same ones."""
+    file.write_text('state = "~/s"\nworkspace = "w"\nruntime = "/r"\n')
+    settings = load(file)
+
+    folders = [settings.folder("state"), settings.folder("workspace"), settings.folder("runtime")]
+    assert [Path.home() / "s", Path.cwd() / "w", Path("/r")] == folders
+
+
+def test_conversations_differ_only_in_what_they_name(file: Path) -> None:
+    """The rest is as in the installation; an empty list there still means nobody."""
+    file.write_text(
+        'approvers = ["local:1"]\nrequesters = ["local:2"]\n'
+        '[conversations."telegram:7"]\napprovers = []\nself_approval = "low"\n'
+    )
+    people = load(file).directory()
+    place = people.conversations["telegram:7"]
+
+    assert ((), None, Risk.LOW) == (place.approvers, place.requesters, place.self_approval)
+    assert people.may_ask("local:2", "telegram:7")
+
+
+def test_limits_reach_the_gate(file: Path) -> None:
+    """The operator's numbers, and the defaults beside them."""
+    file.write_text("[limits]\nclaim_caller_s = 7.5\n")
+    limits = load(file).gate_limits()
+
+    assert (7.5, 50) == (limits.claim_caller_s, limits.open_per_requester)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("unknown = 1", "unknown: no such setting"),
+        ("[tools]\nalow = []", "tools.alow: no such setting"),
+        ('[conversations.x]\nself_approval = "critical"', "conversations.x.self_approval"),
+        ("[limits]\nclaim_caller_s = 0", "limits.claim_caller_s"),
+        ("approvers = 'x'", "approvers"),
+        ("= 1", "isn't TOML"),
+    ],
+)
+def test_what_can_not_be_used_is_named(file: Path, text: str, named: str) -> None:
+    """The file, the key, and what is wrong with it."""
+    file.write_text(text)
+    with pytest.raises(SettingsError, match=named) as refused:
+        load(file)
+
+    assert str(file) in str(refused.value)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    """With the way to write one."""
+    with pytest.raises(SettingsError, match="sayso init"):
+        load(tmp_path / "none.toml")
+
+
+def test_identities_that_stand_for_many_are_refused(file: Path) -> None:
+    """As the lists are read, before anything runs."""
+    file.write_text('approvers = ["telegram:1087968824"]\n')
+    with pytest.raises(SettingsError, match="telegram:1087968824"):
+        load(file).directory()
+
+
+def test_a_file_that_is_named_is_the_one(file: Path) -> None:
+    """Whether it is there or not: nothing else is used in its place."""
+    assert file == find_config(file)
+    assert os.path.devnull == str(find_config(Path(os.path.devnull)))

@@ -1,0 +1,174 @@
+"""The service killed at every named point from a call's submission to its result, and started again."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import adapters
+import bot
+import hitl
+from hitl.audit import verify
+from hitl.errors import AlreadyDecided, Unavailable
+from hitl.faults import POINTS
+from hitl.gate import secret_hash
+from tests.acceptance.installation import Installation, until
+
+#: One line is added by each run of the tool.
+RUN = "run echo ran >> out.txt"
+SECRET = "the claimant's own"
+#: The commits of a life: the service's start, then the call, its decision, its result.
+COMMITS = range(1, 5)
+#: Points on the way of a call that this service runs.
+ON_THE_WAY = ("gate.submitted", "gate.approved", "service.leased", "service.ran", "gate.finished")
+#: Points that a service without chat platforms never reaches; the scenarios of the chats kill there.
+WITH_CHATS = {"delivery.sent", "intake.handling", "intake.handled", "telegram.received", "telegram.recorded"}
+
+
+def points() -> set[str]:
+    """Every point that the source reaches."""
+    packages = [Path(str(package.__file__)).parent for package in (hitl, adapters, bot)]
+    sources = [source.read_text() for package in packages for source in package.rglob("*.py")]
+    return {name for source in sources for name in re.findall(r"\breach\(\s*\"([^\"]+)\"", source)}
+
+
+def test_every_point_is_killed_at_or_said_to_be_elsewhere() -> None:
+    """A point that is new in the source is named, and has a test here or a reason not to."""
+    killed_at = {name for name in POINTS if name.startswith("writer.")} | {*ON_THE_WAY, "gate.rejected", "gate.claimed"}
+
+    assert set(POINTS) == points()
+    assert killed_at | WITH_CHATS == points()
+
+
+@pytest.mark.parametrize("point", [f"{name}:1" for name in POINTS if name.startswith("writer.")])
+def test_a_death_at_the_start_is_followed_by_a_start(install: Callable[..., Installation], point: str) -> None:
+    """The very first commit may fail as late as it likes: the next start works."""
+    service = install()
+    service.launch(SAYSO_CRASH_AT=point)
+
+    assert -9 == service.wait()
+    service.start()
+    assert ["ran"] == ran_anew(service)
+
+
+@pytest.mark.parametrize(
+    "point",
+    [*ON_THE_WAY, *(f"{name}:{n}" for name in POINTS if name.startswith("writer.") for n in COMMITS if n > 1)],
+)
+def test_a_death_on_the_way_of_a_call_loses_nothing_and_runs_nothing_twice(
+    install: Callable[..., Installation], point: str
+) -> None:
+    """Wherever the process dies: what was acknowledged stands, the tool ran at most once, and the record holds."""
+    service = install()
+    service.start(SAYSO_CRASH_AT=point)
+    acknowledged = live(service)
+
+    assert -9 == service.wait()
+    left = stored(service)
+    service.start()
+    again = stored(service)
+
+    assert [row[:2] for row in left] == [row[:2] for row in again]
+    assert len(service.lines()) <= 1
+    assert not acknowledged or "approved" == again[0][2]
+    for ref, _, decision, result in again:
+        after_restart(service, ref, decision, result)
+    ran = len(service.lines())
+    assert ran <= 1
+    assert ["ran"] * (ran + 1) == ran_anew(service)
+    assert {None} == {verify(chain) for chain in service.chains().values()}
+
+
+def live(service: Installation) -> bool:
+    """Ask, approve, wait for the end, as far as the service lives; whether the approval was acknowledged."""
+    acknowledged = False
+    with contextlib.suppress(Unavailable):
+        service.say(RUN)
+        ref = service.waiting()[0]["ref"]
+        acknowledged = service.call("decide", target=ref, verb="approve")["decided"]
+        service.call("wait", ref=ref, until="ended")
+        until(lambda: service.process and service.process.poll(), "the end of the service")
+    return acknowledged
+
+
+def stored(service: Installation) -> list[tuple[str, int, str | None, str | None]]:
+    """Ref, deadline, decision and result of each call in the database."""
+    with service.database() as database:
+        return database.execute("SELECT ref, deadline, decision, result FROM calls").fetchall()
+
+
+def after_restart(service: Installation, ref: str, decision: str | None, result: str | None) -> None:
+    """What may be true of a call that a killed process left behind."""
+    if decision is None:
+        assert [] == service.lines()
+        assert service.call("decide", target=ref, verb="approve")["decided"]
+        assert "succeeded" == service.call("wait", ref=ref, until="ended")["call"]["status"]
+        assert ["ran"] == service.lines()
+    elif result == "succeeded":
+        assert ["ran"] == service.lines()
+    else:
+        assert ("approved", "unknown") == (decision, result)
+        assert "unknown" == service.status(ref)
+        assert "unknown" == service.events(ref)[-1]
+        assert "not known" in service.run("show", ref).stdout
+        with pytest.raises(AlreadyDecided):
+            service.call("decide", target=ref, verb="approve")
+
+
+def ran_anew(service: Installation) -> list[str]:
+    """The lines of the file after another call was asked and approved by its first press."""
+    service.say(RUN, "yes")
+    return service.lines()
+
+
+def test_a_death_after_a_no_is_still_a_no(install: Callable[..., Installation]) -> None:
+    """A rejection that was durable stands after the restart, and nothing runs."""
+    service = install()
+    service.start(SAYSO_CRASH_AT="gate.rejected")
+    service.say(RUN)
+    ref = service.waiting()[0]["ref"]
+    with pytest.raises(Unavailable):
+        service.call("decide", target=ref, verb="reject", reason="not today")
+
+    assert -9 == service.wait()
+    service.start()
+    assert "rejected" == service.status(ref)
+    with pytest.raises(AlreadyDecided, match="not today"):
+        service.call("decide", target=ref, verb="approve")
+    assert [] == service.lines()
+
+
+@pytest.mark.parametrize("point", ["gate.claimed", "gate.finished"])
+def test_a_claimant_goes_on_after_the_death_of_the_service(install: Callable[..., Installation], point: str) -> None:
+    """A claim whose answer was lost is given again for the same secret, to nobody else, and can be reported on."""
+    service = install()
+    service.start(SAYSO_CRASH_AT=point)
+    ref = service.call("ask", tool="deploy", args={"argv": ["true"]})["call"]["ref"]
+    service.call("decide", target=ref, verb="approve")
+    with pytest.raises(Unavailable):
+        service.call("claim", ref=ref, secret_hash=secret_hash(SECRET))
+        service.call("finish", ref=ref, secret=SECRET, result="succeeded", exit_status=0)
+
+    assert -9 == service.wait()
+    service.start()
+    if point == "gate.claimed":
+        with pytest.raises(AlreadyDecided):
+            service.call("claim", ref=ref, secret_hash=secret_hash("somebody else's"))
+        again = service.call("claim", ref=ref, secret_hash=secret_hash(SECRET))
+        assert {"argv": ["true"]} == again["args"]
+    finished = service.call("finish", ref=ref, secret=SECRET, result="succeeded", exit_status=0)
+    assert "succeeded" == finished["call"]["status"]
+    assert ["asked", "parked", "approved", "claimed", "succeeded"] == service.events(ref)
+
+
+def test_a_name_that_is_no_point_is_refused(install: Callable[..., Installation]) -> None:
+    """A drill at a point that doesn't exist would drill nothing."""
+    refused = install().run("run", SAYSO_CRASH_AT="gate.aproved")
+
+    assert 2 == refused.returncode
+    assert "gate.approved" in refused.stderr
+    assert 1 == len(refused.stderr.splitlines())

@@ -1,0 +1,150 @@
+"""Rows, votes and decisions changed in the database file behind the service's back: nothing of it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from hitl.audit import verify
+from hitl.errors import SaysoError, Tampered
+from hitl.gate import secret_hash
+from tests.acceptance.installation import Installation
+
+RUN = "run echo ran >> out.txt"
+CLAIM = secret_hash("mine")
+#: What of a waiting call somebody might like to be otherwise.
+ROWS = [
+    ("args", b'{"command":"echo other >> out.txt"}'),
+    ("approvers", '["local:99"]'),
+    ("risk", "low"),
+    ("tool", "list_files"),
+    ("digest", "0" * 64),
+    ("origin", "elsewhere"),
+    ("runs", "caller"),
+    ("sentence", "Does nothing."),
+    ("preconditions", "[]"),
+    ("requester", "local:99"),
+    ("deadline", 1 << 52),
+    ("row_mac", "x:" + "0" * 64),
+]
+
+
+@pytest.fixture
+def service(install: Callable[..., Installation]) -> Installation:
+    """A running service of one person."""
+    made = install()
+    made.start()
+    return made
+
+
+@pytest.fixture(params=["while it runs", "between runs"])
+def tamper(request: pytest.FixtureRequest, service: Installation) -> Callable[..., None]:
+    """Changes the database, while the service runs or between two runs of it."""
+
+    def change(statement: str, *values: object) -> None:
+        if request.param == "between runs":
+            service.stop()
+        service.tamper(statement, *values)
+        if request.param == "between runs":
+            service.start()
+
+    return change
+
+
+def refused(service: Installation, op: str, **fields: Any) -> SaysoError:
+    """The error that a request ends in."""
+    with pytest.raises(SaysoError) as caught:
+        service.call(op, **fields)
+    return caught.value
+
+
+def test_a_waiting_row_that_was_changed_can_not_be_approved(service: Installation) -> None:
+    """Whatever was changed: TAMPERED to the one who says yes, on record, and nothing runs."""
+    codes = {}
+    for column, value in ROWS:
+        service.say(RUN)
+        ref = service.waiting()[0]["ref"]
+        (original,) = kept(service, column, ref)
+        service.tamper(f"UPDATE calls SET {column} = ? WHERE ref = ?", value, ref)  # noqa: S608 - ours
+        codes[column] = refused(service, "decide", target=ref, verb="approve").code, service.events(ref)[-1]
+        service.tamper(f"UPDATE calls SET {column} = ? WHERE ref = ?", original, ref)  # noqa: S608 - ours
+        service.call("withdraw", target=ref)
+
+    # Who is on no stored list, or asks for nothing of this service, is turned away before the seal is looked at.
+    assert ("NOT_APPROVER", "refused") == codes.pop("approvers")
+    assert {("TAMPERED", "tampered")} == set(codes.values())
+    assert [] == service.lines()
+
+
+def kept(service: Installation, column: str, ref: str) -> tuple[Any]:
+    """What a column holds."""
+    with service.database() as database:
+        row: tuple[Any] = database.execute(f"SELECT {column} FROM calls WHERE ref = ?", (ref,)).fetchone()  # noqa: S608
+    return row
+
+
+def test_an_untouched_call_beside_it_runs(service: Installation, tamper: Callable[..., None]) -> None:
+    """Tampering with one call stops that one; the next is decided and runs."""
+    service.say(RUN)
+    ref = service.waiting()[0]["ref"]
+    tamper("UPDATE calls SET args = ? WHERE ref = ?", ROWS[0][1], ref)
+
+    assert isinstance(refused(service, "decide", target=ref, verb="approve"), Tampered)
+    service.say("write beside.txt hello")
+    beside = next(call["ref"] for call in service.waiting(2) if call["ref"] != ref)
+    assert service.call("decide", target=beside, verb="approve")["decided"]
+    assert "succeeded" == service.call("wait", ref=beside, until="ended")["call"]["status"]
+    assert [] == service.lines()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE calls SET decided_by = 'local:99' WHERE ref = ?",
+        "UPDATE calls SET decided_at = decided_at - 1 WHERE ref = ?",
+        "UPDATE calls SET decision_mac = row_mac WHERE ref = ?",
+        "UPDATE calls SET args = x'7b7d' WHERE ref = ?",
+        "UPDATE votes SET principal = 'local:99' WHERE ref = ?",
+        "UPDATE votes SET at = at - 1 WHERE ref = ?",
+        "DELETE FROM votes WHERE ref = ?",
+    ],
+)
+def test_an_approved_call_that_was_changed_can_not_be_claimed(service: Installation, statement: str) -> None:
+    """Row, decision and votes are looked at before anything runs; the refusal is final and on record."""
+    ref = service.call("ask", tool="deploy", args={"argv": ["true"]})["call"]["ref"]
+    service.call("decide", target=ref, verb="approve")
+    service.tamper(statement, ref)
+
+    assert isinstance(refused(service, "claim", ref=ref, secret_hash=CLAIM), Tampered)
+    assert "refused" == service.status(ref)
+    assert "refused" == service.events(ref)[-1]
+    assert "ALREADY_DECIDED" == refused(service, "release", ref=ref).code
+
+
+def test_a_forged_approval_runs_nothing(service: Installation, tamper: Callable[..., None]) -> None:
+    """A waiting call that was set to approved by hand has no seal of that, and no vote."""
+    ref = service.call("ask", tool="deploy", args={"argv": ["true"]})["call"]["ref"]
+    forged = "UPDATE calls SET state = 'executing', decision = 'approved', decided_by = approvers WHERE ref = ?"
+    tamper(forged, ref)
+
+    assert isinstance(refused(service, "claim", ref=ref, secret_hash=CLAIM), Tampered)
+    assert "refused" == service.status(ref)
+
+
+def test_a_changed_line_of_the_record_shows(service: Installation) -> None:
+    """The chain of the call breaks at that line; the chains of the others hold."""
+    refs = [service.call("ask", tool="deploy", args={"n": n})["call"]["ref"] for n in range(2)]
+    service.tamper("UPDATE audit SET actor = 'local:99' WHERE ref = ? AND seq = 2", refs[0])
+
+    assert [2, None] == [verify(service.chains()[ref]) for ref in refs]
+
+
+def test_a_deadline_that_was_put_off_beside_the_seal_is_seen(service: Installation) -> None:
+    """Only `due_at`, which isn't sealed, was moved: a yes approves nothing, now or after the deadline."""
+    ref = service.call("ask", tool="deploy", args={"argv": ["true"]})["call"]["ref"]
+    service.tamper("UPDATE calls SET due_at = due_at + 3600000000 WHERE ref = ?", ref)
+
+    assert isinstance(refused(service, "decide", target=ref, verb="approve"), Tampered)
+    assert "pending" == service.status(ref)

@@ -1,0 +1,1 @@
+"""HTTP: the shell of the service, on which webhooks are mounted."""

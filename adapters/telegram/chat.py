@@ -1,0 +1,287 @@
+"""The `Chat` port over python-telegram-bot: cards out, and every way in which Telegram says no, by name."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+from telegram import ForceReply, InlineKeyboardButton, InlineKeyboardMarkup, LinkPreviewOptions, ReplyParameters
+from telegram.constants import ParseMode
+from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, RetryAfter, TelegramError
+
+from adapters.telegram.handlers import message_of, parse_place, place_of
+from adapters.telegram.messages import LONGEST, Message, card_message, length, plain_message, question
+from adapters.telegram.receiver import seconds_of
+from hitl.cards import card, outcome, outcome_for_agent
+from hitl.ports import PlatformError
+from hitl.text import cut_middle
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+
+    from telegram import Bot
+
+    from adapters.telegram.pace import Pace
+    from hitl.model import Call
+    from hitl.tokens import Keyring
+
+_TOAST = 200
+_NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
+_PLACES = 10_000
+
+
+class TelegramChat:
+    """One bot. `moved` is told when a group became a supergroup; conversations keep the name that they began with."""
+
+    def __init__(
+        self,
+        bot: Bot,
+        keys: Keyring,
+        pace: Pace,
+        *,
+        moves: dict[str, str] | None = None,
+        moved: Callable[[str, str], Awaitable[None]] | None = None,
+    ) -> None:
+        self.bot = bot
+        self._keys = keys
+        self._pace = pace
+        self._moves = moves or {}
+        self._moved = moved
+        #: The call that our latest message in a place is about, and that message's number.
+        self._last: dict[str, tuple[str | None, int]] = {}
+
+    def latest(self, place: str, before: str | None) -> str | None:
+        """The ref that our latest message there is about, if it stood there before that message was sent.
+
+        None where it is about none or isn't known. Telegram numbers the messages of a chat in their order.
+        """
+        ref, number = self._last.get(place, (None, 0))
+        return ref if before and number < _number(before) else None
+
+    def learn_move(self, old: str, new: str) -> None:
+        """Cards for `old` go to `new` from now on."""
+        self._moves[old] = new
+
+    async def post(self, route: str, call: Call) -> str:
+        """Post the card; the message's id among all chats."""
+        return await self._send(route, card_message(call, self._keys, _sealed_for(route)), about=call.ref)
+
+    async def update(self, route: str, message: str, call: Call) -> None:
+        """Edit the card to what the call is now. Where the card is gone, a message says it instead."""
+        shown = card_message(call, self._keys, _sealed_for(route), refreshed=True)
+        chat_id = int(message.partition(":")[0])
+        try:
+            await self._paced(
+                chat_id,
+                lambda *, html: self.bot.edit_message_text(
+                    chat_id=chat_id,
+                    message_id=_number(message),
+                    reply_markup=_markup(shown),
+                    link_preview_options=_NO_PREVIEW,
+                    **_text(shown, html=html),
+                ),
+            )
+        except _UnchangedError:
+            return
+        except (_GoneError, _MovedError):
+            over = plain_message(f"{call.short}: {outcome(call)}")
+            await self._send(route, shown if shown.buttons else over, about=call.ref)
+
+    async def notify(self, route: str, call: Call) -> None:
+        """Tell the conversation that asked how its call ended."""
+        text = "\n".join(filter(None, (outcome_for_agent(call), card(call).output)))
+        await self._send(route, plain_message(text), about=call.ref)
+
+    async def tell(self, route: str, text: str, *, about: str | None = None, answers: str | None = None) -> None:
+        """A sentence of ours, as a reply to a message if that is still there."""
+        await self._send(route, plain_message(text), about=about, answers=answers)
+
+    async def ask(self, route: str, text: str, *, about: str, person: str, answers: str | None = None) -> None:
+        """A question whose reply field opens by itself for one person (an identity), whom it mentions."""
+        message = question(text, int(person.partition(":")[2]))
+        await self._send(route, message, about=about, answers=answers, markup=ForceReply(selective=True))
+
+    async def show(self, route: str, name: str, text: str, *, about: str) -> None:
+        """A text whole: as a message, or as a file of that name where no message can hold it."""
+        if length(text) <= LONGEST:
+            return await self.tell(route, text, about=about)
+
+        def send(chat_id: int, topic: int | None, _: str | None) -> Awaitable[Any]:
+            async def document(*, html: bool) -> Any:
+                del html
+                return await self.bot.send_document(chat_id, text.encode(), filename=name, message_thread_id=topic)
+
+            return self._paced(chat_id, document)
+
+        await self._deliver(route, send, about=about)
+        return None
+
+    async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
+        """Answer a press, once. One that is too old to be answered is none to worry about."""
+        try:
+            async with _explained():
+                await self.bot.answer_callback_query(press, text=cut_middle(text, _TOAST).text, show_alert=alert)
+        except PlatformError:
+            return
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self.bot.shutdown()
+
+    async def _send(
+        self, route: str, message: Message, *, about: str | None, answers: str | None = None, markup: Any = None
+    ) -> str:
+        def send(chat_id: int, topic: int | None, answers: str | None) -> Awaitable[Any]:
+            return self._paced(
+                chat_id,
+                lambda *, html: self.bot.send_message(
+                    chat_id,
+                    **_text(message, html=html),
+                    message_thread_id=topic,
+                    reply_markup=markup or _markup(message),
+                    reply_parameters=_reply_to(answers),
+                    link_preview_options=_NO_PREVIEW,
+                ),
+            )
+
+        return await self._deliver(route, send, about=about, answers=answers)
+
+    async def _deliver(self, route: str, send: _Sender, *, about: str | None, answers: str | None = None) -> str:
+        """Send to where a conversation is now: without its topic or the answered message where they are gone."""
+        chat_id, topic = parse_place(self._moves.get(route, route))
+        try:
+            sent = await send(chat_id, topic, answers)
+        except _AstrayError:
+            sent = await send(chat_id, None, None)
+        except _MovedError as moved:
+            await self._follow(route, place_of(moved.chat_id, topic))
+            sent = await send(moved.chat_id, topic, None)
+        self._remember(route, about, sent.message_id)
+        return message_of(sent.chat.id, sent.message_id)
+
+    async def _follow(self, old: str, new: str) -> None:
+        self.learn_move(old, new)
+        if self._moved:
+            await self._moved(old, new)
+
+    async def _paced(self, chat_id: int, request: _Request) -> Any:
+        """The request in its turn; where Telegram can't read the HTML, the same once more as plain text."""
+        try:
+            return await self._once(chat_id, request, html=True)
+        except _UnparsedError:
+            return await self._once(chat_id, request, html=False)
+
+    async def _once(self, chat_id: int, request: _Request, *, html: bool) -> Any:
+        await self._pace.turn(chat_id)
+        try:
+            async with _explained():
+                return await request(html=html)
+        except PlatformError as error:
+            if error.retry_s:
+                self._pace.hold(chat_id, error.retry_s)
+            raise
+
+    def _remember(self, route: str, about: str | None, number: int) -> None:
+        self._last.pop(route, None)
+        self._last[route] = about, number
+        while len(self._last) > _PLACES:
+            del self._last[next(iter(self._last))]
+
+
+class _Request(Protocol):
+    """A call of the Bot API, with its text as HTML or plain."""
+
+    def __call__(self, *, html: bool) -> Awaitable[Any]:
+        """Make it."""
+
+
+class _Sender(Protocol):
+    """Sends one message to a chat, or a topic of it, in answer to another or to none."""
+
+    def __call__(self, chat_id: int, topic: int | None, answers: str | None, /) -> Awaitable[Any]:
+        """Do it; the message as Telegram took it."""
+
+
+class _UnchangedError(PlatformError):
+    """The message says that already."""
+
+
+class _GoneError(PlatformError):
+    """The message isn't there any more."""
+
+
+class _UnparsedError(PlatformError):
+    """Telegram can't read the markup."""
+
+
+class _AstrayError(PlatformError):
+    """The topic was deleted, or the message that is answered is in another one."""
+
+
+class _MovedError(PlatformError):
+    """The group is a supergroup now."""
+
+    def __init__(self, chat_id: int) -> None:
+        super().__init__(f"moved to {chat_id}", passing=True)
+        self.chat_id = chat_id
+
+
+@asynccontextmanager
+async def _explained() -> AsyncIterator[None]:
+    """Telegram's errors as the port's: which may pass, and when."""
+    try:
+        yield
+    except RetryAfter as error:
+        raise PlatformError("Telegram asks for a pause", passing=True, retry_s=seconds_of(error)) from error
+    except ChatMigrated as error:
+        raise _MovedError(error.new_chat_id) from error
+    except BadRequest as error:
+        raise _bad_request(error) from error
+    except (Forbidden, InvalidToken) as error:
+        raise PlatformError(error.message, passing=False) from error
+    except (TelegramError, TimeoutError) as error:
+        raise PlatformError(type(error).__name__, passing=True) from error
+    except (LookupError, TypeError, ValueError) as error:
+        raise PlatformError("something else answers in Telegram's place", passing=True) from error
+
+
+#: What a 400 says (official server, `Client.cpp`), and which of the errors above it is.
+_BAD_REQUESTS: Mapping[str, type[PlatformError]] = {
+    "message is not modified": _UnchangedError,
+    "can't parse entities": _UnparsedError,
+    "message thread not found": _AstrayError,
+    "message to be replied not found": _AstrayError,
+    "message to edit not found": _GoneError,
+    "message can't be edited": _GoneError,
+    "message_id_invalid": _GoneError,
+}
+
+
+def _bad_request(error: BadRequest) -> PlatformError:
+    said = error.message.casefold()
+    kind = next((kind for words, kind in _BAD_REQUESTS.items() if words in said), PlatformError)
+    return kind(error.message, passing=False)
+
+
+def _number(message: str) -> int:
+    """A message's number within its chat."""
+    return int(message.partition(":")[2])
+
+
+def _sealed_for(route: str) -> str:
+    """What button data is bound to: the chat that the conversation began in."""
+    return route.partition("/")[0]
+
+
+def _reply_to(answers: str | None) -> ReplyParameters | None:
+    return ReplyParameters(_number(answers), allow_sending_without_reply=True) if answers else None
+
+
+def _text(message: Message, *, html: bool) -> dict[str, Any]:
+    return {"text": message.html, "parse_mode": ParseMode.HTML} if html else {"text": message.plain}
+
+
+def _markup(message: Message) -> InlineKeyboardMarkup | None:
+    if not message.buttons:
+        return None
+    return InlineKeyboardMarkup([[InlineKeyboardButton(label, callback_data=data) for label, data in message.buttons]])

@@ -1,0 +1,241 @@
+"""Updates of the Bot API as neutral events: translators, nothing more.
+
+Who may decide is never judged here; what can't be anyone's decision is named here, because only the platform's own
+fields tell: bots, anonymous admins, channels, forwarded and edited messages.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from telegram import (
+    CallbackQuery,
+    Chat,
+    Message,
+    MessageEntity,
+    MessageReactionUpdated,
+    ReactionTypeEmoji,
+    Update,
+    User,
+)
+
+from hitl.heard import Heard, What
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: Exactly the updates that something here reads; Telegram remembers the list.
+ALLOWED_UPDATES = ("message", "edited_message", "callback_query", "message_reaction", "channel_post")
+GENERAL_TOPIC = 1
+_DECIDING = frozenset({"approve", "reject", "cancel"})
+_COMMAND = re.compile(r"/(\w+)(?:@(\w+))?(?:\s+(.*))?", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Me:
+    """The bot's own id and user name."""
+
+    id: int
+    username: str
+
+
+def place_of(chat_id: int, topic: int | None) -> str:
+    """A chat, or a topic of one, as a conversation. The General topic (id 1) is the chat itself."""
+    return f"telegram:{chat_id}" + (f"/{topic}" if topic and topic != GENERAL_TOPIC else "")
+
+
+def message_of(chat_id: int, message_id: int) -> str:
+    """A message's id among all chats."""
+    return f"{chat_id}:{message_id}"
+
+
+def parse_place(place: str) -> tuple[int, int | None]:
+    """Chat id and topic of a conversation. Raises ValueError for another platform's."""
+    platform, _, rest = place.partition(":")
+    chat, _, topic = rest.partition("/")
+    if platform != "telegram":
+        raise ValueError(place)
+    return int(chat), int(topic) if topic else None
+
+
+def order_of(update: Mapping[str, Any]) -> str:
+    """The lane whose raw updates are handled in order: a conversation, and in it each person's presses.
+
+    A press names its call, so nobody's press waits for others' talk. Telegram's own webhook queue does the same.
+    """
+    pressed = _fields(update.get("callback_query"))
+    if pressed:
+        chat = _fields(_fields(pressed.get("message")).get("chat"))
+        return f"telegram:{chat.get('id')}/press/{_fields(pressed.get('from')).get('id')}"
+    chats = (_fields(_fields(part).get("chat")).get("id") for part in update.values())
+    return f"telegram:{next(filter(None, chats), '')}"
+
+
+def _fields(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def understand(update: Update, me: Me) -> Heard | None:
+    """The event that an update is, or None for one that nobody here reads."""
+    if update.callback_query:
+        return _press(update.callback_query)
+    if update.message_reaction:
+        return _reaction(update.message_reaction)
+    if update.edited_message:
+        return _barred_reply(update.edited_message, "chat.edited", me)
+    if update.channel_post:
+        return _barred_reply(update.channel_post, "chat.channel", me)
+    return _message(update.message, me) if update.message else None
+
+
+def _press(query: CallbackQuery) -> Heard:
+    message = query.message
+    chat_id = message.chat.id if message else query.from_user.id
+    place = _place(message) if isinstance(message, Message) else place_of(chat_id, None)
+    return Heard(
+        What.PRESS,
+        identity=_identity(query.from_user),
+        conversation=place,
+        message=message_of(chat_id, message.message_id) if message else None,
+        data=query.data or "",
+        press=query.id,
+        addressed=True,
+        barred="chat.bot" if query.from_user.is_bot else None,
+    )
+
+
+def _reaction(reaction: MessageReactionUpdated) -> Heard | None:
+    added = [kind.emoji for kind in reaction.new_reaction if isinstance(kind, ReactionTypeEmoji)]
+    before = {kind.emoji for kind in reaction.old_reaction if isinstance(kind, ReactionTypeEmoji)}
+    new = [emoji for emoji in added if emoji not in before]
+    if not new:
+        return None
+    barred = "chat.anonymous" if reaction.user is None else "chat.bot" if reaction.user.is_bot else None
+    return Heard(
+        What.REACTION,
+        identity=_identity(reaction.user),
+        conversation=place_of(reaction.chat.id, None),
+        message=message_of(reaction.chat.id, reaction.message_id),
+        text="".join(new),
+        barred=barred,
+        at=reaction.date,
+    )
+
+
+def _message(message: Message, me: Me) -> Heard | None:
+    if message.migrate_to_chat_id:
+        moved_to = place_of(message.migrate_to_chat_id, None)
+        return Heard(What.MOVED, conversation=_place(message), moved_to=moved_to)
+    if barred := _barred(message):
+        return _barred_reply(message, barred, me)
+    return _said(message, me)
+
+
+def _said(message: Message, me: Me) -> Heard | None:
+    """What somebody said. Whatever has no text (a picture, a sticker) says neither yes nor no, to a card too."""
+    text = message.text or ""
+    command = _command(text, me)
+    ours = _ours(message, me)
+    if (not text and not ours) or (command is not None and not command["mine"]):
+        return None
+    private = message.chat.type == Chat.PRIVATE
+    return Heard(
+        What.COMMAND if command else What.TEXT,
+        identity=_identity(message.from_user),
+        conversation=_place(message),
+        message=message_of(message.chat.id, message.message_id),
+        answers=message_of(message.chat.id, ours.message_id) if ours else None,
+        answers_ours=(ours.text or "") if ours else "",
+        asked=_asked(ours) if ours else "",
+        text=command["rest"] if command else _without_mention(message, me),
+        command=command["name"] if command else "",
+        private=private,
+        addressed=private or ours is not None or _mentions(message, me),
+        at=message.date,
+    )
+
+
+def _ours(message: Message, me: Me) -> Message | None:
+    """The message of ours that this one replies to."""
+    answered = message.reply_to_message
+    ours = answered is not None and answered.from_user is not None and answered.from_user.id == me.id
+    return answered if ours else None
+
+
+def _asked(ours: Message) -> str:
+    """The one whom a message of ours asked: it mentions nobody else by id."""
+    people = [one.user for one in ours.entities if one.type == MessageEntity.TEXT_MENTION and one.user]
+    return _identity(people[0]) if people else ""
+
+
+def _place(message: Message) -> str:
+    return place_of(message.chat.id, message.message_thread_id if message.is_topic_message else None)
+
+
+def _barred(message: Message) -> str | None:
+    """Why a message can't be anybody's decision, if so."""
+    if message.sender_chat is not None:
+        return "chat.anonymous" if message.sender_chat.id == message.chat.id else "chat.channel"
+    if message.from_user is None or message.from_user.is_bot or message.sender_business_bot or message.via_bot:
+        return "chat.bot"
+    return "chat.forwarded" if message.forward_origin else None
+
+
+def _barred_reply(message: Message, why: str, me: Me) -> Heard | None:
+    """An event that is put on record only where it was meant for us: said in private, in answer to us, or by name."""
+    ours = _ours(message, me)
+    private = message.chat.type == Chat.PRIVATE
+    if not (ours or private or _named(message.text or "", me) or _mentions(message, me)):
+        return None
+    return Heard(
+        What.BARRED,
+        identity=_identity(message.from_user),
+        conversation=_place(message),
+        message=message_of(message.chat.id, message.message_id),
+        answers=message_of(message.chat.id, ours.message_id) if ours else None,
+        answers_ours=(ours.text or "") if ours else "",
+        private=private,
+        barred=why,
+        at=message.date,
+    )
+
+
+def _named(text: str, me: Me) -> bool:
+    """Whether a text is a command that decides, or one of any kind that is for us by name."""
+    command = _command(text, me)
+    return command is not None and bool(command["mine"]) and (command["name"] in _DECIDING or bool(command["to"]))
+
+
+def _command(text: str, me: Me) -> Mapping[str, str] | None:
+    found = _COMMAND.fullmatch(text)
+    if found is None:
+        return None
+    to = (found[2] or "").casefold()
+    mine = "yes" if to in {"", me.username.casefold()} else ""
+    return {"name": found[1].casefold(), "rest": (found[3] or "").strip(), "mine": mine, "to": to}
+
+
+def _mentions(message: Message, me: Me) -> bool:
+    return any(_is_me(message, entity, me) for entity in message.entities)
+
+
+def _without_mention(message: Message, me: Me) -> str:
+    """The text without our own name in front: it says whom it is for, not what."""
+    text = message.text or ""
+    for entity in message.entities:
+        if entity.offset == 0 and _is_me(message, entity, me):
+            return text[len(message.parse_entity(entity)) :].lstrip(" ,:")
+    return text
+
+
+def _is_me(message: Message, entity: MessageEntity, me: Me) -> bool:
+    named = (
+        entity.type == MessageEntity.MENTION and message.parse_entity(entity).casefold() == f"@{me.username}".casefold()
+    )
+    return named or (entity.type == MessageEntity.TEXT_MENTION and entity.user is not None and entity.user.id == me.id)
+
+
+def _identity(user: User | None) -> str:
+    return f"telegram:{user.id}" if user else "telegram:unknown"

@@ -1,0 +1,65 @@
+"""How fast Telegram lets a bot speak: a message a second in a chat, twenty a minute in a group, thirty a second in all.
+
+Bot FAQ, "My bot is hitting limits"; edits count like messages. Waiting here costs less than a 429, which stops all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PER_CHAT_S = 1.0
+PER_GROUP = 20
+PER_GROUP_S = 60.0
+OVERALL = 30
+OVERALL_S = 1.0
+_KEPT_CHATS = 10_000
+
+
+class Pace:
+    """Slots in time for each chat and for all. `scale` shortens every wait, for a server with a quick clock."""
+
+    def __init__(self, now: Callable[[], float], *, scale: float = 1.0) -> None:
+        self._now = now
+        self._scale = scale
+        self._sent: dict[int, deque[float]] = {}
+        self._all: deque[float] = deque(maxlen=OVERALL)
+
+    async def turn(self, chat_id: int) -> None:
+        """Wait for this chat's next slot, then for the next of all: a chat that must wait long holds up no other."""
+        await self._until(_take(self._of(chat_id), self._free(chat_id)))
+        await self._until(_take(self._all, self._free_for_all()))
+
+    def hold(self, chat_id: int, seconds: float) -> None:
+        """Telegram asks for a pause in this chat: no slot before it is over."""
+        _take(self._of(chat_id), self._now() + seconds)
+
+    async def _until(self, at: float) -> None:
+        await asyncio.sleep(max(0.0, at - self._now()))
+
+    def _of(self, chat_id: int) -> deque[float]:
+        """The chat's latest slots; the chats that were silent longest are forgotten."""
+        sent = self._sent.pop(chat_id, None) or deque(maxlen=PER_GROUP)
+        self._sent[chat_id] = sent
+        while len(self._sent) > _KEPT_CHATS:
+            del self._sent[next(iter(self._sent))]
+        return sent
+
+    def _free(self, chat_id: int) -> float:
+        sent = self._sent[chat_id]
+        at = max(self._now(), sent[-1] + PER_CHAT_S * self._scale) if sent else self._now()
+        full = chat_id < 0 and len(sent) == PER_GROUP
+        return max(at, sent[0] + PER_GROUP_S * self._scale) if full else at
+
+    def _free_for_all(self) -> float:
+        full = len(self._all) == OVERALL
+        return max(self._now(), self._all[0] + OVERALL_S * self._scale) if full else self._now()
+
+
+def _take(slots: deque[float], at: float) -> float:
+    slots.append(at)
+    return at

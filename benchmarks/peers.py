@@ -1,0 +1,123 @@
+"""Us beside LangGraph, in one run on one machine: `python -m benchmarks.peers`, in the peers' environment.
+
+LangGraph stores to its own SQLite saver; each durability mode runs, and the best one of them counts in every row. Ours
+runs as a process of the main environment (`.venv/bin/python`, or what SAYSO_PYTHON names). Order: ours, each mode,
+ours, for each repeat; both on plain asyncio.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections import defaultdict
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.figures import Budget, Row, median, save, table
+from benchmarks.machine import Cpu, syncs, wait_for_quiet
+from benchmarks.workers import ROOT, Workers, scratch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+MODES = ("exit", "async", "sync")
+_OURS = "ours"
+_CYCLES = 300
+_TENTHS = 30
+_COLD_RUNS = 6
+_US, _MS = 1e6, 1e3
+
+Results = dict[tuple[str, str], list[dict[str, Any]]]
+
+
+class Run:
+    """One run; `results` by who and what."""
+
+    def __init__(self, folder: Path) -> None:
+        self.results: Results = defaultdict(list)
+        self._folder = folder
+        self._ours = Workers(os.environ.get("SAYSO_PYTHON", str(ROOT / ".venv/bin/python")))
+        self._theirs = Workers()
+        self._folders = 0
+
+    def measure(self) -> None:
+        """Each measurement once: ours, theirs in each mode, ours again."""
+        for what, numbers in (("alone", (_CYCLES,)), ("flight", (100, _TENTHS))):
+            self._of_ours(what, *numbers)
+            for mode in MODES:
+                told = self._theirs.run("graph", self._fresh(), what, mode, *numbers)
+                self.results[mode, what].append(told)
+            self._of_ours(what, *numbers)
+
+    def measure_cold(self) -> None:
+        """New processes on databases with calls waiting."""
+        ours, theirs = self._fresh(), self._fresh()
+        self._ours.run("ours", ours, "wait", 100)
+        self._theirs.run("graph", theirs, "wait", MODES[0])
+        for number in range(_COLD_RUNS):
+            self.results[_OURS, "cold"].append(self._ours.run("coldstart", ours))
+            self.results[MODES[0], "cold"].append(self._theirs.run("graph", theirs, "cold", MODES[0], number))
+
+    def rows(self) -> Iterator[Row]:
+        """Ours over the best of theirs."""
+        yield self._row("cycle, alone", ("alone", "cycle", "p50"), "us", _US, Budget("<=", 0.25))
+        yield self._row("park, alone", ("alone", "park", "p50"), "us", _US)
+        note = "LangGraph makes nothing durable before the tool; we commit the decision and the claim."
+        yield self._row("decision to tool start, alone", ("alone", "decision", "p50"), "us", _US, note=note)
+        yield self._row("cycles/s, 100 in flight", ("flight", "cycles_per_s"), "", 1, Budget(">=", 30))
+        yield self._row("decision to tool start, 100 in flight", ("flight", "decision", "p50"), "ms", _MS)
+        yield self._row("cold: new process to tool start", ("cold", "total"), "ms", _MS, Budget("<=", 0.25))
+
+    def _row(
+        self, what: str, path: Sequence[str], unit: str, scale: float, budget: Budget | None = None, note: str = ""
+    ) -> Row:
+        measurement, *names = path
+        ours = self.results[_OURS, measurement]
+        modes = {mode: self.results[mode, measurement] for mode in MODES if (mode, measurement) in self.results}
+        theirs = {mode: median(results, *names) for mode, results in modes.items()}
+        best = max(theirs, key=lambda mode: theirs[mode] if names == ["cycles_per_s"] else -theirs[mode])
+        told = " ".join([note, f"Theirs: {', '.join(f'{mode} {theirs[mode] * scale:.4g}' for mode in theirs)}."])
+        value = median(ours, *names) * scale
+        return Row(what, value, unit, None, theirs[best] * scale, budget, median(ours, "foreign"), told.strip())
+
+    def _of_ours(self, what: str, *numbers: int) -> None:
+        self.results[_OURS, what].append(self._ours.run("ours", self._fresh(), what, *numbers))
+
+    def _fresh(self) -> Path:
+        self._folders += 1
+        folder = self._folder / f"state-{self._folders}"
+        folder.mkdir(mode=0o700)
+        return folder
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run, print, write."""
+    parser = argparse.ArgumentParser("python -m benchmarks.peers", description=__doc__)
+    parser.add_argument("--repeats", type=int, default=3, help="how often ours - theirs - ours is run (3)")
+    given = parser.parse_args(arguments)
+    before = Cpu.now()
+    with scratch() as folder:
+        about: dict[str, Any] = {
+            "quiet": wait_for_quiet(20.0),
+            "sync_before": asdict(syncs(folder)),
+            "langgraph": version("langgraph"),
+            "saver": version("langgraph-checkpoint-sqlite"),
+        }
+        run = Run(folder)
+        for _ in range(given.repeats):
+            run.measure()
+        run.measure_cold()
+        about["sync_after"] = asdict(syncs(folder))
+    about["others_cpu"] = Cpu.now().foreign_since(before)
+    rows = list(run.rows())
+    print(table(rows).replace("   floor", "LG best"))
+    print(f"LangGraph {about['langgraph']}, SQLite saver {about['saver']}; other processes {about['others_cpu']:.0%}")
+    raw = {" ".join(key): results for key, results in run.results.items()}
+    print(f"written to {save('peers', rows, about, raw)}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,198 @@
+"""What is measured for each part of the table, and which budget it is held to.
+
+Each section runs floor - ours - floor, several times over, each in a process and a folder of its own, and gives the
+median over the repeats.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.figures import Budget, Row, Spread, median
+from benchmarks.slowdisk import environment
+from benchmarks.workers import Workers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+_US, _MS = 1e6, 1e3
+_COLD_RUNS = 8
+_IN_FLIGHT = (1, 10, 100)
+_ALLOWED_MORE_US = 300
+
+
+@dataclass(slots=True)
+class Bench:
+    """One run: where, how often, how long. `raw` collects everything that was measured."""
+
+    folder: Path
+    repeats: int
+    cycles: int = 1000
+    tenths: int = 30
+    workers: Workers = field(default_factory=Workers)
+    raw: dict[str, Any] = field(default_factory=dict)
+    _folders: int = 0
+
+    def run(self, module: str, *args: object, place: Path | None = None) -> dict[str, Any]:
+        """One worker, on a fresh folder unless a place is given; its figures, which `raw` keeps too."""
+        told = self.workers.run(module, place or self.fresh(), *args)
+        self.raw.setdefault(" ".join(map(str, (module, *args))), []).append(told)
+        return told
+
+    def fresh(self) -> Path:
+        """A new state folder."""
+        self._folders += 1
+        folder = self.folder / f"state-{self._folders}"
+        folder.mkdir(mode=0o700)
+        return folder
+
+
+def alone(bench: Bench) -> Iterator[Row]:
+    """One call after the other."""
+    floors, ours = _between_floors(bench, lambda: bench.run("ours", "alone", bench.cycles))
+    for what, name, limit in (
+        ("park, alone", "park", 1.5),
+        ("decision to tool start, alone", "decision", 1.5),
+        ("  from the inbox commit", "inbox_decision", 1.5),
+        ("cycle, alone", "cycle", 1.5),
+    ):
+        yield _spread_row(what, name, ours, floors, Budget("<=", limit))
+
+
+def flight(bench: Bench) -> Iterator[Row]:
+    """Many calls at once."""
+    for tasks in _IN_FLIGHT:
+        floors, ours = _between_floors(
+            bench, lambda tasks=tasks: bench.run("ours", "flight", tasks, bench.tenths), drift=tasks == max(_IN_FLIGHT)
+        )
+        yield _rate_row(f"cycles/s, {tasks} in flight", ours, floors, 4 if tasks == max(_IN_FLIGHT) else None)
+    yield Row(
+        "decision to tool start, 100 in flight",
+        median(ours, "decision", "p50") * _MS,
+        "ms",
+        median(ours, "decision", "p99") * _MS,
+        budget=Budget("<=", 10, "p99", "p99 <= 10 ms"),
+        foreign=_foreign(ours),
+    )
+    yield Row("CPU of a cycle, 100 in flight", median(ours, "cpu_us_per_cycle"), "us", foreign=_foreign(ours))
+
+
+def pending(bench: Bench) -> Iterator[Row]:
+    """Many calls waiting: decisions stay as quick, and a waiting call takes little."""
+    place = bench.fresh()
+    told = bench.run("ours", "pending", 100, 10_000, 100_000, place=place)
+    few, *more = told["levels"]
+    yield Row("decision, 100 pending", few["decision"]["p50"] * _US, "us", few["decision"]["p99"] * _US)
+    for level in more:
+        yield Row(
+            f"decision, {level['pending']:,} pending",
+            level["decision"]["p50"] * _US,
+            "us",
+            level["decision"]["p99"] * _US,
+            floor=few["decision"]["p50"] * _US,
+            budget=Budget("<=", 1.2),
+            foreign=told["foreign"],
+            note=f"parked at {level['parked_per_s']:,.0f}/s",
+        )
+        memory = level["memory_bytes"] / 1024
+        limit = Budget("<=", 1, "value", "<= 1 KB")
+        yield Row(f"memory a call, {level['pending']:,} pending", memory, "KB", budget=limit)
+    yield Row("disk a call", told["disk_bytes"] / 1024, "KB", budget=Budget("<=", 3, "value", "<= 3 KB"))
+    ready = bench.run("ours", "ready", place=place)
+    limit = Budget("<=", 2, "value", "<= 2 s")
+    yield Row("restart to ready, 100,000 pending", ready["ready_s"], "s", budget=limit, foreign=ready["foreign"])
+
+
+def cold(bench: Bench) -> Iterator[Row]:
+    """A new process, to the start of a tool. LangGraph takes 550 ms; `benchmarks.peers` measures both."""
+    place = bench.fresh()
+    bench.run("ours", "wait", 100, place=place)
+    runs = [bench.run("coldstart", place=place) for _ in range(_COLD_RUNS)]
+    parts = ", ".join(
+        f"{name} {median(runs, name) * _MS:.0f}" for name in ("interpreter", "imports", "open", "decision")
+    )
+    limit = Budget("<=", 137, "value", "<= 137 ms")
+    spread = Spread.of([run["total"] for run in runs])
+    yield Row(
+        "cold: new process to tool start", spread.p50 * _MS, "ms", spread.p99 * _MS, None, limit, _foreign(runs), parts
+    )
+
+
+def expiry(bench: Bench) -> Iterator[Row]:
+    """Calls that run out, among 100,000."""
+    told = bench.run("ours", "expiry", 100_000, 2000, 5)
+    late = told["lateness"]
+    limit = Budget("<=", 20, "p99", "p99 <= 20 ms")
+    yield Row(
+        "expiry, 2,000 of 100,000: late by", late["p50"] * _MS, "ms", late["p99"] * _MS, None, limit, told["foreign"]
+    )
+
+
+def race(bench: Bench) -> Iterator[Row]:
+    """Twenty decisions on each of fifty calls at once."""
+    told = bench.run("ours", "race", 50, 20)
+    exact = told["calls"] == told["runs"] == told["ran"] == told["won"] and not told["broken"]
+    limit = Budget("<=", 0, "value", "exactly 1")
+    yield Row("racing decisions: runs a call beyond one", 0.0 if exact else 1.0, "", budget=limit, note=str(told))
+
+
+def slow(bench: Bench) -> Iterator[Row]:
+    """With 2 ms added to each sync."""
+    added = environment(bench.folder)
+    if added is None:
+        print("slow disk: skipped, because there is no gcc to build the shim with")
+        return
+    there = Bench(bench.folder / "slow", bench.repeats, 200, bench.tenths, Workers(environment=added), bench.raw)
+    there.folder.mkdir()
+    floors, ours = _between_floors(there, lambda: there.run("ours", "alone", there.cycles))
+    for what, name in (("slow disk: park, alone", "park"), ("slow disk: decision to tool start", "decision")):
+        floor = median(floors, name, "p50") * _US
+        limit = Budget("<=", floor + _ALLOWED_MORE_US, "value", "<= floor + 300 us") if name == "decision" else None
+        yield _spread_row(what, name, ours, floors, limit)
+    yield _spread_row("slow disk: cycle, alone", "cycle", ours, floors, None)
+    ours = [there.run("ours", "flight", 100, there.tenths) for _ in range(there.repeats)]
+    yield _rate_row("slow disk: cycles/s, 100 in flight", ours, floors, 30)
+
+
+SECTIONS: dict[str, Callable[[Bench], Iterator[Row]]] = {
+    each.__name__: each for each in (alone, flight, pending, cold, expiry, race, slow)
+}
+
+
+def _between_floors(
+    bench: Bench, ours: Callable[[], dict[str, Any]], *, drift: bool = True
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Floor - ours - floor, for each repeat; without `drift`, only the floor before."""
+    floors, measured = [], []
+    for _ in range(bench.repeats):
+        floors.append(bench.run("floor", bench.cycles))
+        measured.append(ours())
+        if drift:
+            floors.append(bench.run("floor", bench.cycles))
+    return floors, measured
+
+
+def _spread_row(
+    what: str, name: str, ours: Sequence[dict[str, Any]], floors: Sequence[dict[str, Any]], budget: Budget | None
+) -> Row:
+    return Row(
+        what,
+        median(ours, name, "p50") * _US,
+        "us",
+        median(ours, name, "p99") * _US,
+        median(floors, name, "p50") * _US,
+        budget,
+        _foreign([*ours, *floors]),
+    )
+
+
+def _rate_row(what: str, ours: Sequence[dict[str, Any]], floors: Sequence[dict[str, Any]], limit: float | None) -> Row:
+    budget = None if limit is None else Budget(">=", limit)
+    rate, floor = median(ours, "cycles_per_s"), median(floors, "cycles_per_s")
+    return Row(what, rate, "", None, floor, budget, _foreign([*ours, *floors]))
+
+
+def _foreign(results: Sequence[dict[str, Any]]) -> float:
+    return median(results, "foreign")

@@ -1,0 +1,81 @@
+"""Every measurement runs in a process of its own, and is told back as one line of JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.figures import RESULTS
+from benchmarks.machine import Cpu, wait_for_quiet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+#: The environment variable that tells a worker when it was started, on the monotonic clock that all processes share.
+STARTED = "BENCHMARK_STARTED"
+ROOT = Path(__file__).parent.parent
+_QUIET_WITHIN_S = 20.0
+_LONGEST_S = 280.0
+
+
+class WorkerFailedError(Exception):
+    """A worker ended without a measurement; the message is what it said last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """How to start them: with which Python, and what to add to the environment."""
+
+    python: str = sys.executable
+    environment: Mapping[str, str] | None = None
+
+    def run(self, module: str, *args: object) -> dict[str, Any]:
+        """What the worker measured, and under `foreign` the share of the machine that others used meanwhile.
+
+        Waits for a quiet moment first. Raises WorkerFailedError.
+        """
+        wait_for_quiet(_QUIET_WITHIN_S)
+        before, started = Cpu.now(), time.monotonic()
+        done = subprocess.run(
+            [self.python, "-m", f"benchmarks.{module}", *map(str, args)],
+            cwd=ROOT,
+            env={**os.environ, **(self.environment or {}), STARTED: str(started)},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_LONGEST_S,
+            check=False,
+        )
+        if done.returncode != 0:
+            raise WorkerFailedError(f"{module} {args}: {done.stderr[-2000:]}")
+        told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        return {**told, "foreign": Cpu.now().foreign_since(before)}
+
+
+def tell(measured: Mapping[str, Any]) -> None:
+    """A worker's last line."""
+    print(json.dumps({name: _plain(value) for name, value in measured.items()}), flush=True)
+
+
+def _plain(value: Any) -> Any:
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A folder on the disk that the results go to, gone afterwards: /tmp may be memory, where syncs cost nothing."""
+    RESULTS.mkdir(exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="work-", dir=RESULTS))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

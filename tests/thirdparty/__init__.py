@@ -1,0 +1,1 @@
+"""Checks of our platform servers against clients that others wrote."""

@@ -1,0 +1,1 @@
+"""Platform servers of ours over real HTTP, and their own tests."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import rfc8785
 
 from hitl.errors import InvalidConfirmation
+from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -19,7 +20,6 @@ EXACT_INTEGER = 2**53
 #: RFC 8785 section 3.2.2.3 (ECMAScript's rule): smaller doubles are spelled, and read back, as integers.
 _SPELLED_WITH_EXPONENT = 1e21
 _DEPTH = 100
-_BEYOND = "is an integer beyond 2^53, which JSON can't carry exactly; send it as a string"
 
 
 def canonical(value: object, *, at: str = "") -> bytes:
@@ -71,7 +71,7 @@ def _check(value: object, at: str, depth: int) -> None:
         check_text(value, at)  # type: ignore[arg-type]
     elif kind is int:
         if not -EXACT_INTEGER < value < EXACT_INTEGER:  # type: ignore[operator]
-            raise _refusal(at, _BEYOND)
+            raise _refusal("json.integer", at)
     elif kind is float:
         _check_float(value, at)  # type: ignore[arg-type]
     elif kind is dict:
@@ -81,21 +81,21 @@ def _check(value: object, at: str, depth: int) -> None:
         for index, item in enumerate(value):  # type: ignore[arg-type, var-annotated]
             _check(item, f"{at}/{index}", depth + 1)
     elif value is not None and kind is not bool:
-        raise _refusal(at, f"is a {kind.__name__}, which JSON has no form for")
+        raise _refusal("json.type", at, type=kind.__name__)
 
 
 def _check_float(value: float, at: str) -> None:
     if not math.isfinite(value):
-        raise _refusal(at, f"is {value}, which JSON can't carry")
+        raise _refusal("json.number", at, value=value)
     if EXACT_INTEGER <= abs(value) < _SPELLED_WITH_EXPONENT:
-        raise _refusal(at, _BEYOND)
+        raise _refusal("json.integer", at)
 
 
 def _check_object(value: Mapping[Any, Any], at: str, depth: int) -> None:
     _check_depth(at, depth)
     for key, item in value.items():
         if type(key) is not str:
-            raise _refusal(at, f"has the key {key!r}, which is not a string")
+            raise _refusal("json.key", at, name=repr(key))
         place = f"{at}/{key.replace('~', '~0').replace('/', '~1')}"
         check_text(key, place)
         _check(item, place, depth + 1)
@@ -103,7 +103,7 @@ def _check_object(value: Mapping[Any, Any], at: str, depth: int) -> None:
 
 def _check_depth(at: str, depth: int) -> None:
     if depth > _DEPTH:
-        raise _refusal(at, "is nested too deeply")
+        raise _refusal("json.depth", at)
 
 
 def check_text(value: str, at: str) -> None:
@@ -114,8 +114,8 @@ def check_text(value: str, at: str) -> None:
         value.encode()
     except UnicodeEncodeError:
         place = at.encode(errors="backslashreplace").decode()
-        raise _refusal(place, "holds a lone surrogate, which UTF-8 can't carry") from None
+        raise _refusal("json.surrogate", place) from None
 
 
-def _refusal(at: str, what: str) -> InvalidConfirmation:
-    return InvalidConfirmation(f"Argument {at or '/'} {what}. Nothing was asked.")
+def _refusal(key: str, at: str, **facts: object) -> InvalidConfirmation:
+    return InvalidConfirmation(say(key, at=at or "/", **facts))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from hitl.canonical import digest_mark
 from hitl.model import Call, Decision, Result, Risk, Status
 from hitl.redaction import mask, mask_value
-from hitl.text import cut_lines, cut_middle, hidden, one_line, visible
+from hitl.text import Cut, cut_lines, cut_middle, hidden, one_line, visible
 from hitl.wording import SIGNS, say
 
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 ARGUMENT_CHARS = 1200
 PREVIEW_CHARS = 1600
 PREVIEW_LINES = 40
+#: What arguments, preview and all other words of a card have together, so that the narrowest surface shows a card
+#: whole: Telegram takes 4096 UTF-16 units, of which labels and instructions need the rest.
+_CARD_UNITS = 3600
 _LINE = 200
 _NAME = 60
 _LEAST_PER_ARGUMENT = 120
@@ -59,9 +62,7 @@ class Card:
 
 def card(call: Call) -> Card:
     """The card of a call as it is now."""
-    arguments, argument_rest = _arguments(call, ARGUMENT_CHARS)
-    preview, preview_rest = _preview(call)
-    left_out = argument_rest + preview_rest
+    arguments, preview, left_out = _body(call)
     risk = call.verdict.risk
     return Card(
         title=say("card.title", sign=SIGNS[risk], risk=risk.value, tool=one_line(call.tool, 60)),
@@ -95,14 +96,14 @@ def details(call: Call) -> str:
     """
     lines = [
         say("answer.details", short=call.short),
-        f"tool: {_whole(call.tools)}/{_whole(call.tool)}",
-        f"does: {_whole(call.sentence)}",
-        f"digest: {call.digest}",
-        f"why: {one_line(call.verdict.why, _LINE)} ({call.verdict.rule or call.verdict.reason})",
-        f"approvers: {', '.join(call.approvers)}",
+        say("details.tool", tools=_whole(call.tools), tool=_whole(call.tool)),
+        say("details.does", sentence=_whole(call.sentence)),
+        say("details.digest", digest=call.digest),
+        say("details.why", why=one_line(call.verdict.why, _LINE), rule=call.verdict.rule or call.verdict.reason),
+        say("details.approvers", approvers=", ".join(call.approvers)),
     ]
     if call.cwd:
-        lines.append(f"folder: {_whole(call.cwd)}")
+        lines.append(say("details.folder", folder=_whole(call.cwd)))
     if call.note:
         lines.append(say("card.note", note=_whole(call.note)))
     lines += [f"  {name}: {_indented(text, 4)}" for name, text in _arguments(call, None)[0]]
@@ -113,7 +114,7 @@ def details(call: Call) -> str:
 
 def is_cut(call: Call) -> bool:
     """Whether the card leaves something out that a yes to a dangerous call must have seen."""
-    return _arguments(call, ARGUMENT_CHARS)[1] + _preview(call)[1] > 0
+    return _body(call)[2] > 0
 
 
 def how_to_answer(call: Call) -> str:
@@ -147,7 +148,7 @@ def outcome_for_agent(call: Call) -> str:
 def _facts(call: Call) -> dict[str, str]:
     by = call.decided_by or ""
     if call.decision is Decision.ALLOWED:
-        by = "the policy"
+        by = say("outcome.by_policy")
     said_why = {Decision.UNDELIVERABLE: call.error, Decision.DENIED: call.reason}
     why = said_why.get(call.decision) if call.decision else None
     return {
@@ -183,7 +184,7 @@ def _who(call: Call) -> str:
 
 
 def _warnings(call: Call, left_out: int) -> tuple[str, ...]:
-    found = [f"⚠ {one_line(note, _LINE)}" for note in call.notes]
+    found = [say("card.warning", note=one_line(note, _LINE)) for note in call.notes]
     if call.previous:
         found.append(say("card.again", short=one_line(call.previous, 40)))
     if call.verdict.programs:
@@ -204,15 +205,40 @@ def _escaped(value: Any) -> int:
     return sum(map(_escaped, value)) if isinstance(value, list) else 0
 
 
+def _body(call: Call) -> tuple[tuple[tuple[str, str], ...], str, int]:
+    """Arguments and preview as the card shows them, and how many characters it leaves out."""
+    share = min(1.0, max(0.1, (_CARD_UNITS - _prose(call)) / (ARGUMENT_CHARS + PREVIEW_CHARS)))
+    arguments, argument_rest = _arguments(call, int(ARGUMENT_CHARS * share))
+    preview, preview_rest = _preview(call, int(PREVIEW_CHARS * share))
+    return arguments, preview, argument_rest + preview_rest
+
+
+def _prose(call: Call) -> int:
+    """How many UTF-16 units the other words of the card take."""
+    words = (_told(call.sentence), call.verdict.message or call.verdict.why, call.note, *call.verdict.programs)
+    names = (name[:_NAME] for name in list(call.arguments)[: ARGUMENT_CHARS // _LEAST_PER_ARGUMENT])
+    lines = (one_line(line, _LINE) for line in (*words, *call.notes, call.requester, call.agent) if line)
+    return sum(map(_units, (*lines, *names)))
+
+
+def _units(text: str) -> int:
+    return len(text.encode("utf-16-le")) // 2
+
+
+def _within(text: str, units: int) -> Cut:
+    """The text cut to so many UTF-16 units, which is how chat platforms count; at worst all of it counts double."""
+    return cut_middle(text, units if max(text, default="") <= "\uffff" else units // 2)
+
+
 def _arguments(call: Call, limit: int | None) -> tuple[tuple[tuple[str, str], ...], int]:
     """Names and shown values, and how many characters the limit left out."""
     arguments = [_spell(name, value) for name, value in call.arguments.items()]
     if limit is None:
         return tuple(arguments), 0
-    room = limit // _LEAST_PER_ARGUMENT
+    room = max(1, limit // _LEAST_PER_ARGUMENT)
     left_out = sum(len(name) + len(text) for name, text in arguments[room:])
     each = limit // max(1, min(room, len(arguments)))
-    cuts = [(cut_middle(name, _NAME), cut_middle(text, each)) for name, text in arguments[:room]]
+    cuts = [(_within(name, _NAME), _within(text, each)) for name, text in arguments[:room]]
     left_out += sum(name.left_out + text.left_out for name, text in cuts)
     return tuple((name.text, text.text) for name, text in cuts), left_out
 
@@ -221,7 +247,8 @@ def _spell(name: str, value: Any) -> tuple[str, str]:
     masked = mask_value({name: value}, code=name.casefold() in _CODE_NAMES)
     ((label, inner),) = masked.items()
     text = inner if isinstance(inner, str) else _compact(inner)
-    return visible(label, keep_newlines=False), visible(text)
+    # The line feed that ends the last line begins none.
+    return visible(label, keep_newlines=False), visible(text.removesuffix("\n"))
 
 
 def _compact(value: Any) -> str:
@@ -230,9 +257,9 @@ def _compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _preview(call: Call) -> tuple[str, int]:
+def _preview(call: Call, limit: int) -> tuple[str, int]:
     if not call.preview:
         return "", 0
     lines = cut_lines(mask(visible(call.preview), code=True), PREVIEW_LINES)
-    cut = cut_middle(lines.text, PREVIEW_CHARS)
+    cut = _within(lines.text, limit)
     return cut.text, cut.left_out + lines.left_out

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from hitl.errors import AlreadyDecided, ConfirmationExpired
 from hitl.faults import reach
-from hitl.model import PostKind, Status
-from hitl.ports import PlatformError
+from hitl.model import Entry, PostKind, Status
+from hitl.ports import Change, PlatformError, adding
 from hitl.wording import say
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 LEASE_S = 30.0
 _LONGEST_WAIT_S = 60.0
 _DOUBLINGS = 6
+_MENDED_FOR_S = 24 * 3600.0
 _NO_CHAT = "no such chat platform is set up here"
 
 
@@ -34,6 +35,7 @@ class Delivery:
         self._store = store
         self._gate = gate
         self._chats = chats
+        self._clock = gate.clock
 
     async def take(self, busy: Collection[str] = ()) -> Sequence[Sending]:
         """Lease what may go out now, one message for each route that isn't busy."""
@@ -56,7 +58,11 @@ class Delivery:
         except PlatformError as error:
             return await self._failed(sending, call, error)
         reach("delivery.sent")
-        return await self._store.sent(sending, message)
+        await self._store.sent(sending, message)
+        if sending.post.kind is PostKind.CARD and message is not None:
+            entry = Entry(call.ref, "shown", "service", {"route": sending.post.route, "message": message})
+            await self._store.commit(adding(Change(entries=(entry,))))
+        return None
 
     def _chat(self, route: str) -> Chat:
         chat = self._chats.get(route.partition(":")[0])
@@ -76,9 +82,14 @@ class Delivery:
             return await chat.post(post.route, call)
         return None
 
+    def _stale(self, call: Call) -> bool:
+        """Whether a call ended so long ago that its cards need not be mended any more."""
+        ended = call.finished_at or call.decided_at
+        return call.ended and ended is not None and (self._clock.now() - ended).total_seconds() > _MENDED_FOR_S
+
     async def _failed(self, sending: Sending, call: Call, error: PlatformError) -> None:
         retry_s = None
-        if error.passing:
+        if error.passing and not self._stale(call):
             retry_s = error.retry_s or min(2.0 ** min(sending.attempts, _DOUBLINGS), _LONGEST_WAIT_S)
         await self._store.unsent(sending, str(error), retry_s=retry_s)
         gone = retry_s is None and sending.post.kind is PostKind.CARD and call.status is Status.PENDING

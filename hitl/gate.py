@@ -303,10 +303,14 @@ class Gate:
             if found is None and reading.verdict is Says.UNCLEAR:
                 return None, NOTHING
             return found, refuse(CallUnknown(say("refused.unknown", short=aimed)))
-        return self._aim_unaddressed(reply, reading, here)
+        return await self._aim_unaddressed(reply, reading, here)
 
-    def _aim_unaddressed(self, reply: Reply, reading: Reading, here: Sequence[Call]) -> tuple[Call | None, Answer]:
+    async def _aim_unaddressed(
+        self, reply: Reply, reading: Reading, here: Sequence[Call]
+    ) -> tuple[Call | None, Answer]:
         clear = reading.verdict is not Says.UNCLEAR
+        if clear and reply.private and not here and (lost := await self._just_lost(reply)):
+            return lost, NOTHING
         if not here or not reply.private:
             return None, Answer(Came.NOT_A_REPLY, say("refused.unknown.none") if clear else "")
         if len(here) > 1:
@@ -315,6 +319,13 @@ class Gate:
         if clear and reply.follows != here[0].ref:
             return None, Answer(Came.WHICH, say("answer.point", short=here[0].short), here[0])
         return here[0], NOTHING
+
+    async def _just_lost(self, reply: Reply) -> Call | None:
+        """The call that was the talk here until somebody else, or the clock, decided it; one's own is no news."""
+        last = await self.store.get(reply.follows) if reply.follows else None
+        if last is None or not last.ended or not belongs(last, reply.conversation):
+            return None
+        return None if last.decided_by == self.people.principal(reply.identity) else last
 
     async def find(self, target: str) -> Call | None:
         """The call with that ref or short ref, however the short one was typed."""
@@ -651,10 +662,16 @@ class Gate:
             votes = await self.store.votes(call.ref)
             if not seals.votes_hold(self.keys, call, votes):
                 return say("unfit.votes")
+        # `due_at` isn't sealed, the decision's time is: nobody gains time to claim by moving the former.
+        if self._age(call.decided_at) > self.limits.claim_caller_s:
+            return say("unfit.late")
         try:
-            return await self._unfit_to_run(call, self._judged_now(call))
+            verdict = self._judged_now(call)
         except PolicyInvalid:
             return say("unfit.policy_error")
+        if call.decision is Decision.ALLOWED and verdict.action is not Action.ALLOW:
+            return say("unfit.policy_asks", why=verdict.message or verdict.why)
+        return await self._unfit_to_run(call, verdict)
 
     async def _unfit_to_run(self, call: Call, verdict: Verdict) -> str | None:
         """Why the call may not run now, if so: the policy, the allowlist, what changed meanwhile."""

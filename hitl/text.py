@@ -121,7 +121,7 @@ def _escaped(match: regex.Match[str]) -> str:
     kept = _kept(match)
     dropped = marks[kept:]
     if len(dropped) > MARKS_KEPT:
-        return f"{marks[:kept]}[+{len(dropped):,} marks]"
+        return marks[:kept] + _left_out(len(dropped), "card.marks_left_out")
     return marks[:kept] + "".join(map(_escape, dropped))
 
 

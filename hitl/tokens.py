@@ -16,6 +16,7 @@ from uuid import UUID
 
 from hitl.errors import InvalidConfirmation
 from hitl.model import Verb
+from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -148,8 +149,7 @@ class ButtonData:
         except (ValueError, UnicodeEncodeError):
             raw = b""
         if len(raw) != _PACKED or raw[0] != _VERSION or raw[1] >= len(_VERBS):
-            msg = "That button isn't one of ours. Nothing was decided."
-            raise InvalidConfirmation(msg)
+            raise InvalidConfirmation(say("refused.button"))
         return cls(_VERBS[raw[1]], str(UUID(bytes=raw[2:18])), raw[18:])
 
     def pack(self) -> str:

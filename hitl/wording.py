@@ -40,9 +40,23 @@ ENGLISH: Mapping[str, str] = {
     "card.programs": "programs: {programs}",
     "card.left_out": "… {count} characters left out …",
     "card.lines_left_out": "… {count} lines left out …",
+    "card.marks_left_out": "[+{count} marks]",
+    "card.mark": "digest {mark}",
+    "card.warning": "⚠ {note}",
     "card.how": "answer yes, or no because REASON",
     "card.how.critical": "critical: answer yes {short} or no {short}; buttons ask twice",
     "card.how.reason": "answer approve {short} because REASON, or no because REASON",
+    # the details
+    "details.tool": "tool: {tools}/{tool}",
+    "details.does": "does: {sentence}",
+    "details.digest": "digest: {digest}",
+    "details.why": "why: {why} ({rule})",
+    "details.approvers": "approvers: {approvers}",
+    "details.folder": "folder: {folder}",
+    # the terminal's bottom line
+    "terminal.left": " ⏳ {left} left for {short}   {keys} ",
+    "terminal.left.more": " ⏳ {left} left for {short}  and {count} more   {keys} ",
+    "terminal.keys": "a ⏎ approve   d ⏎ deny   v ⏎ view   or in words: yes, no because REASON",
     # buttons and signs on chat platforms
     "button.approve": "✅ Approve",
     "button.reject": "❌ Reject",
@@ -67,6 +81,7 @@ ENGLISH: Mapping[str, str] = {
     "outcome.released": "approved by {by} and handed to the caller",
     "outcome.refused": "approved by {by}, but not run: {error}",
     "outcome.lapsed": "approved by {by}, but nobody ran it in time",
+    "outcome.by_policy": "the policy",
     "outcome.unknown": "approved by {by}; whether it ran is not known. It is not tried again: look before you ask anew",
     # answers to a reply
     "answer.approved": "{short} approved.",
@@ -129,11 +144,14 @@ ENGLISH: Mapping[str, str] = {
     "refused.finish": "{short} isn't yours to report on.",
     "refused.reason_late": "A reason can be added for 60 seconds, by the one who rejected. {short} stays as it is.",
     "refused.timeout": "A time limit lies between 5 seconds and 7 days; {given} seconds doesn't.",
+    "refused.button": "That button isn't one of ours. Nothing was decided.",
     # why something wasn't run
     "unfit.row": "its stored row doesn't carry its seal",
     "unfit.decision": "its stored decision doesn't carry its seal",
     "unfit.votes": "its stored votes don't carry their seals",
     "unfit.policy": "the policy denies it by now: {why}",
+    "unfit.policy_asks": "the policy asks a person by now: {why}",
+    "unfit.late": "the time to claim it is over",
     "unfit.policy_error": "the policy can't be evaluated by now",
     "unfit.tool": "the tool may not run here any more, or is another one than was shown",
     "unfit.nobody": "nobody may approve it",
@@ -157,6 +175,117 @@ ENGLISH: Mapping[str, str] = {
     "agent.allowed": "{short} is allowed.",
     "agent.approved": "{short} is approved.",
     "agent.running": "{short} is running.",
+    # the offline agent
+    "offline.help": (
+        "I can: list [PATH], read PATH, write PATH TEXT, delete PATH, delete all files, run COMMAND."
+        " What can't be undone waits for your yes."
+    ),
+    "offline.still": "{short} still waits: {sentence}",
+    "offline.welcome": (
+        "Sayso: an agent does nothing that can't be undone without your say-so.\n"
+        "You talk to a small offline agent. {help}\n"
+        'Try "delete notes.txt", then answer the card. Ctrl-D ends.\n'
+    ),
+    # when the service can't be spoken with
+    "reach.none": "No service answers on {path} ({error}). Start it with `sayso run`; nothing was done.",
+    "reach.broken": "The service on {path} broke off. What it had recorded is kept; ask again with the same key.",
+    "reach.failed": "The service failed on that request; its log says why. Nothing was approved.",
+    # arguments that can't be used; `at` is a JSON pointer
+    "json.integer": (
+        "Argument {at} is an integer beyond 2^53, which JSON can't carry exactly; send it as a string."
+        " Nothing was asked."
+    ),
+    "json.number": "Argument {at} is {value}, which JSON can't carry. Nothing was asked.",
+    "json.type": "Argument {at} is a {type}, which JSON has no form for. Nothing was asked.",
+    "json.key": "Argument {at} has the key {name}, which is not a string. Nothing was asked.",
+    "json.depth": "Argument {at} is nested too deeply. Nothing was asked.",
+    "json.surrogate": "Argument {at} holds a lone surrogate, which UTF-8 can't carry. Nothing was asked.",
+    "args.unknown": "The argument {name} is not an argument of this tool; it takes {takes}. Nothing was asked.",
+    "args.none": "none",
+    "args.missing": "The argument {name} is missing. Nothing was asked.",
+    "args.type": "The argument {name} must be {type}. Nothing was asked.",
+    "args.surrogate": "The argument text holds a lone surrogate, which UTF-8 can't carry.",
+    "args.command": "The argument command is longer than a command can be, or holds NUL.",
+    # types of arguments
+    "type.string": "a string",
+    "type.boolean": "true or false",
+    "type.integer": "an integer",
+    "type.number": "a number",
+    "type.list": "a list",
+    "type.list.of": "a list, each item {type}",
+    "type.object": "an object",
+    "type.object.of": "an object, each value {type}",
+    "type.null": "null",
+    "type.any": "any value",
+    "type.or": " or ",
+    "type.choice": "one of {choices}",
+    # tools, whatever they do
+    "tool.unlisted": "{tool} is not on the list of tools that may run.",
+    "tool.unlisted.run": "{tool} is not on the list of tools that may run. Nothing was run.",
+    "tool.unlisted.now": "{tool} is no longer on the list of tools that may run.",
+    "tool.changed": "{tool} is no longer the tool that was shown. Nothing was run.",
+    "tool.late": "The tool took longer than {limit} s. What it had done by then stays done.",
+    "tool.cancelled": "The tool cancelled itself.",
+    "tool.exit": "the tool tried to exit with {status}",
+    "tool.stopped": "the service was stopped while it ran",
+    # the files' tools: what they would do
+    "does.list": "Lists the files in {path}.",
+    "does.list.all": "Lists the files in the workspace.",
+    "does.read": "Reads {path}.",
+    "does.write.new": "Makes the file {path} ({size}).",
+    "does.write.same": "Writes {path} as it is already ({size}).",
+    "does.write.lines": "Changes {path}: {added} added, {removed} removed.",
+    "does.write.whole": "Replaces {path}: {old} by {new}.",
+    "does.delete": "Deletes {path} ({size}). It can't be undone.",
+    "does.delete.many": "Deletes {files} that match {pattern}. It can't be undone.",
+    # what they did
+    "did.write": "Wrote {size} to {path}.",
+    "did.delete": "Deleted {path}.",
+    "did.delete.many": "Deleted {files} for {pattern}:",
+    "did.list.more": "… {count} more",
+    "did.list.link": "{name}  (a link)",
+    "did.list.other": "{name}  (not a file)",
+    "did.read.left_out": "… {count} bytes left out …",
+    # why they can't, or didn't
+    "path.outside": "{path} leads out of {root}.",
+    "path.none": "{path} is no path.",
+    "path.workspace": "{path} is the workspace itself.",
+    "path.link": "{path} is a link, and links are not followed.",
+    "path.through": "{path} leads through a file or a link, and links are not followed.",
+    "path.absent": "{path} is not there.",
+    "path.folder": "{path} is a folder.",
+    "path.barred": "{path} may not be opened by this service.",
+    "path.irregular": "{path} is not a regular file.",
+    "path.trouble": "{path} can't be used: {error}.",
+    "path.binary": "{path} is binary ({size}); only text can be read.",
+    "path.changed": "{path} has changed since it was shown.",
+    "path.changed.midway": "{path} changed; {files} deleted before it.",
+    "path.not_written": "{why} Nothing was written.",
+    "path.not_deleted": "{why} Nothing was deleted.",
+    "path.matches.none": "{pattern} matches no file. Nothing was asked.",
+    "path.matches.many": "{pattern} matches more than {most} files; name fewer. Nothing was asked.",
+    # counts, of one and of many
+    "count.byte": "1 byte",
+    "count.bytes": "{count} bytes",
+    "count.file": "1 file",
+    "count.files": "{count} files",
+    "count.line": "1 line",
+    "count.lines": "{count} lines",
+    # commands: the shell's, and those on the caller's machine
+    "shell.does": "Runs a command with bash in {folder}.",
+    "shell.landlock": "Confined by Landlock: files and TCP, not UDP.",
+    "shell.unconfined": "Not confined: it can reach whatever this service can.",
+    "shell.otherwise": "It was to run confined by {way}, which is no longer so. Nothing was run.",
+    "shell.late": "It took longer than {limit} s and was stopped. What it had done by then stays done.",
+    "shell.ended": "It was ended from outside.",
+    "shell.signal": "It was ended by signal {number}.",
+    "shell.status": "It ended with status {status}.",
+    "command.not_started": "{program} can't be run in {folder}: {error}",
+    "command.status": "exit status {status}",
+    # the command line's lists
+    "pending.none": "Nothing waits.",
+    "pending.line": "{short}  {risk} {tool}  {outcome}  (asked by {requester})",
+    "pending.withdrawn": "{short} withdrawn.",
 }
 
 

@@ -207,6 +207,14 @@ class TestCutting:
         assert (0, ()) == (card(call).left_out, card(call).warnings)
         assert not is_cut(call)
 
+    def test_the_line_feed_that_ends_a_text_shows_no_line(self) -> None:
+        """Empty lines before it are shown, and the stored arguments keep it."""
+        call = asked({"one": "a\n", "two": "a\n\n", "three": "a\r\n"})
+
+        assert (("one", "a"), ("three", r"a\r"), ("two", "a\n")) == card(call).arguments
+        assert details(call).endswith("\n  one: a\n  three: a\\r\n  two: a\n    ")
+        assert "a\n" == call.arguments["one"]
+
     def test_details_show_the_agents_words_whole(self) -> None:
         """A long note, tool name or folder is cut on the card and whole in the details."""
         long = "w" * 3000

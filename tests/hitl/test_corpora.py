@@ -72,18 +72,19 @@ class Replay:
         name, number = event["event"], event.get("id")
         if name in {"EXECUTION_COMPLETED", "EXECUTION_FAILED"}:
             number = self._running(event.get("tool"))
-        if name in {"REQUEST_CONFIRMATION", "EXECUTION_STARTED"} and number not in self.calls:
+        if name in {"REQUEST_CONFIRMATION", "EXECUTION_STARTED"} and number and number not in self.calls:
             self.calls[number] = a_call(NOON, state=State.IDLE, version=0)
             self.tools[number] = event.get("tool", "")
         for ours in self._events(name, number):
             self._advance(name, number, *ours)
 
     def _events(self, name: str, number: str | None) -> list[tuple[Event, Result | None]]:
+        """Our events for one of theirs."""
         if name == "RESET":
             return [(Event.RESET, None)]
         if name == "EXECUTION_STARTED" and number and self.calls[number].decision is None:
             return [(Event.ALLOW, None), (Event.CLAIM, None)]
-        return {
+        ours: dict[str, list[tuple[Event, Result | None]]] = {
             "REQUEST_CONFIRMATION": [(Event.REQUEST_CONFIRMATION, None)],
             "USER_APPROVED": [(Event.APPROVE, None), (Event.CLAIM, None)],
             "USER_REJECTED": [(Event.REJECT, None)],
@@ -91,9 +92,11 @@ class Replay:
             "EXECUTION_STARTED": [(Event.CLAIM, None)],
             "EXECUTION_COMPLETED": [(Event.COMPLETE, Result.SUCCEEDED)],
             "EXECUTION_FAILED": [(Event.FAIL, Result.FAILED)],
-        }[name]
+        }
+        return ours[name]
 
     def _advance(self, name: str, number: str | None, event: Event, result: Result | None) -> None:
+        """One event of ours, or a refusal."""
         number = self.latest if event is Event.RESET else number
         call = self.calls.get(number or "")
         try:
@@ -109,6 +112,7 @@ class Replay:
         self.latest = number
 
     def _running(self, tool: str | None) -> str | None:
+        """The first call that runs, of that tool if one is named."""
         running = (n for n, call in self.calls.items() if call.state is State.EXECUTING)
         return next((n for n in running if tool in {None, self.tools[n]}), None)
 
@@ -137,7 +141,7 @@ class Replay:
 
 @pytest.mark.parametrize("row", rows("lifecycle_seed5"))
 def test_a_life(row: Row) -> None:
-    """The same trail of states and the same items; or, where theirs is unsafe, another one, and nothing of it unsafe."""
+    """The same trail of states and the same items; or, where theirs is unsafe, another and a safe one."""
     replay = Replay()
     trail = [replay.state()]
     for event in row["events"]:
@@ -159,7 +163,9 @@ def _check_safe(event: Row, before: dict[str, Call], after: dict[str, Call]) -> 
     """Only one call moved; what was over stayed over; nothing runs but by a yes to what waited, or by policy."""
     moved = [number for number, call in after.items() if before.get(number) != call]
     over = [number for number in moved if number in before and before[number].ended and before[number].decision]
-    started = [n for n in moved if after[n].state is State.EXECUTING and n in before and before[n].state is State.AWAITING]
+    started = [
+        n for n in moved if after[n].state is State.EXECUTING and n in before and before[n].state is State.AWAITING
+    ]
 
     assert len(moved) <= 1
     assert [] == [number for number in over if event["event"] != "RESET"]

@@ -72,56 +72,67 @@ async def test_it_goes_everywhere_it_is_for() -> None:
 
 
 async def _rejected(world: World, call: Call) -> None:
+    """Ann says no."""
     await world.press(call, verb=Verb.REJECT)
 
 
 async def _withdrawn(world: World, call: Call) -> None:
+    """Uma takes it back."""
     await world.gate.withdraw(call.ref, UMA)
 
 
 async def _expired(world: World, call: Call) -> None:
+    """Nobody answers."""
     world.clock.advance(300)
     await world.gate.settle(call)
 
 
 async def _undeliverable(world: World, call: Call) -> None:
+    """No surface can show it."""
     await world.gate.undeliverable(call.ref, "nowhere")
 
 
 async def _denied(world: World, call: Call) -> None:
+    """The policy denies it by the time of the yes."""
     world.rules.set(WRITE, action=Action.DENY)
     await world.press(call)
 
 
 async def _succeeded(world: World, call: Call) -> None:
+    """A yes, and the tool runs."""
     answer = await world.press(call)
     assert answer.lease is not None
     await world.gate.finish_own(answer.lease, world.executor.outcome)
 
 
 async def _refused(world: World, call: Call) -> None:
+    """A yes, but the tool is gone."""
     world.executor.tools.clear()
     await world.press(call)
 
 
 async def _unknown(world: World, call: Call) -> None:
+    """A yes, and then the process dies."""
     await world.press(call)
     world.clock.advance(40)
     await world.gate.settle(await world.now(call))
 
 
 async def _lapsed(world: World, call: Call) -> None:
+    """A yes, and nobody claims it."""
     await world.press(call)
     world.clock.advance(300)
     await world.gate.settle(await world.now(call))
 
 
 async def _released(world: World, call: Call) -> None:
+    """A yes, handed to a script."""
     await world.press(call)
     await world.gate.release(call.ref, "script")
 
 
 async def _failed(world: World, call: Call) -> None:
+    """A yes, claimed, and it fails."""
     await world.press(call)
     await world.gate.claim(call.ref, "cli", CLAIM)
     await world.gate.finish(call.ref, SECRET, Ran(Result.FAILED, error="exit 1"))

@@ -18,11 +18,11 @@ from hitl.errors import (
     Tampered,
 )
 from hitl.gate import secret_hash
-from hitl.model import Action, Call, Decision, Ran, Result, Runs, State, Status
+from hitl.model import Action, Call, Decision, PostKind, Ran, Result, Runs, State, Status
 from hitl.ports import Change, Unit
 from hitl.testing import MemoryStore
 from hitl.tokens import new_ref
-from tests.hitl.world import ANN, BOB, CLAIM, NOON, READ, SECRET, WRITE, World, code
+from tests.hitl.world import ANN, BOB, CLAIM, NOON, READ, ROOM, SECRET, WRITE, World, code
 
 OTHER = secret_hash("another secret")
 WINDOW_S = 300
@@ -183,7 +183,16 @@ class TestTampering:
         with pytest.raises(Tampered):
             await world.gate.claim(call.ref, "cli", CLAIM)
 
-    @pytest.mark.parametrize("changes", [{"args": b"{}"}, {"deadline": NOON + timedelta(days=9)}, {"note": "urgent"}])
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"args": b"{}"},
+            {"deadline": NOON + timedelta(days=9)},
+            {"due_at": NOON + timedelta(days=9)},
+            {"note": "urgent"},
+        ],
+        ids=lambda changes: next(iter(changes)),
+    )
     async def test_a_changed_waiting_row_takes_no_vote(self, world: World, changes: dict[str, Any]) -> None:
         """A press on it is refused as TAMPERED, on record, and nothing is decided or run."""
         call = await world.ask()
@@ -206,6 +215,7 @@ class TestUnfit:
             await world.gate.claim(call.ref, "cli", CLAIM)
 
         assert Status.REFUSED == (await world.now(call)).status
+        assert [ROOM] == world.told(PostKind.EDIT)
 
     async def test_the_policy_cannot_be_evaluated(self, world: World) -> None:
         """No policy, no run."""
@@ -237,6 +247,7 @@ class TestRelease:
         assert (1, 1) == (len(released), len(refused))
         assert (State.COMPLETED, Status.RELEASED) == (released[0].state, released[0].status)
         assert "released" == (await world.last(call)).event
+        assert [ROOM] == world.told(PostKind.EDIT)
 
     async def test_a_lease_is_not_released_again(self, world: World) -> None:
         """What somebody claimed is theirs."""

@@ -545,6 +545,13 @@ class TestCritical:
 
         assert Came.APPROVED is (await world.type(f"yes {call.short}")).came
 
+    async def test_a_command_names_it(self, world: World) -> None:
+        """A command is typed with its ref, so it counts at once."""
+        call = await world.ask("wipe")
+        (answer,) = await world.gate.decide(reply(kind=Kind.COMMAND, verb=Verb.APPROVE, target=call.short))
+
+        assert Came.APPROVED is answer.came
+
     async def test_a_stranger_is_not_told_that_it_is_critical(self, world: World) -> None:
         """Refused as for any other call."""
         call = await world.ask("wipe")
@@ -563,6 +570,7 @@ class TestCritical:
         call = await world.ask("wipe")
 
         async def decide(**more: Any) -> Any:
+            """What comes of a decision by a program."""
             said = {"kind": Kind.API, "verb": Verb.APPROVE, "target": call.ref, "surface": "socket"}
             return (await world.gate.decide(reply(OLGA, **(said | more))))[0]
 

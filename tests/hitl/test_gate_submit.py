@@ -97,6 +97,7 @@ async def test_each_call_of_a_batch_stands_alone(world: World) -> None:
 
 
 def _told(one: Submitted | SaysoError) -> str:
+    """The status, or the error's code."""
     return one.call.status if isinstance(one, Submitted) else one.code
 
 

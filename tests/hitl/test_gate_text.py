@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hitl.answers import Came
-from hitl.model import Kind, Status
+from hitl.model import Kind, Status, Verb
 from tests.hitl.world import ANN, DROP, ROOM, SAM, World, code, reply
 
 
@@ -180,6 +180,16 @@ async def test_a_platforms_event_is_done_in_the_deciding_commit(world: World) ->
     await world.store.receive("telegram", "77", ROOM, b"{}")
     call = await world.ask()
     await world.press(call, event=("telegram", "77"))
+
+    assert [] == await world.store.incoming()
+
+
+@pytest.mark.parametrize("verb", [Verb.APPROVE, Verb.DETAILS])
+async def test_an_event_that_left_a_question_is_done(world: World, verb: Verb) -> None:
+    """A first yes to a critical call, or opened details: written down together with the event."""
+    await world.store.receive("telegram", "77", ROOM, b"{}")
+    call = await world.ask("wipe")
+    await world.press(call, verb=verb, event=("telegram", "77"))
 
     assert [] == await world.store.incoming()
 

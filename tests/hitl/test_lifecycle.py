@@ -149,6 +149,7 @@ def test_the_dictionary_says_what_the_machine_does(state: State, event: Event) -
 
 
 def _triggered(subject: Subject, event: Event) -> str:
+    """Where `transitions` itself leaves the subject."""
     with contextlib.suppress(MachineError):
         MACHINE.events[event.value].trigger(subject)
     return subject.state

@@ -146,6 +146,7 @@ def test_no_two_lists_of_parts_are_framed_alike(one: list[str | bytes | None], o
 
 
 def _raw(part: str | bytes | None) -> bytes | None:
+    """The bytes of a part."""
     return part.encode() if isinstance(part, str) else part
 
 

@@ -56,10 +56,12 @@ def _calls(tree: ast.Module) -> Iterator[tuple[ast.AST, ast.Call]]:
 
 
 def _is_say(node: ast.AST) -> TypeGuard[ast.Call]:
+    """Whether this is a call of `say`."""
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "say"
 
 
 def _keys(key: ast.expr, function: ast.AST) -> frozenset[str]:
+    """The keys that this argument may be."""
     if isinstance(key, ast.Constant):
         return frozenset({str(key.value)})
     if isinstance(key, ast.JoinedStr):
@@ -69,6 +71,7 @@ def _keys(key: ast.expr, function: ast.AST) -> frozenset[str]:
 
 
 def _pattern(key: ast.JoinedStr) -> re.Pattern[str]:
+    """What an f-string may come to."""
     parts = (re.escape(str(part.value)) if isinstance(part, ast.Constant) else "[a-z_]+" for part in key.values)
     return re.compile("".join(parts))
 
@@ -86,6 +89,21 @@ def _mentioned(tree: ast.AST) -> frozenset[str]:
 def test_every_key_that_is_said_exists() -> None:
     """A key without a sentence would be an error in front of people."""
     assert [] == [said.place for said in sayings() if said.keys - set(ENGLISH)]
+
+
+def test_every_text_that_looks_like_a_key_is_one() -> None:
+    """Keys are handed about in tables and as arguments too: each of them exists."""
+    groups = "|".join({key.partition(".")[0] for key in ENGLISH})
+    looks_like_a_key = re.compile(rf"(?:{groups})(?:\.[a-z_]+)+")
+    wrong = [
+        (path.name, node.value)
+        for path in SOURCES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and looks_like_a_key.fullmatch(node.value)
+        if node.value not in ENGLISH
+    ]
+
+    assert [] == wrong
 
 
 def test_every_sentence_is_said_somewhere() -> None:

@@ -165,12 +165,14 @@ class World:
         await self.store.check_record()
 
     async def _only(self, sent: Reply) -> Answer:
+        """The one answer to a reply."""
         answers = await self.gate.decide(sent)
         assert 1 == len(answers)
         return answers[0]
 
 
 def _tells(change: Change) -> bool:
+    """Whether a change of a call has its line."""
     return any(change.call and entry.ref == change.call.ref for entry in change.entries)
 
 

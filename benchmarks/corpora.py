@@ -1,7 +1,7 @@
 """Scores what we read out of people's words against labelled corpora: `python -m benchmarks.corpora`.
 
-The corpora lie in the folder that SAYSO_CORPORA names (../shared, from the root of the repository, by default). Each
-line of `replies/*_dev.jsonl` has a `text`, a `label` (approve, reject, unclear) and sometimes `also_ok`, labels that are
+The corpora lie in the folder that SAYSO_CORPORA names (../shared, from the root of the repository, by default). A line
+of `replies/*_dev.jsonl` has a `text`, a `label` (approve, reject, unclear) and sometimes `also_ok`, labels that are
 right too. The texts are read through the command line, as a person would; exit status 1 where a threshold is missed.
 """
 

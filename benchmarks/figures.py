@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from typing import Self
 
 RESULTS = Path(__file__).parent / "results"
+#: From here on digits behind the point say nothing.
+_WHOLE_FROM = 1000
+#: Where others used more than this of the machine, or the floors of one row lie further apart than this, a row
+#: proves nothing: neither that a budget is kept nor that it is missed.
+_NOISY_CPU = 0.2
+_NOISY_DRIFT = 1.25
 _HEAD = ("what", "measured", "p99", "floor", "ratio", "budget", "", "others' CPU")
 
 
@@ -55,7 +61,11 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table. `value`, `p99` and `floor` are in `unit`; `foreign` is the share that others used."""
+    """One line of the table. `value`, `p99` and `floor` are in `unit`.
+
+    `foreign` is the share of the machine that others used, None where it makes no difference; `drift` is the highest
+    floor over the lowest.
+    """
 
     what: str
     value: float
@@ -65,15 +75,25 @@ class Row:
     budget: Budget | None = None
     foreign: float | None = None
     note: str = ""
+    drift: float = 1.0
 
     @property
     def ratio(self) -> float | None:
         """Measured over floor."""
         return self.value / self.floor if self.floor else None
 
+    @property
+    def verdict(self) -> str:
+        """Whether the budget is kept; `noisy` where this run can't tell."""
+        if self.budget is None:
+            return ""
+        if (self.foreign or 0.0) > _NOISY_CPU or self.drift > _NOISY_DRIFT:
+            return "noisy"
+        return "kept" if self.budget.kept(self) else "MISSED"
+
     def told(self) -> dict[str, Any]:
         """The row for the file."""
-        return {**asdict(self), "ratio": self.ratio, "kept": self.budget.kept(self) if self.budget else None}
+        return {**asdict(self), "ratio": self.ratio, "verdict": self.verdict}
 
     def cells(self) -> tuple[str, ...]:
         """The row for the table."""
@@ -86,14 +106,14 @@ class Row:
             "" if self.floor is None else number(self.floor),
             "" if self.ratio is None else f"{self.ratio:.2f}",
             limit,
-            "" if budget is None else ("kept" if budget.kept(self) else "MISSED"),
+            self.verdict,
             "" if self.foreign is None else f"{self.foreign:.0%}",
         )
 
 
 def number(value: float) -> str:
     """Three or four digits that matter, no exponent."""
-    if abs(value) >= 1000 or value == round(value):
+    if abs(value) >= _WHOLE_FROM or value == round(value):
         return f"{value:,.0f}"
     return f"{value:.3g}"
 
@@ -118,6 +138,12 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 def median(results: Sequence[Mapping[str, Any]], *path: str) -> float:
     """The median over repeats of the figure at the path."""
     return statistics.median(_at(result, path) for result in results)
+
+
+def drift(results: Sequence[Mapping[str, Any]], *path: str) -> float:
+    """The highest figure at the path over the lowest."""
+    found = [_at(result, path) for result in results]
+    return max(found) / min(found)
 
 
 def _at(result: Any, path: Sequence[str]) -> float:

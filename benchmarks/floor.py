@@ -84,12 +84,11 @@ def _work(rows: Rows, number: int) -> Work:
     """The same rows under another ref: in order of time, as ours are, and as long."""
     ref = f"{number:08x}{rows.calls[0][0][8:]}"
     parked, decided, ended = rows.calls
-    insert = f"insert into calls values ({_marks(parked)})"
     return Work(
-        [(insert, (ref, new_short(), *parked[2:])), *_lines(rows.lines[0], ref)],
+        [_insert("calls", (ref, new_short(), *parked[2:])), *_lines(rows.lines[0], ref)],
         [
             _update(rows.columns, decided, ref, parked),
-            (f"insert into votes values ({_marks(rows.vote)})", (ref, *rows.vote[1:])),
+            _insert("votes", (ref, *rows.vote[1:])),
             *_lines(rows.lines[1], ref),
         ],
         [_update(rows.columns, ended, ref, decided), *_lines(rows.lines[2], ref)],
@@ -108,11 +107,12 @@ def _update(
 
 
 def _lines(lines: Sequence[tuple[Any, ...]], ref: str) -> Iterable[tuple[str, tuple[Any, ...]]]:
-    return [(f"insert into audit values ({_marks(line)})", (None, ref, *line[2:])) for line in lines]
+    return [_insert("audit", (None, ref, *line[2:])) for line in lines]
 
 
-def _marks(row: Sequence[Any]) -> str:
-    return ", ".join("?" for _ in row)
+def _insert(table: str, row: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+    marks = ", ".join("?" for _ in row)
+    return f"insert into {table} values ({marks})", row  # noqa: S608 - names of tables
 
 
 def _connect(database: Path) -> sqlite3.Connection:

@@ -1,7 +1,8 @@
-"""Measures LangGraph with its SQLite saver, at the same work: `python -m benchmarks.graph FOLDER WHAT MODE [NUMBER ...]`.
+"""Measures LangGraph with its SQLite saver, at the same work.
 
-One node interrupts for a decision, then runs the no-op tool; arguments of 1 KB; the saver's file on the same disk. MODE is
-its durability (`exit`, `async`, `sync`). Runs in the peers' environment, so nothing of ours is imported but figures.
+`python -m benchmarks.graph FOLDER WHAT MODE [NUMBER ...]`, where MODE is its durability (`exit`, `async`, `sync`).
+One node interrupts for a decision, then runs the no-op tool; arguments of 1 KB; the saver's file on the same disk.
+Runs in the peers' environment, so nothing of ours is imported but figures.
 """
 
 from __future__ import annotations

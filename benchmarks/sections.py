@@ -7,9 +7,10 @@ median over the repeats.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.figures import Budget, Row, Spread, median
+from benchmarks.figures import Budget, Row, Spread, drift, median
 from benchmarks.slowdisk import environment
 from benchmarks.workers import Workers
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
 _US, _MS = 1e6, 1e3
 _COLD_RUNS = 8
-_IN_FLIGHT = (1, 10, 100)
+#: How many at once -> how many floors a second there must be, if a budget says so.
+_IN_FLIGHT = {1: None, 10: None, 100: 4}
 _ALLOWED_MORE_US = 300
 
 
@@ -51,7 +53,7 @@ class Bench:
 
 def alone(bench: Bench) -> Iterator[Row]:
     """One call after the other."""
-    floors, ours = _between_floors(bench, lambda: bench.run("ours", "alone", bench.cycles))
+    floors, ours = _between_floors(bench, partial(bench.run, "ours", "alone", bench.cycles))
     for what, name, limit in (
         ("park, alone", "park", 1.5),
         ("decision to tool start, alone", "decision", 1.5),
@@ -63,11 +65,10 @@ def alone(bench: Bench) -> Iterator[Row]:
 
 def flight(bench: Bench) -> Iterator[Row]:
     """Many calls at once."""
-    for tasks in _IN_FLIGHT:
-        floors, ours = _between_floors(
-            bench, lambda tasks=tasks: bench.run("ours", "flight", tasks, bench.tenths), drift=tasks == max(_IN_FLIGHT)
-        )
-        yield _rate_row(f"cycles/s, {tasks} in flight", ours, floors, 4 if tasks == max(_IN_FLIGHT) else None)
+    ours: list[dict[str, Any]] = []
+    for tasks, limit in _IN_FLIGHT.items():
+        floors, ours = _between_floors(bench, partial(bench.run, "ours", "flight", tasks, bench.tenths))
+        yield _rate_row(f"cycles/s, {tasks} in flight", ours, floors, limit)
     yield Row(
         "decision to tool start, 100 in flight",
         median(ours, "decision", "p50") * _MS,
@@ -146,7 +147,7 @@ def slow(bench: Bench) -> Iterator[Row]:
         return
     there = Bench(bench.folder / "slow", bench.repeats, 200, bench.tenths, Workers(environment=added), bench.raw)
     there.folder.mkdir()
-    floors, ours = _between_floors(there, lambda: there.run("ours", "alone", there.cycles))
+    floors, ours = _between_floors(there, partial(there.run, "ours", "alone", there.cycles))
     for what, name in (("slow disk: park, alone", "park"), ("slow disk: decision to tool start", "decision")):
         floor = median(floors, name, "p50") * _US
         limit = Budget("<=", floor + _ALLOWED_MORE_US, "value", "<= floor + 300 us") if name == "decision" else None
@@ -162,15 +163,14 @@ SECTIONS: dict[str, Callable[[Bench], Iterator[Row]]] = {
 
 
 def _between_floors(
-    bench: Bench, ours: Callable[[], dict[str, Any]], *, drift: bool = True
+    bench: Bench, ours: Callable[[], dict[str, Any]]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Floor - ours - floor, for each repeat; without `drift`, only the floor before."""
+    """Floor - ours - floor, for each repeat."""
     floors, measured = [], []
     for _ in range(bench.repeats):
         floors.append(bench.run("floor", bench.cycles))
         measured.append(ours())
-        if drift:
-            floors.append(bench.run("floor", bench.cycles))
+        floors.append(bench.run("floor", bench.cycles))
     return floors, measured
 
 
@@ -185,13 +185,15 @@ def _spread_row(
         median(floors, name, "p50") * _US,
         budget,
         _foreign([*ours, *floors]),
+        drift=drift(floors, name, "p50"),
     )
 
 
 def _rate_row(what: str, ours: Sequence[dict[str, Any]], floors: Sequence[dict[str, Any]], limit: float | None) -> Row:
     budget = None if limit is None else Budget(">=", limit)
     rate, floor = median(ours, "cycles_per_s"), median(floors, "cycles_per_s")
-    return Row(what, rate, "", None, floor, budget, _foreign([*ours, *floors]))
+    apart = drift(floors, "cycles_per_s")
+    return Row(what, rate, "", None, floor, budget, _foreign([*ours, *floors]), drift=apart)
 
 
 def _foreign(results: Sequence[dict[str, Any]]) -> float:

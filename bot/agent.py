@@ -14,10 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 TOOLS = "workspace"
-HELP = (
-    "I can: list [PATH], read PATH, write PATH TEXT, delete PATH, delete all files, run COMMAND."
-    " What can't be undone waits for your yes."
-)
 
 
 @dataclass(frozen=True, slots=True)

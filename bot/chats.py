@@ -6,16 +6,20 @@ Knows no platform. Each platform brings a `Talker` (its words out) and hands in 
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from bot.agent import HELP, TOOLS, Plan, Question, understand
+from bot.agent import TOOLS, Plan, Question, understand
+from bot.patience import Patience
 from hitl.answers import Answer, Came
 from hitl.cards import card, details, outcome_for_agent
 from hitl.errors import InvalidConfirmation, NotApprover, SaysoError
 from hitl.heard import Heard, What
-from hitl.model import Ask, Entry, Kind, Reply, Runs, Status, Verb
+from hitl.model import Ask, Decision, Entry, Kind, Reply, Runs, Status, Verb
 from hitl.ports import Change, adding
+from hitl.replies import Verdict as Says
+from hitl.replies import read, verdict
 from hitl.tokens import ButtonData, as_short
 from hitl.wording import say
 
@@ -27,26 +31,33 @@ if TYPE_CHECKING:
 
 #: A press is answered with what came of it, unless that takes longer than this.
 PRESS_WITHIN_S = 1.0
-#: How much of the details a message holds; more goes into a file.
-_DETAILS_IN_MESSAGE = 3000
+_QUOTED = 40
+#: Begins every question for a reason.
 _REASON_ASKED = "✍️"
-_AFTER_SIGN = 1
+#: Answers to a press that the one who pressed must not miss.
+_ALERTS = frozenset({Came.REFUSED, Came.CONFIRM, Came.DETAILS_NEEDED, Came.REASON_NEEDED})
 
 
 class Talker(Protocol):
-    """What a platform lets us say, beside cards."""
+    """What a platform lets us say, beside new cards. Each raises PlatformError but `answer_press`."""
 
-    def latest(self, place: str) -> str | None:
-        """The ref that our latest message there is about."""
+    def latest(self, place: str, before: str | None) -> str | None:
+        """The ref that our latest message there is about, if it was there before that message."""
+
+    def learn_move(self, old: str, new: str) -> None:
+        """A conversation is under another name now."""
+
+    async def update(self, route: str, message: str, call: Call) -> None:
+        """Edit a card to what the call is now."""
 
     async def tell(self, route: str, text: str, *, about: str | None = None, answers: str | None = None) -> None:
         """A sentence."""
 
-    async def ask(self, route: str, text: str, *, about: str, answers: str | None = None) -> None:
-        """A question to one person."""
+    async def ask(self, route: str, text: str, *, about: str, person: str, answers: str | None = None) -> None:
+        """A question to one person, by identity."""
 
-    async def file(self, route: str, name: str, text: str, *, about: str) -> None:
-        """A long text."""
+    async def show(self, route: str, name: str, text: str, *, about: str) -> None:
+        """A text whole, in a file of that name where it is too long for a message."""
 
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
         """What came of a press, for the one who pressed."""
@@ -68,6 +79,7 @@ class Chats:
         self._gate = service.gate
         self._store = service.store
         self._talker = talker
+        self._patience = Patience(time.monotonic)
         self._acts: Mapping[What, Callable[[Heard, tuple[str, str]], Awaitable[None]]] = {
             What.PRESS: self._press,
             What.TEXT: self._text,
@@ -94,6 +106,9 @@ class Chats:
             await self._record(heard, event, "forged")
             return await self._talker.answer_press(press, error.message, alert=True)
         reply = self._reply(heard, event, Kind.BUTTON, verb=verb, target=call.ref, conversation=route)
+        if verb is Verb.DETAILS:
+            # Not done before they are shown: who decides counts on having seen them.
+            reply = replace(reply, event=None)
         deciding = asyncio.ensure_future(self._service.decide(reply))
         done, _ = await asyncio.wait({deciding}, timeout=PRESS_WITHIN_S)
         if not done:
@@ -101,77 +116,106 @@ class Chats:
         (answer,) = await deciding
         if done:
             shown = say("button.details") if answer.came is Came.DETAILS else answer.text
-            await self._talker.answer_press(press, shown, alert=answer.came is Came.REFUSED)
-        return await self._after_press(heard, route, answer, told=bool(done))
+            await self._talker.answer_press(press, shown, alert=answer.came in _ALERTS)
+        await self._after_press(heard, route, answer, told=bool(done))
+        return await self._correct(heard, route, answer)
 
     async def _pressed(self, heard: Heard) -> tuple[Verb, Call, str]:
-        """The verb, the call and the card's route of a press; a card that we didn't know about is adopted."""
+        """The verb, the call and the card's route of a press; a card that we didn't know about is adopted.
+
+        Raises InvalidConfirmation for data that isn't ours, or is another card's: a client may send what it likes.
+        """
         data = ButtonData.unpack(heard.data)
         call = await self._store.get(data.ref)
-        place = heard.conversation.partition("/")[0]
-        if call is None or not data.holds(self._gate.keys, digest=call.digest, deadline=call.deadline, place=place):
+        chat = _chat(heard.conversation)
+        if call is None or not data.holds(self._gate.keys, digest=call.digest, deadline=call.deadline, place=chat):
             raise InvalidConfirmation(say("chat.forged"))
         known = await self._store.by_message(heard.message) if heard.message else None
+        if known is not None and known[0] != call.ref:
+            raise InvalidConfirmation(say("chat.forged"))
         if known is not None:
             return data.verb, call, known[1]
-        if heard.message and heard.conversation in call.routes:
-            await self._store.adopt(call.ref, heard.conversation, heard.message)
-        return data.verb, call, heard.conversation
+        here = [route for route in call.routes if _chat(route) == chat]
+        route = heard.conversation if heard.conversation in here or not here else here[0]
+        await self._adopt(heard, call, route)
+        return data.verb, call, route
+
+    async def _adopt(self, heard: Heard, call: Call, route: str) -> None:
+        """Telegram took the card but its answer was lost: the message that was pressed is the card.
+
+        Only for one who may decide, and where no card is known: nobody else may make us edit another message.
+        """
+        wanted = route in call.routes and not (await self._store.cards(call.ref)).get(route)
+        if heard.message and wanted and self._principal(heard) in call.approvers:
+            await self._store.adopt(call.ref, route, heard.message)
+
+    async def _correct(self, heard: Heard, route: str, answer: Answer) -> None:
+        """A second card of the call, which the outbox doesn't know of, tells the truth once it was pressed."""
+        call = answer.call
+        if call is None or not heard.message or isinstance(answer.error, NotApprover):
+            return
+        if call.status is not Status.PENDING and not await self._store.by_message(heard.message):
+            await self._talker.update(route, heard.message, call)
 
     async def _after_press(self, heard: Heard, route: str, answer: Answer, *, told: bool) -> None:
         call = answer.call
         if call is None:
             return
         if answer.came is Came.DETAILS:
-            await self._show_details(route, call, answer.text)
-        elif answer.came is Came.REASON_NEEDED:
-            text = say("answer.why_approved", short=call.short)
-            await self._talker.ask(route, text, about=call.ref, answers=heard.message)
-        elif answer.came is Came.REJECTED and not call.reason:
-            text = say("answer.why_rejected", short=call.short)
-            await self._talker.ask(route, text, about=call.ref, answers=heard.message)
+            await self._talker.show(route, f"{call.short}.txt", answer.text, about=call.ref)
+        elif question := _reason_wanted(answer, call):
+            await self._talker.ask(route, question, about=call.ref, person=heard.identity, answers=heard.message)
         elif not told:
             await self._talker.tell(route, answer.text, about=call.ref)
-
-    async def _show_details(self, route: str, call: Call, text: str) -> None:
-        if len(text) <= _DETAILS_IN_MESSAGE:
-            await self._talker.tell(route, text, about=call.ref)
-        else:
-            await self._talker.file(route, f"{call.short}.txt", text, about=call.ref)
 
     # -- words ----------------------------------------------------------------------------------------------
 
     async def _text(self, heard: Heard, event: tuple[str, str]) -> None:
         aimed = await self._aim(heard)
-        if aimed.ref and heard.answers_ours.startswith(_REASON_ASKED):
-            return await self._reason(heard, event, aimed.ref)
+        if aimed.ref and heard.answers_ours.startswith(_REASON_ASKED) and heard.asked == heard.identity:
+            return await self._reason(heard, event, aimed)
         reply = self._reply(heard, event, Kind.TEXT, target=aimed.ref, conversation=aimed.conversation)
         for answer in await self._service.decide(reply):
             if answer.came is Came.NOT_A_REPLY or (answer.came is Came.UNCLEAR and _for_agent(heard, aimed)):
-                await self._to_agent(heard)
+                await self._to_agent(heard, await self._pointing(heard) if answer.text else "")
             else:
-                await self._tell(heard, answer.text, answer.call)
+                await self._answer(heard, answer)
         return None
 
+    async def _pointing(self, heard: Heard) -> str:
+        """What to answer to a yes or no that points to no card."""
+        shorts = [call.short for call in await self._store.pending(origin=heard.conversation)]
+        if len(shorts) == 1:
+            return say("answer.point", short=shorts[0])
+        return say("answer.which", shorts=", ".join(shorts)) if shorts else say("refused.unknown.none")
+
     async def _aim(self, heard: Heard) -> _Aimed:
-        """The call that a message answers: by the card that it replies to, or by what our message there names."""
+        """The call that a message answers: by the card that it replies to, or by what our message there names.
+
+        A message of ours that names several calls points to none.
+        """
         known = await self._store.by_message(heard.answers) if heard.answers else None
         if known is not None:
             return _Aimed(known[0], known[1])
-        named = next(filter(None, map(as_short, _words(heard.answers_ours))), None)
-        call = await self._store.by_short(named) if named else None
-        return _Aimed(call.ref if call else None, heard.conversation)
+        shorts = dict.fromkeys(filter(None, map(as_short, _words(heard.answers_ours))))
+        named = [call for call in [await self._store.by_short(short) for short in shorts] if call]
+        return _Aimed(named[0].ref if len(named) == 1 else None, heard.conversation)
 
-    async def _reason(self, heard: Heard, event: tuple[str, str], ref: str) -> None:
-        """A reason that we asked for: never read as a decision, whatever it says."""
+    async def _reason(self, heard: Heard, event: tuple[str, str], aimed: _Aimed) -> None:
+        """A reason that we asked this person for. It completes the yes that they pressed, or follows their no.
+
+        It is never read as a decision itself, but for one that takes the yes back.
+        """
+        ref = str(aimed.ref)
         call = await self._store.get(ref)
-        if call is not None and call.status is Status.PENDING:
-            reply = self._reply(heard, event, Kind.COMMAND, verb=Verb.APPROVE, target=ref)
-            answers = await self._service.decide(replace(reply, reason=heard.text))
-        else:
-            answers = (await self._gate.add_reason(ref, heard.identity, heard.text),)
-        for answer in answers:
-            await self._tell(heard, answer.text, answer.call)
+        if call is not None and call.decision is Decision.REJECTED and call.decided_by == self._principal(heard):
+            return await self._answer(heard, await self._gate.add_reason(ref, heard.identity, heard.text))
+        reply = self._reply(heard, event, Kind.TEXT, target=ref, conversation=aimed.conversation)
+        if verdict(read(heard.text)).verdict is not Says.REJECT:
+            reply = replace(reply, kind=Kind.COMMAND, verb=Verb.APPROVE, reason=heard.text)
+        for answer in await self._service.decide(reply):
+            await self._answer(heard, answer)
+        return None
 
     async def _reaction(self, heard: Heard, event: tuple[str, str]) -> None:
         known = await self._store.by_message(heard.message) if heard.message else None
@@ -181,44 +225,50 @@ class Chats:
         reply = self._reply(heard, event, Kind.REACTION, target=ref, conversation=route)
         for answer in await self._service.decide(reply):
             if answer.came not in {Came.APPROVED, Came.REJECTED}:
-                await self._talker.tell(route, answer.text, about=ref, answers=heard.message)
+                await self._answer(replace(heard, conversation=route), answer)
 
     async def _barred(self, heard: Heard, event: tuple[str, str]) -> None:
         """What never counts, whoever sent it: on record, and told where it was meant for us."""
+        if heard.what is What.REACTION and not await self._store.by_message(heard.message or ""):
+            return
         await self._record(heard, event, "barred")
         text = say(str(heard.barred))
         if heard.press:
             await self._talker.answer_press(heard.press, text, alert=True)
-        elif heard.what is not What.REACTION:
+        elif heard.what is not What.REACTION and self._patience.admits((heard.identity, heard.barred)):
             await self._talker.tell(heard.conversation, text, answers=heard.message)
 
     async def _moved(self, heard: Heard, event: tuple[str, str]) -> None:
+        """A conversation got another name. Telegram says so twice: here, and to whoever writes to the old one."""
         del event
-        await self._service.moved(heard.conversation, heard.moved_to)
+        self._talker.learn_move(heard.conversation, heard.moved_to)
+        if (await self._store.moves()).get(heard.conversation) != heard.moved_to:
+            await self._service.moved(heard.conversation, heard.moved_to)
 
     # -- commands -------------------------------------------------------------------------------------------
 
     async def _command(self, heard: Heard, event: tuple[str, str]) -> None:
         if heard.command in {"approve", "reject"}:
             return await self._decide_by_command(heard, event)
+        if heard.command == "show":
+            return await self._show(heard)
         told = {
             "whoami": self._whoami,
             "pending": self._pending,
             "status": self._status,
-            "show": self._show,
             "cancel": self._cancel,
         }.get(heard.command)
         await self._tell(heard, await told(heard) if told else say("chat.help"))
         return None
 
     async def _decide_by_command(self, heard: Heard, event: tuple[str, str]) -> None:
-        target, _, reason = heard.text.partition(" ")
+        target, _, reason = " ".join(heard.text.split()).partition(" ")
         if not as_short(target):
             return await self._tell(heard, say("chat.usage", command=f"/{heard.command}"))
-        reason = reason.strip().removeprefix("because ").lstrip(":, ") or ""
         reply = self._reply(heard, event, Kind.COMMAND, verb=Verb(heard.command), target=target)
+        reason = reason.removeprefix("because ").lstrip(":, ")
         for answer in await self._service.decide(replace(reply, reason=reason or None)):
-            await self._tell(heard, answer.text, answer.call)
+            await self._answer(heard, answer)
         return None
 
     async def _whoami(self, heard: Heard) -> str:
@@ -235,13 +285,18 @@ class Chats:
     async def _status(self, heard: Heard) -> str:
         return say("chat.status", count=len(await self._store.pending(origin=heard.conversation)))
 
-    async def _show(self, heard: Heard) -> str:
+    async def _show(self, heard: Heard) -> None:
+        if not as_short(heard.text):
+            return await self._tell(heard, say("chat.usage", command="/show"))
         call = await self._gate.find(heard.text)
         if call is None or not self._may_see(heard, call):
-            return say("refused.unknown", short=heard.text)
-        return f"{details(call)}\n\n{card(call).outcome}"
+            return await self._tell(heard, say("refused.unknown", short=heard.text[:_QUOTED]))
+        text = f"{details(call)}\n\n{card(call).outcome}"
+        return await self._talker.show(heard.conversation, f"{call.short}.txt", text, about=call.ref)
 
     async def _cancel(self, heard: Heard) -> str:
+        if not as_short(heard.text):
+            return say("chat.usage", command="/cancel")
         try:
             call = await self._gate.withdraw(heard.text, heard.identity)
         except SaysoError as error:
@@ -254,17 +309,26 @@ class Chats:
 
     # -- the agent ------------------------------------------------------------------------------------------
 
-    async def _to_agent(self, heard: Heard) -> None:
+    async def _to_agent(self, heard: Heard, otherwise: str) -> None:
+        """A turn of the agent; `otherwise` is what to answer to a text that is none."""
         if not heard.addressed:
             return None
         plan = understand(heard.text)
         if isinstance(plan, Question):
-            calls = await self._store.pending(origin=heard.conversation)
-            text = "\n\n".join(details(call) for call in calls) or say("chat.pending.none")
-            return await self._tell(heard, text, calls[0] if len(calls) == 1 else None)
+            return await self._explain(heard)
         if plan is None:
-            return await self._tell(heard, HELP if self._may_ask(heard) else say("chat.help"))
+            helped = say("offline.help") if self._may_ask(heard) else say("chat.help")
+            return await self._tell(heard, otherwise or helped)
         return await self._propose(heard, plan)
+
+    async def _explain(self, heard: Heard) -> None:
+        """What waits here, whole, for those who may know."""
+        calls = [c for c in await self._store.pending(origin=heard.conversation) if self._may_see(heard, c)]
+        if not calls:
+            return await self._tell(heard, say("chat.pending.none"))
+        for call in calls:
+            await self._talker.show(heard.conversation, f"{call.short}.txt", details(call), about=call.ref)
+        return None
 
     async def _propose(self, heard: Heard, plan: Plan) -> None:
         ask = Ask(
@@ -310,15 +374,22 @@ class Chats:
             verb=verb,
             text=heard.text,
             target=target,
-            follows=self._talker.latest(heard.conversation) if heard.private else None,
+            follows=self._talker.latest(heard.conversation, heard.message) if heard.private else None,
             private=heard.private,
             pressed_at=heard.at,
             event=event,
         )
 
+    async def _answer(self, heard: Heard, answer: Answer) -> None:
+        await self._tell(heard, answer.text, answer.call)
+
     async def _tell(self, heard: Heard, text: str, about: Call | None = None) -> None:
+        """Answer a message. A stranger is answered once a minute for each card and kind of message."""
+        ref = about.ref if about else None
+        stranger = not self._gate.people.is_listed(self._principal(heard))
+        if stranger and not self._patience.admits((heard.identity, ref, heard.what, heard.command)):
+            return
         if text:
-            ref = about.ref if about else None
             await self._talker.tell(heard.conversation, text, about=ref, answers=heard.message)
 
     async def _record(self, heard: Heard, event: tuple[str, str], what: str) -> None:
@@ -341,6 +412,18 @@ class Chats:
 def _for_agent(heard: Heard, aimed: _Aimed) -> bool:
     """Whether an unclear text is a command to the agent rather than a failed answer to a card."""
     return aimed.ref is None and heard.addressed and understand(heard.text) is not None
+
+
+def _reason_wanted(answer: Answer, call: Call) -> str | None:
+    """What to ask the one who pressed: the reason that a yes needs, or may follow a no."""
+    if answer.came is Came.REASON_NEEDED:
+        return say("answer.why_approved", short=call.short)
+    return say("answer.why_rejected", short=call.short) if answer.came is Came.REJECTED and not call.reason else None
+
+
+def _chat(place: str) -> str:
+    """The chat that a place is, or is a topic of."""
+    return place.partition("/")[0]
 
 
 def _words(text: str) -> list[str]:

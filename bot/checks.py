@@ -151,6 +151,8 @@ def _service(settings: Settings) -> Check:
         return Check("service", Health.GREEN, f"answers on {path}; you stand on none of its lists")
     except SaysoError as error:
         return Check("service", Health.RED, error.message)
+    if troubles := "; ".join(told["troubles"]):
+        return Check("service", Health.RED, f"answers on {path}, but: {troubles}")
     return Check("service", Health.GREEN, f"answers on {path}; you are {told['principal']}")
 
 

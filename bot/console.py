@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from adapters.terminal.handlers import Desk
 from adapters.terminal.messages import box, ended, plain
-from bot.agent import HELP, TOOLS, Plan, Question, understand
+from bot.agent import TOOLS, Plan, Question, understand
 from hitl.answers import Answer, Came
 from hitl.cards import card, details, outcome_for_agent
 from hitl.errors import SaysoError
 from hitl.model import Ask, Call, Decision, Runs, Status
+from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -106,7 +107,7 @@ class Console:
         elif isinstance(plan, Plan):
             await self._propose(plan)
         else:
-            self._say(otherwise or HELP)
+            self._say(otherwise or say("offline.help"))
         await self._remind(waiting)
 
     async def _propose(self, plan: Plan) -> None:
@@ -129,7 +130,7 @@ class Console:
         if len(waiting) == 1 and self._desk.last != waiting[0].ref:
             still = await self._service.store.get(waiting[0].ref)
             if still and still.status is Status.PENDING:
-                self._say(f"{still.short} still waits: {card(still).sentence}", still)
+                self._say(say("offline.still", short=still.short, sentence=card(still).sentence), still)
 
     async def _tell_outcome(self, call: Call) -> None:
         shown = card(call)

@@ -10,11 +10,11 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.agent import HELP
 from bot.compose import compose
 from bot.console import Console
 from hitl.model import Risk
 from hitl.people import Conversation, Directory
+from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,11 +22,6 @@ if TYPE_CHECKING:
     from bot.compose import Running
 
 CONVERSATION = "terminal:demo"
-_WELCOME = (
-    "Sayso: an agent does nothing that can't be undone without your say-so.\n"
-    "You talk to a small offline agent. {help}\n"
-    'Try "delete notes.txt", then answer the card. Ctrl-D ends.\n'
-)
 _NOTES = "Buy milk.\nCall Ada about the release.\n"
 
 
@@ -85,5 +80,5 @@ class Demo:
     async def _talk(self, running: Running) -> None:
         from bot.talk import Talk
 
-        print(_WELCOME.format(help=HELP))  # noqa: T201 - the demo's output
+        print(say("offline.welcome", help=say("offline.help")))  # noqa: T201 - the demo's output
         await Talk(running.service, identity=self._identity, conversation=CONVERSATION).run()

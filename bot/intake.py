@@ -1,8 +1,12 @@
-"""The inbox at work: events in the order of their conversation, each until it is done or has failed five times."""
+"""The inbox at work: events in the order of their conversation, each until it is done or has failed five times.
+
+Conversations don't wait for one another: one that Telegram slows down, or whose event fails, holds up only itself.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING
 
 import structlog
@@ -18,6 +22,11 @@ if TYPE_CHECKING:
     from hitl.ports import Store
 
 ASIDE_AFTER = 5
+#: How many conversations are worked on at once.
+_AT_ONCE = 100
+#: How long a stop waits for events under way; what isn't done by then is done at the next start.
+_STOP_WITHIN_S = 2.0
+_LONGEST_WAIT_S = 60.0
 _log = structlog.get_logger()
 
 
@@ -28,40 +37,73 @@ class Intake:
         self._store = store
         self._handlers = handlers
         self._woken = asyncio.Event()
+        self._busy: dict[tuple[str, str], asyncio.Task[None]] = {}
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is being handled."""
+        return not self._busy
 
     def wake(self) -> None:
         """Something was recorded."""
         self._woken.set()
 
     async def run(self) -> None:
-        """For ever: what is there, then wait for more."""
-        while True:
-            self._woken.clear()
-            try:
-                busy = await self.run_once()
-            except Unavailable as error:
-                _log.warning("intake.postponed", why=error.message)
-                busy = 0
-            if not busy:
+        """For ever: what is there, then wait for more. Cancelled, it lets what it has begun come to an end."""
+        try:
+            while True:
+                self._woken.clear()
+                await self._begin()
                 await self._wait()
+        finally:
+            await self._finish()
 
-    async def run_once(self) -> int:
-        """Handle the next event of each conversation; how many there were."""
-        events = await self._store.incoming()
-        await asyncio.gather(*(self._handle(event) for event in events))
-        return len(events)
+    async def _begin(self) -> None:
+        """Start the next event of each conversation that isn't busy."""
+        try:
+            events = await self._store.incoming(_AT_ONCE + len(self._busy))
+        except Unavailable as error:
+            _log.warning("intake.postponed", why=error.message)
+            return
+        for event in events:
+            lane = event.source, event.order
+            if lane not in self._busy:
+                self._busy[lane] = asyncio.create_task(self._handle(event))
+                self._busy[lane].add_done_callback(partial(self._free, lane))
+
+    def _free(self, lane: tuple[str, str], _task: asyncio.Task[None]) -> None:
+        del self._busy[lane]
+        self._woken.set()
 
     async def _handle(self, event: Incoming) -> None:
         reach("intake.handling")
         try:
             await self._handlers[event.source](event)
-        except Unavailable:
-            raise
-        except (PlatformError, LookupError, TypeError, ValueError, AttributeError) as error:
-            _log.exception("intake.failed", source=event.source, id=event.id, failures=event.failures + 1)
-            if await self._store.stumble(event.source, event.id, type(error).__name__, aside_after=ASIDE_AFTER):
-                _log.error("intake.set_aside", source=event.source, id=event.id)
+        except Unavailable as error:
+            await self._pause(event, error.message, 1.0)
+        except PlatformError as error:
+            _log.warning("intake.failed", source=event.source, id=event.id, why=str(error))
+            await self._failed(event, error, _wait_after(event, error) if error.passing else 0.0)
+        except Exception as error:  # noqa: BLE001 - it is logged, counted and set aside
+            _log.exception("intake.failed", source=event.source, id=event.id)
+            await self._failed(event, error, 0.0)
         reach("intake.handled")
+
+    async def _failed(self, event: Incoming, error: Exception, wait_s: float) -> None:
+        """Count a failure; the conversation waits for its next try."""
+        try:
+            aside = await self._store.stumble(event.source, event.id, type(error).__name__, aside_after=ASIDE_AFTER)
+        except Unavailable as unavailable:
+            return await self._pause(event, unavailable.message, 1.0)
+        if aside:
+            _log.error("intake.set_aside", source=event.source, id=event.id)
+        else:
+            await asyncio.sleep(wait_s)
+        return None
+
+    async def _pause(self, event: Incoming, why: str, seconds: float) -> None:
+        _log.warning("intake.postponed", source=event.source, id=event.id, why=why)
+        await asyncio.sleep(seconds)
 
     async def _wait(self) -> None:
         try:
@@ -69,3 +111,15 @@ class Intake:
                 await self._woken.wait()
         except TimeoutError:
             return
+
+    async def _finish(self) -> None:
+        tasks = list(self._busy.values())
+        if tasks:
+            await asyncio.wait(tasks, timeout=_STOP_WITHIN_S)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _wait_after(event: Incoming, error: PlatformError) -> float:
+    return min(error.retry_s or 2.0**event.failures, _LONGEST_WAIT_S)

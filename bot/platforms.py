@@ -1,5 +1,7 @@
 """The chat platforms that are set up, and the HTTP shell: started after the service, stopped before it.
 
+What they hear ends before the service does, what they say only after it.
+
 A platform that isn't configured isn't imported, so that its extra need not be installed.
 """
 
@@ -51,12 +53,23 @@ class Platforms:
             self._telegram = _telegram().Telegram(self._settings.telegram, self._chats["telegram"], service)
 
     async def start(self, parts: contextlib.AsyncExitStack) -> None:
-        """Start what is set up; `parts` stops it again. Raises Unavailable where the port can't be had."""
+        """Start what is set up; `parts` stops it again.
+
+        Raises Unavailable where the port can't be had, and SettingsError where a webhook has nowhere to listen.
+        """
+        telegram = self._settings.telegram
+        if telegram is not None and telegram.receive == "webhook" and self._settings.http.port is None:
+            raise SettingsError("A webhook needs a port to listen on: set http.port.")
         if self._settings.http.port is not None:
             await self._serve_http(parts, self._settings.http.port)
         if self._telegram is not None:
             parts.push_async_callback(self._telegram.stop)
             await self._telegram.start()
+
+    async def close(self) -> None:
+        """Close the connections, once nothing is to be sent any more."""
+        for chat in self._chats.values():
+            await chat.close()
 
     async def troubles(self) -> Sequence[str]:
         """What is in the way of gating a call, for `/readyz` and `doctor`."""

@@ -43,6 +43,7 @@ async def serve(settings: Settings) -> None:
 async def _start(settings: Settings, parts: contextlib.AsyncExitStack) -> None:
     """Everything, in the order in which it depends on one another; `parts` stops it the other way round."""
     platforms = Platforms(settings)
+    parts.push_async_callback(platforms.close)
     running = await compose(
         state=settings.folder("state"),
         workspace=settings.folder("workspace"),
@@ -57,7 +58,7 @@ async def _start(settings: Settings, parts: contextlib.AsyncExitStack) -> None:
     def attach(identity: str, show: Callable[[str], None]) -> Console:
         return Console(running.service, identity=identity, conversation="local", show=show)
 
-    socket = SocketServer(settings.folder("runtime"), running.service, attach)
+    socket = SocketServer(settings.folder("runtime"), running.service, attach, platforms.troubles)
     parts.push_async_callback(socket.stop)
     await running.service.start()
     await platforms.start(parts)

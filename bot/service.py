@@ -18,6 +18,7 @@ from hitl.errors import SaysoError, Unavailable
 from hitl.faults import reach
 from hitl.model import Ran, Result, Runs, State
 from hitl.people import is_chat
+from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping
@@ -121,7 +122,7 @@ class Service:
         try:
             ran = await self.gate.executor.run(lease, limit_s=lease.call.verdict.execution_s)
         except asyncio.CancelledError:
-            ran = Ran(Result.UNKNOWN, error="the service was stopped while it ran")
+            ran = Ran(Result.UNKNOWN, error=say("tool.stopped"))
         reach("service.ran")
         await self._record(lease, ran)
 

@@ -66,7 +66,9 @@ class HttpSettings(_Part):
 class TelegramSettings(_Part):
     """One bot. Secrets come from the environment or from files, never from the configuration file itself.
 
-    `receive` is `polling`, or `webhook` with `webhook_url` (https) and a secret.
+    `receive` is `polling`, or `webhook` with `webhook_url` (https) and a secret. `timeout_s` is how long Telegram may
+    take for an answer. `pace` is the part of Telegram's published waits between messages that is kept: less than 1
+    only where `api` is a server with other limits, such as `sayso simulate telegram`.
     """
 
     token: SecretStr | None = None
@@ -76,6 +78,8 @@ class TelegramSettings(_Part):
     webhook_secret: SecretStr | None = None
     webhook_secret_file: Path | None = None
     api: str = "https://api.telegram.org"
+    timeout_s: float = Field(default=10.0, gt=0)
+    pace: float = Field(default=1.0, ge=0)
 
     def secret(self, name: Literal["token", "webhook_secret"]) -> str:
         """A secret, from the environment or its file; empty where neither is given. Raises SettingsError."""
@@ -84,9 +88,10 @@ class TelegramSettings(_Part):
         if given is not None:
             return given.get_secret_value()
         try:
-            return file.expanduser().read_text().strip() if file else ""
-        except OSError as error:
-            msg = f"telegram.{name}_file {file} can't be read: {error.strerror}."
+            return file.expanduser().read_text("utf-8").strip() if file else ""
+        except (OSError, UnicodeDecodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it isn't text"
+            msg = f"telegram.{name}_file {file} can't be read: {why}."
             raise SettingsError(msg) from error
 
 

@@ -5,20 +5,22 @@ Everything here may be done again: what is right already is left alone, and said
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from telegram import BotCommand
-from telegram.error import TelegramError
+from telegram import BotCommand, ChatMemberRestricted
+from telegram.constants import ChatAction, ChatMemberStatus, ChatType
+from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, TelegramError
 
 from adapters.telegram.handlers import ALLOWED_UPDATES, parse_place
 from adapters.telegram.webhook import PATH
 from bot.checks import Check, Health
 from bot.settings import SettingsError
 from bot.telegram import make_bot
-from hitl.people import is_chat
+from hitl.redaction import mask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterator, Mapping
 
     from telegram import Bot, WebhookInfo
 
@@ -74,28 +76,28 @@ DESCRIPTIONS: Mapping[str, str] = {
     "fr": "Je vous demande avant qu'un agent ne fasse l'irréversible. Le silence veut dire non.",
 }
 
+_PREFIX = "telegram:"
+_AGAIN = "run: make deploy-telegram"
+
 
 async def set_up(bot: Bot, settings: TelegramSettings) -> list[str]:
     """Make Telegram as configured; what was done or left, a line each. Raises TelegramError, SettingsError."""
     me = await bot.get_me()
-    lines = [f"token: belongs to @{me.username}"]
-    lines.append(await (_webhook(bot, settings) if settings.receive == "webhook" else _polling(bot)))
-    for language, texts in COMMANDS.items():
-        lines.append(await _commands(bot, language, texts))
-    for language, text in DESCRIPTIONS.items():
-        lines.append(await _description(bot, language, text))
-    return lines
+    return [
+        f"token: belongs to @{me.username}",
+        await (_webhook(bot, settings) if settings.receive == "webhook" else _no_webhook(bot)),
+        *[await _commands(bot, language, texts) for language, texts in COMMANDS.items()],
+        *[await _texts(bot, language, text) for language, text in DESCRIPTIONS.items()],
+    ]
 
 
 async def remove(bot: Bot) -> list[str]:
     """Take back what `set_up` did; the bot itself stays. Raises TelegramError."""
-    await bot.delete_webhook()
-    for language in COMMANDS:
-        await bot.delete_my_commands(language_code=language)
-    for language in DESCRIPTIONS:
-        await bot.set_my_description("", language_code=language)
-        await bot.set_my_short_description("", language_code=language)
-    return ["webhook: removed", "commands: removed", "descriptions: removed"]
+    return [
+        await _no_webhook(bot),
+        *[await _commands(bot, language, {}) for language in COMMANDS],
+        *[await _texts(bot, language, "") for language in DESCRIPTIONS],
+    ]
 
 
 async def report(settings: Settings) -> list[Check]:
@@ -106,8 +108,14 @@ async def report(settings: Settings) -> list[Check]:
         async with make_bot(settings.telegram) as bot:
             return await _checks(bot, settings, settings.telegram)
     except TelegramError as error:
-        text = f"{type(error).__name__}: {error.message}. Is the token right, and the network up?"
-        return [Check("telegram", Health.RED, text)]
+        return [Check("telegram", Health.RED, f"{reason(error)}. Is {settings.telegram.api} within reach?")]
+
+
+def reason(error: TelegramError) -> str:
+    """What went wrong, on one line and without a full stop; the library quotes a refused token, this doesn't."""
+    if isinstance(error, InvalidToken):
+        return "Telegram doesn't know the token: compare it with what BotFather says"
+    return mask(" ".join(error.message.split())).rstrip(".")
 
 
 async def _checks(bot: Bot, settings: Settings, telegram: TelegramSettings) -> list[Check]:
@@ -115,99 +123,151 @@ async def _checks(bot: Bot, settings: Settings, telegram: TelegramSettings) -> l
     return [
         Check("telegram token", Health.GREEN, f"belongs to @{me.username}"),
         _privacy(sees_all=bool(me.can_read_all_group_messages)),
-        _receiving(await bot.get_webhook_info(), telegram),
-        *await _places(bot, settings, me.id),
+        _receiving(await bot.get_webhook_info(), settings, telegram),
+        *[await _place(bot, place, me.id) for place in _places(settings)],
+        *[await _approver(bot, identity) for identity in _approvers(settings)],
     ]
 
 
 async def _webhook(bot: Bot, settings: TelegramSettings) -> str:
-    secret = settings.secret("webhook_secret")
-    if not secret or not settings.webhook_url:
-        raise SettingsError("A webhook needs telegram.webhook_url and a secret (telegram.webhook_secret_file).")
-    url = settings.webhook_url.rstrip("/") + PATH
+    secret, url = settings.secret("webhook_secret"), _url(settings)
+    if missing := _missing(settings):
+        raise SettingsError(missing)
     # Always set: Telegram doesn't tell whether the secret that it holds is still ours.
     await bot.set_webhook(url, allowed_updates=ALLOWED_UPDATES, secret_token=secret)
     return f"webhook: {url}, with a secret and just the updates that are read"
 
 
-async def _polling(bot: Bot) -> str:
+def _missing(settings: TelegramSettings) -> str:
+    """What a webhook still needs, nothing if it has all. Raises SettingsError."""
+    if not settings.webhook_url:
+        return "A webhook needs telegram.webhook_url, the https address under which Telegram reaches this service."
+    if not settings.secret("webhook_secret"):
+        return "A webhook needs a secret: name its file in telegram.webhook_secret_file."
+    return ""
+
+
+def _url(settings: TelegramSettings) -> str:
+    return settings.webhook_url.rstrip("/") + PATH
+
+
+async def _no_webhook(bot: Bot) -> str:
     if not (await bot.get_webhook_info()).url:
-        return "polling: no webhook is in the way"
+        return "webhook: none, so polling works"
     await bot.delete_webhook()
-    return "polling: the webhook is removed; waiting updates are kept"
+    return "webhook: removed, so polling works; waiting updates are kept"
 
 
 async def _commands(bot: Bot, language: str, texts: Mapping[str, str]) -> str:
-    wanted = [BotCommand(name, text) for name, text in texts.items()]
+    name = f"commands ({language or 'default'})"
+    wanted = [BotCommand(command, text) for command, text in texts.items()]
     if list(await bot.get_my_commands(language_code=language)) == wanted:
-        return f"commands ({language or 'default'}): right already"
-    await bot.set_my_commands(wanted, language_code=language)
-    return f"commands ({language or 'default'}): set"
+        return f"{name}: {'right already' if wanted else 'none'}"
+    if wanted:
+        await bot.set_my_commands(wanted, language_code=language)
+        return f"{name}: set"
+    await bot.delete_my_commands(language_code=language)
+    return f"{name}: removed"
 
 
-async def _description(bot: Bot, language: str, text: str) -> str:
-    if (await bot.get_my_description(language_code=language)).description == text:
-        return f"description ({language or 'default'}): right already"
-    await bot.set_my_description(text, language_code=language)
-    await bot.set_my_short_description(text, language_code=language)
-    return f"description ({language or 'default'}): set"
+async def _texts(bot: Bot, language: str, text: str) -> str:
+    """The description (an empty chat shows it) and the short one (the profile does)."""
+    name = f"descriptions ({language or 'default'})"
+    long = (await bot.get_my_description(language_code=language)).description
+    short = (await bot.get_my_short_description(language_code=language)).short_description
+    if long == short == text:
+        return f"{name}: {'right already' if text else 'none'}"
+    if long != text:
+        await bot.set_my_description(text, language_code=language)
+    if short != text:
+        await bot.set_my_short_description(text, language_code=language)
+    return f"{name}: {'set' if text else 'removed'}"
 
 
 def _privacy(*, sees_all: bool) -> Check:
     if sees_all:
-        text = "off: the bot reads everything in its groups, replies to cards need no mention"
+        text = "off: the bot reads everything in its groups, more than it needs; BotFather's /setprivacy turns it on"
         return Check("telegram privacy mode", Health.YELLOW, text)
     text = "on: in groups it reads commands, mentions and replies to its own messages, which is all that it needs"
     return Check("telegram privacy mode", Health.GREEN, text)
 
 
-def _receiving(info: WebhookInfo, settings: TelegramSettings) -> Check:
-    name = "telegram receiving"
-    if settings.receive == "polling":
-        if info.url:
-            return Check(name, Health.RED, "a webhook takes the updates; run: make deploy-telegram")
-        return Check(name, Health.GREEN, f"polling, {info.pending_update_count} updates wait")
-    wanted = settings.webhook_url.rstrip("/") + PATH
-    if info.url != wanted:
-        return Check(
-            name, Health.RED, f"the webhook is {info.url or 'not set'}, not {wanted}; run: make deploy-telegram"
-        )
+def _receiving(info: WebhookInfo, settings: Settings, telegram: TelegramSettings) -> Check:
+    state, text = _polled(info) if telegram.receive == "polling" else _pushed(info, settings, telegram)
+    return Check("telegram receiving", state, text)
+
+
+def _polled(info: WebhookInfo) -> tuple[Health, str]:
+    if info.url:
+        return Health.RED, f"by polling, but a webhook ({info.url}) takes the updates; {_AGAIN}"
+    return Health.GREEN, f"by polling; {info.pending_update_count} updates wait"
+
+
+def _pushed(info: WebhookInfo, settings: Settings, telegram: TelegramSettings) -> tuple[Health, str]:
+    if missing := _missing(telegram):
+        return Health.RED, missing
+    if settings.http.port is None:
+        return Health.RED, "by webhook, but nothing listens for it: set http.port"
+    if info.url != _url(telegram):
+        return Health.RED, f"the webhook is {info.url or 'not set'}, not {_url(telegram)}; {_AGAIN}"
     if set(info.allowed_updates or ()) != set(ALLOWED_UPDATES):
-        return Check(name, Health.RED, "the webhook takes other updates than are read; run: make deploy-telegram")
-    if info.last_error_message:
-        return Check(name, Health.YELLOW, f"webhook, but Telegram's last call failed: {info.last_error_message}")
-    return Check(name, Health.GREEN, f"webhook, {info.pending_update_count} updates wait")
+        return Health.RED, f"the webhook takes other updates than are read; {_AGAIN}"
+    if info.last_error_message and info.last_error_date:
+        return Health.YELLOW, (
+            f"by webhook; {info.pending_update_count} updates wait, and the last call that failed was at"
+            f" {info.last_error_date:%Y-%m-%d %H:%M:%S} UTC: {info.last_error_message}"
+        )
+    return Health.GREEN, f"by webhook; {info.pending_update_count} updates wait"
 
 
-async def _places(bot: Bot, settings: Settings, me: int) -> list[Check]:
-    """Each chat that gets cards, and each approver who would be told in private."""
+def _places(settings: Settings) -> list[str]:
+    """The chats and topics where cards go, and those that have lists of their own."""
     people = settings.directory()
-    places = {place.partition("/")[0] for place in (*people.conversations, *people.routes) if is_chat(place)}
-    found = [await _place(bot, place, me) for place in sorted(places)]
-    identities = _telegram_ids(people.approvers, people.principals)
-    return [*found, *[await _reachable(bot, identity) for identity in identities]]
+    routes = (route for conversation in people.conversations.values() for route in conversation.routes or ())
+    return sorted({p for p in (*people.conversations, *people.routes, *routes) if p.startswith(_PREFIX)})
 
 
 async def _place(bot: Bot, place: str, me: int) -> Check:
-    chat_id, _ = parse_place(place)
+    try:
+        chat_id, topic = parse_place(place)
+    except ValueError:
+        return Check(place, Health.RED, "isn't a chat of Telegram: telegram:ID, or telegram:ID/TOPIC")
     try:
         chat = await bot.get_chat(chat_id)
-        member = await bot.get_chat_member(chat_id, me)
-    except TelegramError as error:
-        return Check(place, Health.RED, f"cards can't reach it: {error.message}. Add the bot to that chat.")
-    if chat.type != "private" and member.status != "administrator":
-        return Check(place, Health.YELLOW, "cards reach it; reactions only if the bot is an administrator there")
+        member = None if chat.type == ChatType.PRIVATE else await bot.get_chat_member(chat_id, me)
+        if isinstance(member, ChatMemberRestricted) and not member.can_send_messages:
+            return Check(place, Health.RED, "cards can't reach it: the bot may not write there")
+        # The one call that only shows "typing" is refused where a card would be.
+        await bot.send_chat_action(chat_id, ChatAction.TYPING, message_thread_id=topic)
+    except ChatMigrated as error:
+        now = await _place(bot, f"{_PREFIX}{error.new_chat_id}", me)
+        return replace(now, name=place, text=f"became {now.name}; {now.text}")
+    except (BadRequest, Forbidden) as error:
+        return Check(place, Health.RED, f"cards can't reach it: {reason(error)}. Is the bot in that chat?")
+    if member is not None and member.status != ChatMemberStatus.ADMINISTRATOR:
+        return Check(place, Health.YELLOW, "cards reach it; reactions count only where the bot is an administrator")
     return Check(place, Health.GREEN, "cards and reactions work there")
 
 
-async def _reachable(bot: Bot, identity: str) -> Check:
+def _approvers(settings: Settings) -> list[str]:
+    """The Telegram identities of everybody who may approve somewhere."""
+    people = settings.directory()
+    listed = {*people.approvers, *(name for c in people.conversations.values() for name in c.approvers or ())}
+    return sorted({i for name in listed for i in _identities(name, people.principals) if i.startswith(_PREFIX)})
+
+
+def _identities(name: str, principals: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+    yield name
+    yield from principals.get(name, ())
+
+
+async def _approver(bot: Bot, identity: str) -> Check:
+    number = identity.removeprefix(_PREFIX)
+    if not number.isdecimal():
+        return Check(identity, Health.RED, "isn't anybody on Telegram: an approver is telegram:NUMBER, as /whoami says")
     try:
-        await bot.get_chat(int(identity.partition(":")[2]))
-    except TelegramError:
-        return Check(identity, Health.YELLOW, "can't be written to in private until they have started the bot")
+        await bot.send_chat_action(int(number), ChatAction.TYPING)
+    except (BadRequest, Forbidden) as error:
+        text = f"approver, but not in private: {reason(error)}. They must send the bot /start there"
+        return Check(identity, Health.YELLOW, text)
     return Check(identity, Health.GREEN, "approver, can be written to in private")
-
-
-def _telegram_ids(approvers: Iterable[str], principals: Mapping[str, tuple[str, ...]]) -> list[str]:
-    identities = {i for name in approvers for i in (name, *principals.get(name, ())) if i.startswith("telegram:")}
-    return sorted(identities)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 from base64 import b32encode
 from typing import TYPE_CHECKING, Any
@@ -47,7 +48,8 @@ def digest_of(
 
     `args` is canonical already and is spliced in: the keys around it are written in RFC 8785 order.
     """
-    tail = rfc8785.dumps(
+    # Strings and lists only, keys in order: what the standard encoder writes of those is canonical already.
+    tail = json.dumps(
         {
             "cwd": cwd,
             "definition": definition,
@@ -55,8 +57,10 @@ def digest_of(
             "preconditions": [list(pair) for pair in preconditions],
             "tool": tool,
             "tools": tools,
-        }
-    )
+        },
+        ensure_ascii=False,
+        separators=(",", ":"),
+    ).encode()
     return hashlib.sha256(b'{"args":' + args + b"," + tail[1:]).hexdigest()
 
 

@@ -153,6 +153,7 @@ def _facts(call: Call) -> dict[str, str]:
     why = said_why.get(call.decision) if call.decision else None
     return {
         "by": one_line(by, 80),
+        "how": (Decision.ALLOWED if call.decision is Decision.ALLOWED else Decision.APPROVED).value,
         "reason": mask(visible(call.reason or "")),
         "why": _told(why or call.verdict.message or call.verdict.why),
         "error": _told(call.error or str(call.result or Result.UNKNOWN)),

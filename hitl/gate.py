@@ -184,7 +184,8 @@ class Gate:
             verdict = replace(verdict, action=Action.APPROVE, why=say("why.must_ask"))
         if verdict.risk is Risk.CRITICAL and verdict.action is Action.ALLOW:
             verdict = replace(verdict, action=Action.APPROVE)
-        return replace(verdict, timeout_s=timeout_of(verdict.timeout_s, ask.timeout_s))
+        timeout_s = timeout_of(verdict.timeout_s, ask.timeout_s)
+        return verdict if timeout_s == verdict.timeout_s else replace(verdict, timeout_s=timeout_s)
 
     def _same(self, old: Call, digest: str, ask: Ask) -> Submitted:
         if (old.digest, old.origin) != (digest, ask.origin):
@@ -218,7 +219,7 @@ class Gate:
     def _new(self, draft: Draft, short: str, now: datetime) -> Change:
         ask, verdict = draft.ask, draft.verdict
         approvers = self.people.approvers_for(ask.origin, verdict)
-        call = draft.call(short, now, approvers, self.people.routes_for(ask.origin))
+        call = draft.call(short, now, approvers, self.people.routes_for(ask.origin, approvers))
         call = call.evolve(row_mac=self.keys.seal(Purpose.ROW, seals.row_bytes(call)))
         asked = Entry(call.ref, "asked", ask.requester, recorded(call))
         if verdict.action is Action.DENY:
@@ -231,17 +232,14 @@ class Gate:
         nobody = self._unreachable(parked)
         if nobody is None:
             posts = tuple(Post(call.ref, route, PostKind.CARD) for route in call.routes)
-            return Change(parked, entries=(asked, _entry(parked, "parked", "policy")), posts=posts)
+            return Change(parked, entries=(asked,), posts=posts)
         ended = self._decided(advance(parked, Event.UNDELIVERABLE), "service", now, nobody).evolve(error=nobody)
         return Change(ended, entries=(asked, _entry(ended, "undeliverable", "service", why=nobody)))
 
     def _allowed(self, call: Call, asked: Entry, now: datetime) -> Change:
         allowed = self._decided(advance(call, Event.ALLOW), f"policy:{call.verdict.policy}", now)
-        entries = [asked, _entry(allowed, "allowed", "policy")]
         ready = self._ready(allowed, now)
-        if ready.claim:
-            entries.append(_entry(ready, "claimed", self.owner))
-        return Change(ready, entries=entries)
+        return Change(ready, entries=(asked, _entry(ready, "allowed", "policy", claimed_by=_claimant(ready))))
 
     def _unreachable(self, call: Call) -> str | None:
         """Why nobody can answer the call, if so."""
@@ -387,9 +385,11 @@ class Gate:
             vote = self._sealed_vote(reply, call, principal, now, approve=True, reason=reason)
             decided = self._decided(advance(call, Event.APPROVE), principal, now, reason)
             policies = {"policy_asked": call.verdict.policy, "policy_now": verdict.policy}
-            entries = [_entry(decided, "approved", principal, **_how(reply), **policies)]
             ended = _refused(decided, unfit, now) if unfit else self._ready(decided, now)
-            entries += self._followed(ended, unfit)
+            taken = {"claimed_by": _claimant(ended)}
+            entries = [_entry(ended, "approved", principal, **_how(reply), **policies, **taken)]
+            if unfit:
+                entries.append(_entry(ended, "refused", "service", why=unfit))
             return Change(ended, (vote,), entries, edits(ended), handled=reply.event)
 
         ended = await self._swap(call, seal)
@@ -397,14 +397,8 @@ class Gate:
             return None
         reach("gate.approved")
         key = "answer.approved.late_hold" if unfit else "answer.approved"
-        text = say(key, short=call.short, error=one_line(mask(ended.error or "")))
+        text = say(key, short=call.short, error=one_line(mask(ended.error)) if ended.error else "")
         return Answer(Came.APPROVED, text, ended, self._lease_of(ended))
-
-    def _followed(self, call: Call, unfit: str | None) -> list[Entry]:
-        """What the record says of what followed a decision in the same commit."""
-        if unfit:
-            return [_entry(call, "refused", "service", why=unfit)]
-        return [_entry(call, "claimed", self.owner)] if call.claim else []
 
     async def _hold(
         self, reply: Reply, call: Call, principal: str, reading: Reading, verdict: Verdict
@@ -628,7 +622,13 @@ class Gate:
         `secret` is what `claim` was given the hash of. Raises CallUnknown, NotApprover for another's call,
         AlreadyDecided where it ended another way.
         """
-        call = await self._known(target)
+        return await self._finish(await self._known(target), secret, ran)
+
+    async def finish_own(self, lease: Lease, ran: Ran) -> Call:
+        """`finish` for a lease that this process took itself; the call is as it was then, or the swap tells."""
+        return await self._finish(lease.call, self._secret, ran)
+
+    async def _finish(self, call: Call, secret: str, ran: Ran) -> Call:
         for _ in range(_TRIES):
             if call.claim is None or not _same(call.claim.secret_hash, secret_hash(secret)):
                 raise NotApprover(say("refused.finish", short=call.short))
@@ -647,10 +647,6 @@ class Gate:
                 return ended
             call = await self._fresh(call)
         raise Unavailable
-
-    async def finish_own(self, lease: Lease, ran: Ran) -> Call:
-        """`finish` for a lease that this process took itself."""
-        return await self.finish(lease.call.ref, self._secret, ran)
 
     async def _unfit_to_run_stored(self, call: Call) -> str | None:
         """Why a call whose decision is in the store may not run now, if so: its seals come first."""
@@ -765,6 +761,8 @@ def secret_hash(secret: str) -> str:
 
 def _speakable(reply: Reply) -> Reply:
     """The reply with nothing in it that the record couldn't hold."""
+    if reply.text.isascii() and (reply.reason is None or reply.reason.isascii()):
+        return reply
     reason = None if reply.reason is None else encodable(reply.reason)
     return replace(reply, text=encodable(reply.text), reason=reason)
 
@@ -789,7 +787,7 @@ def _unclaimable(call: Call) -> SaysoError:
 
 
 def _unfit_error(call: Call, why: str) -> SaysoError:
-    text = say("agent.refused", short=call.short, error=why)
+    text = say("agent.refused", short=call.short, how=Decision.APPROVED.value, error=why)
     broken = why in {say("unfit.row"), say("unfit.decision"), say("unfit.votes")}
     return Tampered(text) if broken else InvalidConfirmation(text)
 
@@ -819,6 +817,11 @@ def edits(call: Call) -> tuple[Post, ...]:
     cards = tuple(Post(call.ref, route, PostKind.EDIT) for route in call.routes)
     told = call.ended and call.runs is Runs.SERVICE and is_chat(call.origin)
     return (*cards, Post(call.ref, call.origin, PostKind.NOTICE)) if told else cards
+
+
+def _claimant(call: Call) -> str | None:
+    """Who claimed the call in the commit that decided it, if somebody did."""
+    return call.claim.owner if call.claim else None
 
 
 def _held(call: Call, owner: str, secret: str) -> Lease | None:

@@ -19,6 +19,8 @@ class What(StrEnum):
     COMMAND = "command"
     MOVED = "moved"
     BARRED = "barred"
+    REASON = "reason"
+    PAGE = "page"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +30,11 @@ class Heard:
     identity: who, as the platform proves it. conversation: where, in the form of a route. message: the platform's
     id of the message that it is, or is on. answers: the id of the message that it replies to, if any.
     answers_ours: that message's text when we wrote it. asked: the identity of whoever that message asked, if it
-    asked one person. data: a button's. press: what to answer a press with. command: without its slash; text is then
-    what followed it. addressed: said to us rather than to others there. barred: the key of the sentence that says
-    why such an event never counts. moved_to: where a conversation went.
+    asked one person. thread: the id of the message whose thread it stands in. target: the ref that a window of ours
+    is about. data: a button's. press: how to answer that person alone. command: without its slash; text is then what
+    followed it. private: said where unaddressed text may decide. addressed: said to us rather than to others there.
+    overheard: said to nobody by name, where we are spoken with. barred: the key of the sentence that says why such
+    an event never counts. moved_to: where a conversation went.
     """
 
     what: What
@@ -40,12 +44,15 @@ class Heard:
     answers: str | None = None
     answers_ours: str = ""
     asked: str = ""
+    thread: str | None = None
+    target: str = ""
     text: str = ""
     data: str = ""
     press: str | None = None
     command: str = ""
     private: bool = False
     addressed: bool = False
+    overheard: bool = False
     barred: str | None = None
     moved_to: str = ""
     at: datetime | None = None

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 SHARED_IDENTITIES = frozenset({"telegram:1087968824", "telegram:777000", "telegram:136817688"})
 #: Chat platforms: cards reach them through the outbox. Any other place is local and sees calls at commit.
 CHAT_PLATFORMS = frozenset({"telegram", "slack"})
+#: Words in a list of routes: where the call was asked, and each of its approvers in private.
+ORIGIN, APPROVERS = "origin", "approvers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,7 @@ class Conversation:
     """What the operator set for one conversation; None means the installation's setting.
 
     `self_approval` is the highest risk that a requester may approve alone, None for never; critical is never.
-    `routes` are the places that its cards go to.
+    `routes` are the places that its cards go to; `origin` and `approvers` stand for places that a call tells.
     """
 
     id: str
@@ -104,12 +106,25 @@ class Directory:
         own = any(self.may_approve_own(verdict, origin, surface) for surface in ("", "socket"))
         return requester in call_approvers and own
 
-    def routes_for(self, origin: str) -> tuple[str, ...]:
-        """The chat places that get the card of a call from that conversation."""
+    def routes_for(self, origin: str, approvers: tuple[str, ...] = ()) -> tuple[str, ...]:
+        """The chat places that get the card of a call from that conversation, each once."""
         listed = self._conversation(origin).routes
-        if listed is not None:
-            return listed
-        return (origin,) if is_chat(origin) else self.routes
+        if listed is None:
+            listed = (ORIGIN,) if is_chat(origin) else self.routes
+        found = (place for route in listed for place in self._places(route, origin, approvers))
+        return tuple(dict.fromkeys(found))
+
+    def identities(self, principal: str) -> tuple[str, ...]:
+        """By what platforms may know a principal."""
+        return (principal, *self.principals.get(principal, ()))
+
+    def _places(self, route: str, origin: str, approvers: tuple[str, ...]) -> tuple[str, ...]:
+        """A person's private conversation has the person's name, on every chat platform."""
+        if route == ORIGIN:
+            return (origin,) if is_chat(origin) else ()
+        if route == APPROVERS:
+            return tuple(i for principal in approvers for i in self.identities(principal) if is_chat(i))
+        return (route,)
 
     def is_local(self, principal: str) -> bool:
         """Whether the principal is known on this machine, where the pending list shows every call."""
@@ -125,7 +140,19 @@ class Directory:
             yield from (conversation.approvers, conversation.requesters)
 
     def _conversation(self, origin: str) -> Conversation:
-        return self.conversations.get(origin) or Conversation(origin)
+        """A thread is as its channel, unless it is listed itself."""
+        found = self.conversations.get(origin) or self.conversations.get(channel_of(origin))
+        return found or Conversation(origin)
+
+
+def channel_of(place: str) -> str:
+    """The channel of a Slack thread; any other place is itself."""
+    return place.rpartition("/")[0] if place.startswith("slack:") and place.count("/") > 1 else place
+
+
+def chat_of(place: str) -> str:
+    """The chat that a place is, or is a topic or thread of."""
+    return channel_of(place) if place.startswith("slack:") else place.partition("/")[0]
 
 
 def is_chat(place: str) -> bool:
@@ -134,5 +161,5 @@ def is_chat(place: str) -> bool:
 
 
 def belongs(call: Call, conversation: str) -> bool:
-    """Whether the call's card stands in that conversation."""
-    return conversation == call.origin or conversation in call.routes
+    """Whether the call's card stands in that conversation; all threads of a channel are one place."""
+    return channel_of(conversation) in map(channel_of, (call.origin, *call.routes))

@@ -59,8 +59,15 @@ def visible(text: str, *, keep_newlines: bool = True) -> str:
     Line feeds and tabs stay, unless `keep_newlines` is false: then they are written `\n` and `\t`. Of a
     flood of combining marks the first four on each letter stay and the others are counted.
     """
+    if _harmless(text):
+        return text
     shown = str(_UNSAFE.sub(_escaped, text))
     return shown if keep_newlines else shown.translate(_ONE_LINE)
+
+
+def _harmless(text: str) -> bool:
+    """Whether the text is printable ASCII on one line, as most is: nothing in it needs a closer look."""
+    return text.isascii() and text.isprintable()
 
 
 def encodable(text: str) -> str:
@@ -73,6 +80,8 @@ def hidden(text: str) -> int:
 
     Line breaks (LF, CR LF) and tabs are not counted.
     """
+    if _harmless(text):
+        return 0
     return sum(_count(match) for match in _UNSAFE.finditer(text.replace("\r\n", "\n")))
 
 
@@ -80,6 +89,8 @@ def one_line(text: str, limit: int = 200) -> str:
     """The visible text on one line of at most `limit` characters: breaks are shown as a sign, the middle
     is cut.
     """
+    if _harmless(text):
+        return cut_middle(text, limit).text
     return cut_middle(visible(_LINE_BREAK.sub("\n", text)).translate(_RETURNS), limit).text
 
 

@@ -41,12 +41,14 @@ class Purpose(StrEnum):
 
 def frame(parts: Iterable[str | bytes | None]) -> bytes:
     """Parts joined so that no two lists of parts give the same bytes: each with its length before it."""
-    framed = bytearray()
+    framed: list[bytes] = []
     for part in parts:
-        raw = b"" if part is None else part.encode() if isinstance(part, str) else part
-        framed += b"%d%s" % (len(raw), b"-" if part is None else b":")
-        framed += raw
-    return bytes(framed)
+        if part is None:
+            framed.append(b"0-")
+            continue
+        raw = part.encode() if isinstance(part, str) else part
+        framed += (b"%d:" % len(raw), raw)
+    return b"".join(framed)
 
 
 class Keyring:

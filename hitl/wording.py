@@ -124,6 +124,28 @@ ENGLISH: Mapping[str, str] = {
     "chat.channel": "Posts in a channel's name don't decide. Nothing was decided.",
     "chat.edited": "An edited message decides nothing. Send a new one.",
     "chat.forwarded": "A forwarded message decides nothing. Nothing was decided.",
+    "chat.stranger": "You are from elsewhere, and I can't tell from where. Nothing was decided.",
+    "chat.broadcast": "A message that goes to the channel too decides nothing. Answer in the thread alone.",
+    # the same on Slack
+    "slack.help": (
+        "I run nothing that can't be undone without your say-so.\n"
+        "/sayso pending: what waits\n/sayso show REF: one call whole\n/sayso approve REF\n/sayso reject REF REASON\n"
+        "/sayso withdraw REF: take back what you asked\n/sayso status: how I am\n"
+        "/sayso whoami: your id for the configuration\n"
+        "Or answer a card: press, or write yes, or no because REASON, in its thread."
+    ),
+    "slack.why.reject": "{short} is rejected. Why? (60 seconds; close this to leave it at that)",
+    "slack.why.approve": "{short} is approved only with a reason. Why?",
+    "slack.why.reject.by_command": "{short} is rejected. To say why, within 60 seconds: /sayso reject {short} REASON",
+    "slack.why.approve.by_command": "{short} is approved only with a reason: /sayso approve {short} REASON",
+    "slack.window.why": "Why?",
+    "slack.window.details": "Details",
+    "slack.window.send": "Send",
+    "slack.window.close": "Close",
+    "slack.page": "page {page} of {pages}",
+    "slack.page.before": "◀ Back",
+    "slack.page.next": "More ▶",
+    "slack.argument.empty": "(empty)",
     # refusals
     "refused.unknown": "There is no call {short}. Nothing was decided.",
     "refused.unknown.none": "Nothing waits for an answer.",
@@ -158,19 +180,19 @@ ENGLISH: Mapping[str, str] = {
     "unfit.nowhere": "no surface can show it",
     "unfit.surfaces": "every surface refused its card",
     # what an agent is told
-    "agent.succeeded": "{short} was approved and ran.",
+    "agent.succeeded": "{short} was {how} and ran.",
     "agent.denied": "{short} is denied by the policy: {why} It was not run.",
     "agent.rejected": "{short} was rejected. It was not run.",
     "agent.rejected.reason": "{short} was rejected, reason: {reason}. It was not run.",
     "agent.expired": "{short} expired: nobody answered in time, so it was not run. Silence is no answer by a person.",
     "agent.withdrawn": "{short} was withdrawn. It was not run.",
     "agent.undeliverable": "{short} could not be asked: {why}. It was not run.",
-    "agent.failed": "{short} was approved, but failed: {error}",
-    "agent.timed_out": "{short} was approved, but was stopped at its time limit. It may have done part of its work.",
-    "agent.released": "{short} was approved and is yours to run, once.",
-    "agent.refused": "{short} was approved, but not run: {error}. Ask anew if it is still wanted.",
-    "agent.lapsed": "{short} was approved, but nobody ran it in time. It was not run.",
-    "agent.unknown": "{short} was approved; whether it ran is not known. It is not tried again. Look before you ask anew.",
+    "agent.failed": "{short} was {how}, but failed: {error}",
+    "agent.timed_out": "{short} was {how}, but was stopped at its time limit. It may have done part of its work.",
+    "agent.released": "{short} was {how} and is yours to run, once.",
+    "agent.refused": "{short} was {how}, but not run: {error}. Ask anew if it is still wanted.",
+    "agent.lapsed": "{short} was {how}, but nobody ran it in time. It was not run.",
+    "agent.unknown": "{short} was {how}; whether it ran is not known. It is not tried again. Look before you ask anew.",
     "agent.pending": "{short} waits for a person.",
     "agent.allowed": "{short} is allowed.",
     "agent.approved": "{short} is approved.",

@@ -143,6 +143,8 @@ TO_SEND = (
 )
 #: Lease a row: nobody else takes it until then.
 LEASE_SENDING = "update outbox set not_before = ?, attempts = attempts + 1 where id = ?"
+#: No edit is leased, or put off, any more.
+FREE_EDITS = "update outbox set not_before = 0 where kind = 'edit' and not_before > 0"
 #: The edit being sent says all that these would.
 DROP_LATER_EDITS = "delete from outbox where ref = ? and route = ? and kind = 'edit' and id > ?"
 #: A row was told, or never can be.

@@ -48,6 +48,7 @@ class SqliteStore:
         with ExitStack() as undo:
             connection = undo.enter_context(closing(connect(database)))
             schema.ensure(connection, str(database))
+            _free_edits(connection, str(database))
             reader = undo.enter_context(closing(connect(database)))
             reader.execute("PRAGMA query_only=ON")
             checkpointer = Checkpointer(database)
@@ -242,6 +243,17 @@ class SqliteStore:
 
     def _calls(self, statement: str, *values: object) -> Sequence[Call]:
         return [rows.call_of(row) for row in self._read(statement, *values)]
+
+
+def _free_edits(connection: sqlite3.Connection, database: str) -> None:
+    """Whoever leased an edit is dead: the folder is ours alone. Edits may be repeated, so no card waits for the lease.
+
+    A card may not: within its lease a press on the one that was posted shows that it needs no second.
+    """
+    try:
+        connection.execute(sql.FREE_EDITS)
+    except sqlite3.Error as error:
+        raise unavailable(error, database) from error
 
 
 def _give_up(connection: sqlite3.Connection, sending: Sending, error: str, now: datetime) -> None:

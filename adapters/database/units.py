@@ -71,8 +71,7 @@ def _explain(error: sqlite3.IntegrityError) -> NoReturn:
 def _add(connection: sqlite3.Connection, change: Change, entries: Sequence[Entry], now: datetime) -> None:
     for vote in change.votes:
         connection.execute(sql.INSERT_VOTE, rows.vote_values(vote))
-    for entry in entries:
-        _record(connection, entry, now)
+    _record(connection, entries, now)
     for post in change.posts:
         _queue(connection, post, now)
     for prompt in change.prompts:
@@ -82,10 +81,14 @@ def _add(connection: sqlite3.Connection, change: Change, entries: Sequence[Entry
         connection.execute(sql.EVENT_HANDLED, (micros(now), *change.handled))
 
 
-def _record(connection: sqlite3.Connection, entry: Entry, now: datetime) -> None:
-    last, prev = connection.execute(sql.LAST_LINE, (entry.ref,)).fetchone() or (0, FIRST)
-    line = chain(prev, last + 1, now, entry)
-    connection.execute(sql.INSERT_LINE, rows.line_values(line))
+def _record(connection: sqlite3.Connection, entries: Sequence[Entry], now: datetime) -> None:
+    """Add lines to their chains; where a chain ends is asked once, however many lines it gets."""
+    ends: dict[str, tuple[int, str]] = {}
+    for entry in entries:
+        last, prev = ends.get(entry.ref) or connection.execute(sql.LAST_LINE, (entry.ref,)).fetchone() or (0, FIRST)
+        line = chain(prev, last + 1, now, entry)
+        connection.execute(sql.INSERT_LINE, rows.line_values(line))
+        ends[entry.ref] = (line.seq, line.hash)
 
 
 def _queue(connection: sqlite3.Connection, post: Post, now: datetime) -> None:

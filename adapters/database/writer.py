@@ -50,8 +50,13 @@ LARGEST_GROUP = 256
 LOCK_WAIT_S = 5.0
 _LOCK_LOOK_S = 0.002
 #: The share of the latest commit in the running mean of how long commits take.
-_SHARE = 0.1
+_SHARE = 0.25
 _FIRST_GUESS_S = 100e-6
+#: One slow commit isn't a slow disk: no commit counts for more than this.
+_COUNTS_S = 2 * INLINE_S
+#: While commits run on the thread, one in so many runs on the loop, to measure the disk: what the thread measures
+#: is also its wait for the interpreter's lock.
+_PROBE = 32
 
 
 def connect(database: Path) -> sqlite3.Connection:
@@ -113,6 +118,7 @@ class Writer:
         self._at_rest: asyncio.Future[None] | None = None
         self._locked_since: float | None = None
         self._commit_s = _FIRST_GUESS_S
+        self._since_probe = 0
 
     def submit(self, work: Callable[[sqlite3.Connection, datetime], T]) -> asyncio.Future[T]:
         """What `work` returns, once that which it wrote is durable. It gets the clock's time, read once.
@@ -151,11 +157,24 @@ class Writer:
         failure = self._write(group)
         if failure is not None:
             self._settle(group, failure)
-        elif self._commit_s < INLINE_S:
-            self._settle(group, self._commit(len(group)))
+        elif self._is_quick():
+            self._settle(group, self._commit_here(len(group)))
         else:
             committed = self._loop.run_in_executor(self._pool, self._commit, len(group))
             committed.add_done_callback(lambda done: self._settle(group, done.result()))
+
+    def _is_quick(self) -> bool:
+        """Whether the next commit may hold up the loop: the disk is quick, or it is time to look whether it is."""
+        self._since_probe = 0 if self._commit_s < INLINE_S else (self._since_probe + 1) % _PROBE
+        return self._since_probe == 0
+
+    def _commit_here(self, units: int) -> Exception | None:
+        """Commit on the loop, and learn how quick the disk is."""
+        started = perf_counter()
+        failure = self._commit(units)
+        took = min(perf_counter() - started, _COUNTS_S)
+        self._commit_s += _SHARE * (took - self._commit_s)
+        return failure
 
     def _waits_for(self, error: Exception) -> bool:
         """Whether the turn comes again when a lock may be gone."""
@@ -196,7 +215,6 @@ class Writer:
 
     def _commit(self, units: int) -> Exception | None:
         """Make the group durable; what failed, if anything did."""
-        started = perf_counter()
         try:
             reach("writer.before-commit")
             if self._connection.in_transaction:
@@ -204,7 +222,6 @@ class Writer:
             reach("writer.after-commit")
         except Exception as error:  # noqa: BLE001 - handed to everybody who waits for the group
             return self._undone(error)
-        self._commit_s += _SHARE * (perf_counter() - started - self._commit_s)
         self._wrote(units)
         return None
 

@@ -14,15 +14,16 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from hitl.errors import InvalidConfirmation
 from hitl.text import one_line
+from hitl.wording import say
 
 _PLAIN: dict[Any, str] = {
-    str: "a string",
-    bool: "true or false",
-    int: "an integer",
-    float: "a number",
-    list: "a list",
-    dict: "an object",
-    type(None): "null",
+    str: "type.string",
+    bool: "type.boolean",
+    int: "type.integer",
+    float: "type.number",
+    list: "type.list",
+    dict: "type.object",
+    type(None): "type.null",
 }
 
 
@@ -35,8 +36,8 @@ class Parameter:
     required: bool
 
     def describe(self) -> str:
-        """The parameter as it enters the tool's definition."""
-        return f"{self.name}: {_said(self.kind)}{'' if self.required else ', optional'}"
+        """The parameter as it enters the tool's definition, the same in every language."""
+        return f"{self.name}: {inspect.formatannotation(self.kind)}{'' if self.required else ', optional'}"
 
 
 def parameters_of(function: Callable[..., Any], *, skip: int) -> tuple[Parameter, ...]:
@@ -54,18 +55,14 @@ def check(parameters: tuple[Parameter, ...], args: Mapping[str, Any]) -> None:
     known = {each.name for each in parameters}
     for name in args:
         if name not in known:
-            takes = ", ".join(sorted(known)) or "none"
-            raise _refusal(f"{one_line(name, 60)} is not an argument of this tool; it takes {takes}")
+            takes = ", ".join(sorted(known)) or say("args.none")
+            raise InvalidConfirmation(say("args.unknown", name=one_line(name, 60), takes=takes))
     for each in parameters:
         if each.name not in args:
             if each.required:
-                raise _refusal(f"{each.name} is missing")
+                raise InvalidConfirmation(say("args.missing", name=each.name))
         elif not _fits(args[each.name], each.kind):
-            raise _refusal(f"{each.name} must be {_said(each.kind)}")
-
-
-def _refusal(what: str) -> InvalidConfirmation:
-    return InvalidConfirmation(f"The argument {what}. Nothing was asked.")
+            raise InvalidConfirmation(say("args.type", name=each.name, type=_said(each.kind)))
 
 
 def _parameter(declared: inspect.Parameter, hints: Mapping[str, Any]) -> Parameter:
@@ -82,17 +79,17 @@ def _said(kind: Any) -> str:
     """The type for people. Raises TypeError where JSON has no such type."""
     origin, inner = get_origin(kind), get_args(kind)
     if kind is Any:
-        return "any value"
+        return say("type.any")
     if kind in _PLAIN:
-        return _PLAIN[kind]
+        return say(_PLAIN[kind])
     if origin is Literal:
-        return "one of " + ", ".join(map(repr, inner))
+        return say("type.choice", choices=", ".join(map(repr, inner)))
     if origin in {Union, types.UnionType}:
-        return " or ".join(map(_said, inner))
+        return say("type.or").join(map(_said, inner))
     if origin is list:
-        return f"a list, each item {_said(inner[0])}"
+        return say("type.list.of", type=_said(inner[0]))
     if origin is dict and inner[0] is str:
-        return f"an object, each value {_said(inner[1])}"
+        return say("type.object.of", type=_said(inner[1]))
     raise TypeError(f"{kind!r} is not a type that JSON can carry")
 
 

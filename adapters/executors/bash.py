@@ -20,6 +20,7 @@ from adapters.executors.output import Flow
 from adapters.executors.registry import Context, NotAsShown, Registry
 from hitl.errors import InvalidConfirmation
 from hitl.model import Preparation, Ran, Result, Risk
+from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -32,10 +33,11 @@ _SIGNALLED = 128
 _LONGEST_COMMAND = 131_071
 _CONFINED = "confinement"
 
+#: What people are told of each confinement, as keys of the catalogue.
 NOTES = {
     Confinement.BUBBLEWRAP: (),
-    Confinement.LANDLOCK: ("Confined by Landlock: files and TCP, not UDP.",),
-    Confinement.NONE: ("Not confined: it can reach whatever this service can.",),
+    Confinement.LANDLOCK: ("shell.landlock",),
+    Confinement.NONE: ("shell.unconfined",),
 }
 
 
@@ -55,12 +57,12 @@ class Shell:
         """What people are told of a command. It never runs less confined than it was shown."""
         command = args["command"]
         if "\0" in command or len(command.encode()) > _LONGEST_COMMAND:
-            raise InvalidConfirmation("The argument command is longer than a command can be, or holds NUL.")
+            raise InvalidConfirmation(say("args.command"))
         return Preparation(
-            f"Runs a command with bash in {self._root}.",
+            say("shell.does", folder=self._root),
             cwd=str(self._root),
             preconditions=((_CONFINED, self.way.value),),
-            notes=NOTES[self.way],
+            notes=tuple(say(key) for key in NOTES[self.way]),
             floor=Risk.HIGH if self.way is Confinement.NONE else Risk.LOW,
         )
 
@@ -72,7 +74,7 @@ class Shell:
         """Run a command line with bash in the workspace. What it started ends with it."""
         shown = context.preconditions.get(_CONFINED)
         if shown != self.way.value:
-            raise NotAsShown(f"It was to run confined by {shown}, which is no longer so. Nothing was run.")
+            raise NotAsShown(say("shell.otherwise", way=shown))
         with self._temporary() as temporary:
             return await self._run(command, context, temporary)
 
@@ -108,7 +110,6 @@ def register_shell(registry: Registry, shell: Shell, *, tools: str = "workspace"
         tools,
         "bash",
         shell.bash,
-        sentence="Runs a command with bash.",
         look=shell.look,
         now=shell.now,
         grace_s=GRACE_S + _KEEPER_S + 1,
@@ -160,7 +161,7 @@ async def _end(process: asyncio.subprocess.Process, reading: asyncio.Future[None
 def _ran(flow: Flow, status: int | None, late_s: float | None) -> Ran:
     output, cut = flow.kept()
     if late_s is not None:
-        error = f"It took longer than {late_s:g} s and was stopped. What it had done by then stays done."
+        error = say("shell.late", limit=f"{late_s:g}")
         return Ran(Result.TIMED_OUT, output, error, cut=cut)
     if status == 0:
         return Ran(Result.SUCCEEDED, output, exit_status=0, cut=cut)
@@ -169,7 +170,7 @@ def _ran(flow: Flow, status: int | None, late_s: float | None) -> Ran:
 
 def _failure(status: int | None) -> str:
     if status is None or status < 0:
-        return "It was ended from outside."
+        return say("shell.ended")
     if status > _SIGNALLED:
-        return f"It was ended by signal {status - _SIGNALLED}."
-    return f"It ended with status {status}."
+        return say("shell.signal", number=status - _SIGNALLED)
+    return say("shell.status", status=status)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from hitl.errors import InvalidConfirmation
 from hitl.text import one_line
+from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,11 +35,11 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _LONGEST_NAME = 255
 
 _PLAINLY = {
-    errno.ELOOP: "is a link, and links are not followed",
-    errno.ENOTDIR: "leads through a file or a link, and links are not followed",
-    errno.ENOENT: "is not there",
-    errno.EISDIR: "is a folder",
-    errno.EACCES: "may not be opened by this service",
+    errno.ELOOP: "path.link",
+    errno.ENOTDIR: "path.through",
+    errno.ENOENT: "path.absent",
+    errno.EISDIR: "path.folder",
+    errno.EACCES: "path.barred",
 }
 
 
@@ -60,9 +61,9 @@ class Folder:
             inside = path.removeprefix(f"{self.root}/") if path != str(self.root) else "."
         parts = tuple(part for part in inside.split("/") if part not in {"", "."})
         if inside.startswith("/") or ".." in parts:
-            raise _refusal(path, f"leads out of {self.root}")
+            raise _refusal("path.outside", path, root=self.root)
         if any("\0" in part or len(part.encode()) > _LONGEST_NAME for part in parts):
-            raise _refusal(path, "is no path")
+            raise _refusal("path.none", path)
         return parts
 
     @contextmanager
@@ -134,9 +135,9 @@ def open_regular(name: str, folder: int, path: str) -> Iterator[BufferedReader]:
 
 def _must_be_regular(status: os.stat_result, path: str) -> None:
     if stat.S_ISLNK(status.st_mode):
-        raise _refusal(path, "is a link, and links are not followed")
+        raise _refusal("path.link", path)
     if not stat.S_ISREG(status.st_mode):
-        raise _refusal(path, "is not a regular file")
+        raise _refusal("path.irregular", path)
 
 
 @contextmanager
@@ -145,7 +146,9 @@ def explained(path: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise _refusal(path, _PLAINLY.get(error.errno or 0) or f"can't be used: {error.strerror}") from error
+        if plainly := _PLAINLY.get(error.errno or 0):
+            raise _refusal(plainly, path) from error
+        raise _refusal("path.trouble", path, error=error.strerror) from error
 
 
 def _digest_at(parts: tuple[str, ...], folder: int) -> str:
@@ -183,5 +186,5 @@ def _put_in_place(spare: str, parts: tuple[str, ...], folder: int, base: str) ->
     return True
 
 
-def _refusal(path: str, what: str) -> InvalidConfirmation:
-    return InvalidConfirmation(f"{one_line(path, 120)} {what}.")
+def _refusal(key: str, path: str, **facts: object) -> InvalidConfirmation:
+    return InvalidConfirmation(say(key, path=one_line(path, 120), **facts))

@@ -7,6 +7,7 @@ from __future__ import annotations
 import codecs
 
 from hitl.text import cut_middle
+from hitl.wording import say
 
 #: Characters of output that are kept.
 OUTPUT_KEPT = 64_000
@@ -46,5 +47,5 @@ class Flow:
     def kept(self) -> tuple[str, int]:
         """The text, and how many characters are missing from it."""
         missing = self._length - len(self._head) - len(self._tail)
-        between = f"\n… {missing:,} characters left out …\n" if missing else ""
+        between = "\n" + say("card.left_out", count=f"{missing:,}") + "\n" if missing else ""
         return storable(self._head + between + self._tail), missing

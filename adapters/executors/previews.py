@@ -1,4 +1,7 @@
-"""What a card shows of a change to a file, before it is made: a unified diff, within a bound."""
+"""What a card shows of a change to a file, before it is made: a unified diff, within a bound.
+
+The form is that of `diff -u` (POSIX diff, "Diff -u Output Format", and GNU's mark for a missing last line feed).
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from hitl.text import cut_middle
 PREVIEW_KEPT = 16_000
 # Comparing is quadratic at worst; between longer texts only what both ends share is told apart.
 _COMPARED = 2_000
+_UNENDED = "\n\\ No newline at end of file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,34 +28,47 @@ class Change:
     removed: int
 
 
-def change(path: str, old: str, new: str) -> Change:
-    """The change from one text to another. Lines end at line feeds only, so that no other break hides one."""
-    before, after = old.split("\n"), new.split("\n")
-    lines = _compared(path, before, after) if max(len(before), len(after)) <= _COMPARED else None
-    lines = lines or _replaced(path, before, after)
-    marks = [line[:1] for line in lines[2:]]
-    return Change(cut_middle("\n".join(lines), PREVIEW_KEPT).text, marks.count("+"), marks.count("-"))
+def change(path: str, old: str | None, new: str) -> Change:
+    """The change from one text to another; `old` None is a file that isn't there.
+
+    Lines end at line feeds only, so that no other break hides one.
+    """
+    before, after = _lines(old or ""), _lines(new)
+    hunks = (_compared if max(len(before), len(after)) <= _COMPARED else _replaced)(before, after)
+    marks = [line[:1] for line in hunks]
+    names = ["--- /dev/null" if old is None else f"--- {path}", f"+++ {path}"] if hunks else []
+    diff = "\n".join([*names, *map(_ended, hunks)])
+    return Change(cut_middle(diff, PREVIEW_KEPT).text, marks.count("+"), marks.count("-"))
 
 
-def _compared(path: str, before: list[str], after: list[str]) -> list[str]:
-    return list(difflib.unified_diff(before, after, path, path, lineterm=""))
+def _lines(text: str) -> list[str]:
+    """The lines, each with the line feed that ends it; the last may have none."""
+    *lines, last = text.split("\n")
+    return [f"{line}\n" for line in lines] + [last] * bool(last)
 
 
-def _replaced(path: str, before: list[str], after: list[str]) -> list[str]:
+def _ended(line: str) -> str:
+    return line[:-1] if line.endswith("\n") else line + _UNENDED
+
+
+def _compared(before: list[str], after: list[str]) -> list[str]:
+    return list(difflib.unified_diff(before, after))[2:]
+
+
+def _replaced(before: list[str], after: list[str]) -> list[str]:
     """Everything between the lines that both texts start and end with, as removed and added."""
     start = _shared(before, after)
     end = _shared(before[start:][::-1], after[start:][::-1])
     gone, come = before[start : len(before) - end], after[start : len(after) - end]
     if not gone and not come:
         return []
-    spans = f"@@ -{start + 1},{len(gone)} +{start + 1},{len(come)} @@"
-    return [
-        f"--- {path}",
-        f"+++ {path}",
-        spans,
-        *(f"-{line}" for line in gone),
-        *(f"+{line}" for line in come),
-    ]
+    spans = f"@@ -{_span(start, len(gone))} +{_span(start, len(come))} @@\n"
+    return [spans, *(f"-{line}" for line in gone), *(f"+{line}" for line in come)]
+
+
+def _span(start: int, length: int) -> str:
+    """A range as POSIX has it: no length where it is one line, the line before where it is none."""
+    return f"{start + 1}" if length == 1 else f"{start + bool(length)},{length}"
 
 
 def _shared(one: list[str], other: list[str]) -> int:

@@ -25,6 +25,7 @@ from hitl.errors import InvalidConfirmation, SaysoError
 from hitl.model import Preparation, Ran, Result, ToolInfo
 from hitl.redaction import mask
 from hitl.text import cut_middle, one_line
+from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping
@@ -64,10 +65,10 @@ class Context:
 class Tool:
     """A registered tool.
 
-    `sentence` is a template over the arguments, `Deletes {path}.`. `look` finds, before people are asked,
-    what the call would do; it may raise InvalidConfirmation. `now` reads one precondition again by its
-    name. `grace_s` is how long past the limit the tool may take to stop what it started and to tell of
-    it.
+    `look` finds, before people are asked, what the call would do; it may raise InvalidConfirmation. Where
+    there is none, `sentence` tells of it: a template over the arguments in the operator's own words,
+    `Deletes {path}.`. `now` reads one precondition again by its name. `grace_s` is how long past the limit
+    the tool may take to stop what it started and to tell of it.
     """
 
     tools: str
@@ -79,10 +80,13 @@ class Tool:
     look: Callable[[Mapping[str, Any]], Preparation] | None
     now: Callable[[str], str] | None
     grace_s: float
+    definition: str = field(init=False)
 
-    @property
-    def definition(self) -> str:
+    def __post_init__(self) -> None:
         """SHA-256 over the tool's names, parameters, sentence and documentation, 64 hex digits."""
+        object.__setattr__(self, "definition", self._definition())
+
+    def _definition(self) -> str:
         parts = [self.tools, self.name, self.sentence, inspect.getdoc(self.function) or ""]
         declared = [*parts, *(each.describe() for each in self.parameters)]
         return hashlib.sha256(json.dumps(declared).encode()).hexdigest()
@@ -112,7 +116,7 @@ class Registry:
         name: str,
         function: Callable[..., Any],
         *,
-        sentence: str,
+        sentence: str = "",
         idempotent: bool = False,
         look: Callable[[Mapping[str, Any]], Preparation] | None = None,
         now: Callable[[str], str] | None = None,
@@ -121,10 +125,12 @@ class Registry:
         """Add a tool.
 
         Raises TypeError for a signature that doesn't declare each argument, ValueError for a name that is
-        taken.
+        taken, or a tool that nothing tells of.
         """
         if (tools, name) in self._tools:
             raise ValueError(f"{tools}.{name} is registered already")
+        if not sentence and look is None:
+            raise ValueError(f"{tools}.{name} needs a sentence, or a look that finds one")
         parameters = parameters_of(function, skip=1)
         self._tools[tools, name] = Tool(tools, name, function, sentence, parameters, idempotent, look, now, grace_s)
 
@@ -137,7 +143,7 @@ class Registry:
         """What the call would do. Raises InvalidConfirmation for arguments that can't be used."""
         tool = self._find(ask.tools, ask.tool)
         if tool is None:
-            raise InvalidConfirmation(f"{one_line(ask.tool)} is not on the list of tools that may run.")
+            raise InvalidConfirmation(say("tool.unlisted", tool=one_line(ask.tool)))
         check(tool.parameters, ask.args)
         if tool.look is None:
             return Preparation(sentence=tool.told(ask.args))
@@ -147,7 +153,7 @@ class Registry:
         """The first precondition that no longer holds, as a sentence."""
         tool = self._find(call.tools, call.tool)
         if tool is None:
-            return f"{one_line(call.tool)} is no longer on the list of tools that may run."
+            return say("tool.unlisted.now", tool=one_line(call.tool))
         if tool.now is None:
             return None
         return await _in_thread(_first_change, tool.now, call.preconditions)
@@ -196,9 +202,9 @@ class Registry:
 
 def _why_not(tool: Tool | None, call: Call) -> str | None:
     if tool is None:
-        return f"{one_line(call.tool)} is not on the list of tools that may run. Nothing was run."
+        return say("tool.unlisted.run", tool=one_line(call.tool))
     if tool.definition != call.definition:
-        return f"{tool.name} is no longer the tool that was shown. Nothing was run."
+        return say("tool.changed", tool=tool.name)
     try:
         check(tool.parameters, call.arguments)
     except InvalidConfirmation as refusal:
@@ -217,7 +223,7 @@ async def _contained(work: Awaitable[T]) -> T:
     try:
         return await work
     except SystemExit as end:
-        raise RuntimeError(f"the tool tried to exit with {end.code}") from end
+        raise RuntimeError(say("tool.exit", status=end.code)) from end
 
 
 def _in_thread(function: Callable[..., T], *args: Any) -> asyncio.Future[T]:
@@ -237,12 +243,12 @@ def _in_thread(function: Callable[..., T], *args: Any) -> asyncio.Future[T]:
 
 def _first_change(now: Callable[[str], str], preconditions: Collection[tuple[str, str]]) -> str | None:
     changed = next((name for name, value in preconditions if now(name) != value), None)
-    return changed and f"{one_line(changed.partition(':')[2] or changed)} has changed since it was shown."
+    return changed and say("path.changed", path=one_line(changed.partition(":")[2] or changed))
 
 
 def _outcome(work: asyncio.Future[Any]) -> Ran:
     if work.cancelled():
-        return Ran(Result.FAILED, error="The tool cancelled itself.")
+        return Ran(Result.FAILED, error=say("tool.cancelled"))
     error = work.exception()
     if isinstance(error, NotAsShown):
         return Ran(Result.REFUSED, error=_error_text(str(error)))
@@ -272,4 +278,4 @@ def _error_text(text: str) -> str:
 
 
 def _took_too_long(limit_s: float) -> str:
-    return f"The tool took longer than {limit_s:g} s. What it had done by then stays done."
+    return say("tool.late", limit=f"{limit_s:g}")

@@ -24,6 +24,7 @@ from adapters.executors.registry import Context, NotAsShown, Registry
 from hitl.errors import InvalidConfirmation
 from hitl.model import Preparation
 from hitl.text import cut_middle, one_line, visible
+from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -62,7 +63,7 @@ class Workspace:
         parts = self._folder.parts(path)
         with explained(path), self._folder.opened(parts) as folder, os.scandir(folder) as entries:
             shown = sorted(map(_entry, entries))
-        more = [f"… {len(shown) - MANY:,} more"] if len(shown) > MANY else []
+        more = [say("did.list.more", count=f"{len(shown) - MANY:,}")] if len(shown) > MANY else []
         return "\n".join([*shown[:MANY], *more])
 
     def read_file(self, _context: Context, path: str) -> str:
@@ -76,33 +77,34 @@ class Workspace:
         """Write a text file whole, in place of what was there; folders on the way are made."""
         parts, data = self._file(path), _encoded(text)
         base = context.preconditions.get(_key(parts), "")
-        with _as_shown("written"), self._changing, explained(path):
+        with _as_shown("path.not_written"), self._changing, explained(path):
             if not self._folder.replace(parts, data, base):
                 raise _changed(path)
-        return f"Wrote {_size(len(data))} to {one_line(path)}."
+        return say("did.write", size=_size(len(data)), path=one_line(path))
 
     def delete_file(self, context: Context, path: str) -> str:
         """Delete one file."""
         parts = self._file(path)
         self._delete({parts: context.preconditions.get(_key(parts), "")})
-        return f"Deleted {one_line(path)}."
+        return say("did.delete", path=one_line(path))
 
     def delete_files(self, context: Context, pattern: str) -> str:
         """Delete the files that match a pattern: `*`, `?`, `[...]` within a name, `**` for any folders."""
         bases = context.preconditions.items()
         self._delete({tuple(key.removeprefix(_BASE).split("/")): base for key, base in bases})
         lines = [key.removeprefix(_BASE) for key, _ in bases]
-        return "\n".join([f"Deleted {_files(len(lines))} for {one_line(pattern)}:", *lines])
+        told = say("did.delete.many", files=_files(len(lines)), pattern=one_line(pattern))
+        return "\n".join([told, *lines])
 
     def look_at_list(self, args: Mapping[str, Any]) -> Preparation:
         """Only the path is checked: what is listed may change."""
         path = args.get("path", ".")
         parts = self._folder.parts(path)
-        return self._prepared(f"Lists the files in {_shown(parts) or 'the workspace'}.")
+        return self._prepared(say("does.list", path=_shown(parts)) if parts else say("does.list.all"))
 
     def look_at_read(self, args: Mapping[str, Any]) -> Preparation:
         """Only the path is checked: what is read may change."""
-        return self._prepared(f"Reads {_shown(self._file(args['path']))}.")
+        return self._prepared(say("does.read", path=_shown(self._file(args["path"]))))
 
     def look_at_write(self, args: Mapping[str, Any]) -> Preparation:
         """The file as it is, and the difference that writing would make."""
@@ -118,21 +120,21 @@ class Workspace:
         with explained(args["path"]):
             old = self._standing(parts)
         if old.base == ABSENT:
-            raise InvalidConfirmation(f"{_shown(parts)} is not there.")
-        return self._prepared(
-            f"Deletes {_shown(parts)} ({_size(old.size)}). It can't be undone.", {_key(parts): old.base}
-        )
+            raise InvalidConfirmation(say("path.absent", path=_shown(parts)))
+        sentence = say("does.delete", path=_shown(parts), size=_size(old.size))
+        return self._prepared(sentence, {_key(parts): old.base})
 
     def look_at_delete_many(self, args: Mapping[str, Any]) -> Preparation:
         """The files that match now: these are shown, and no others are deleted."""
         pattern = args["pattern"]
         with explained(pattern), self._folder.opened(()) as root:
             found = list(islice(globs.regular_files(self._folder.parts(pattern), root), MANY + 1))
-        if not 0 < len(found) <= MANY:
-            many = f"more than {MANY:,} files; name fewer" if found else "no file"
-            raise InvalidConfirmation(f"{one_line(pattern)} matches {many}. Nothing was asked.")
+        if not found:
+            raise InvalidConfirmation(say("path.matches.none", pattern=one_line(pattern)))
+        if len(found) > MANY:
+            raise InvalidConfirmation(say("path.matches.many", pattern=one_line(pattern), most=f"{MANY:,}"))
         bases = {_key(parts): self._digest(parts) for parts in found}
-        sentence = f"Deletes {_files(len(found))} that match {one_line(pattern)}. It can't be undone."
+        sentence = say("does.delete.many", files=_files(len(found)), pattern=one_line(pattern))
         return self._prepared(sentence, bases, "\n".join(map(_shown, found)))
 
     def now(self, precondition: str) -> str:
@@ -145,7 +147,7 @@ class Workspace:
     def _file(self, path: str) -> tuple[str, ...]:
         parts = self._folder.parts(path)
         if not parts:
-            raise InvalidConfirmation(f"{one_line(path)} is the workspace itself.")
+            raise InvalidConfirmation(say("path.workspace", path=one_line(path)))
         return parts
 
     def _digest(self, parts: tuple[str, ...]) -> str:
@@ -167,14 +169,15 @@ class Workspace:
     def _delete(self, shown: Mapping[tuple[str, ...], str]) -> None:
         """Delete these files if all of them are as shown; else none."""
         with self._changing:
-            with _as_shown("deleted"):
+            with _as_shown("path.not_deleted"):
                 for parts, base in shown.items():
                     if base == ABSENT or self._digest(parts) != base:
                         raise _changed("/".join(parts))
             for done, (parts, base) in enumerate(shown.items()):
                 with explained("/".join(parts)):
                     if not self._folder.delete(parts, base):
-                        raise InvalidConfirmation(f"{_shown(parts)} changed; {_files(done)} deleted before it.")
+                        told = say("path.changed.midway", path=_shown(parts), files=_files(done))
+                        raise InvalidConfirmation(told)
 
     def _prepared(self, sentence: str, bases: Mapping[str, str] | None = None, preview: str = "") -> Preparation:
         return Preparation(
@@ -186,27 +189,27 @@ def register_workspace(registry: Registry, folder: Folder, *, tools: str = "work
     """Register the files' tools under a group name: list, read, write and delete."""
     files = Workspace(folder)
     rows = (
-        ("list_files", files.list_files, files.look_at_list, "Lists the files in {path}.", True),
-        ("read_file", files.read_file, files.look_at_read, "Reads {path}.", True),
-        ("write_file", files.write_file, files.look_at_write, "Writes {path}.", False),
-        ("delete_file", files.delete_file, files.look_at_delete, "Deletes {path}.", False),
-        ("delete_files", files.delete_files, files.look_at_delete_many, "Deletes {pattern}.", False),
+        ("list_files", files.list_files, files.look_at_list, True),
+        ("read_file", files.read_file, files.look_at_read, True),
+        ("write_file", files.write_file, files.look_at_write, False),
+        ("delete_file", files.delete_file, files.look_at_delete, False),
+        ("delete_files", files.delete_files, files.look_at_delete_many, False),
     )
-    for name, function, look, sentence, idempotent in rows:
-        registry.register(tools, name, function, sentence=sentence, idempotent=idempotent, look=look, now=files.now)
+    for name, function, look, idempotent in rows:
+        registry.register(tools, name, function, idempotent=idempotent, look=look, now=files.now)
 
 
 @contextmanager
-def _as_shown(done: str) -> Iterator[None]:
+def _as_shown(otherwise: str) -> Iterator[None]:
     """What can't be used any more, at the moment of the change, is not as it was shown."""
     try:
         yield
     except InvalidConfirmation as refusal:
-        raise NotAsShown(f"{refusal.message} Nothing was {done}.") from refusal
+        raise NotAsShown(say(otherwise, why=refusal.message)) from refusal
 
 
 def _changed(path: str) -> InvalidConfirmation:
-    return InvalidConfirmation(f"{one_line(path)} has changed since it was shown.")
+    return InvalidConfirmation(say("path.changed", path=one_line(path)))
 
 
 def _key(parts: tuple[str, ...]) -> str:
@@ -218,35 +221,36 @@ def _shown(parts: tuple[str, ...]) -> str:
 
 
 def _size(count: int) -> str:
-    return "1 byte" if count == 1 else f"{count:,} bytes"
+    return say("count.byte") if count == 1 else say("count.bytes", count=f"{count:,}")
 
 
 def _files(count: int) -> str:
-    return "1 file" if count == 1 else f"{count:,} files"
+    return say("count.file") if count == 1 else say("count.files", count=f"{count:,}")
 
 
 def _lines(count: int) -> str:
-    return "1 line" if count == 1 else f"{count:,} lines"
+    return say("count.line") if count == 1 else say("count.lines", count=f"{count:,}")
 
 
 def _encoded(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        raise InvalidConfirmation("The argument text holds a lone surrogate, which UTF-8 can't carry.") from None
+        raise InvalidConfirmation(say("args.surrogate")) from None
 
 
 def _written(path: str, old: _Standing, new: bytes) -> tuple[str, str]:
     """The sentence for writing a file, and its preview."""
     if old.base == hashlib.sha256(new).hexdigest():
-        return f"Writes {path} as it is already ({_size(len(new))}).", ""
+        return say("does.write.same", path=path, size=_size(len(new))), ""
     if old.text is None or len(new) > READ_WHOLE:
-        preview = cut_middle(new.decode(), PREVIEW_KEPT).text
-        return f"Replaces {path}: {_size(old.size)} by {_size(len(new))}.", preview
-    made = change(path, old.text, new.decode())
+        preview = cut_middle(new.decode().removesuffix("\n"), PREVIEW_KEPT).text
+        return say("does.write.whole", path=path, old=_size(old.size), new=_size(len(new))), preview
     if old.base == ABSENT:
-        return f"Makes the file {path} ({_size(len(new))}).", made.diff
-    return f"Changes {path}: {_lines(made.added)} added, {_lines(made.removed)} removed.", made.diff
+        return say("does.write.new", path=path, size=_size(len(new))), change(path, None, new.decode()).diff
+    made = change(path, old.text, new.decode())
+    sentence = say("does.write.lines", path=path, added=_lines(made.added), removed=_lines(made.removed))
+    return sentence, made.diff
 
 
 def _chunks(file: BufferedReader) -> Iterator[bytes]:
@@ -264,7 +268,7 @@ def _read_text(file: BufferedReader, path: str) -> str:
     size = os.fstat(file.fileno()).st_size
     text = _as_text(file.read()) if size <= READ_WHOLE else _read_edges(file, size)
     if text is None:
-        raise InvalidConfirmation(f"{one_line(path)} is binary ({_size(size)}); only text can be read.")
+        raise InvalidConfirmation(say("path.binary", path=one_line(path), size=_size(size)))
     return text
 
 
@@ -277,7 +281,8 @@ def _read_edges(file: BufferedReader, size: int) -> str | None:
         return None
     try:
         start = codecs.getincrementaldecoder("utf-8")().decode(head)
-        return f"{start}\n… {size - len(head) - len(tail):,} bytes left out …\n{tail.decode()}"
+        between = say("did.read.left_out", count=f"{size - len(head) - len(tail):,}")
+        return f"{start}\n{between}\n{tail.decode()}"
     except UnicodeDecodeError:
         return None
 
@@ -288,4 +293,4 @@ def _entry(entry: os.DirEntry[str]) -> str:
         return f"{shown}/"
     if entry.is_file(follow_symlinks=False):
         return f"{shown}  {_size(entry.stat(follow_symlinks=False).st_size)}"
-    return f"{shown}  (a link)" if entry.is_symlink() else f"{shown}  (not a file)"
+    return say("did.list.link", name=shown) if entry.is_symlink() else say("did.list.other", name=shown)

@@ -8,6 +8,7 @@ import socket
 from typing import TYPE_CHECKING, Any, Self
 
 from hitl.errors import Unavailable, by_code
+from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,20 +19,19 @@ if TYPE_CHECKING:
 class Client:
     """A connection to the service. Every method raises Unavailable when it can't be reached, or breaks off.
 
-    A line that the service refuses raises the error of the tree that it answered.
+    A line that the service refuses raises the error of the tree that it answered. `broken` tells afterwards that
+    the connection broke off, so that what was asked may have been recorded.
     """
 
     def __init__(self, path: Path) -> None:
+        self.broken = False
         self._path = path
         self._socket = socket.socket(socket.AF_UNIX)
         try:
             self._socket.connect(str(path))
         except OSError as error:
             self._socket.close()
-            raise Unavailable(
-                f"No service answers on {path} ({error.strerror or error}). Start it with `sayso run`; nothing was"
-                " done."
-            ) from error
+            raise Unavailable(say("reach.none", path=path, error=error.strerror or error)) from error
         self._lines = self._socket.makefile("rb")
 
     def __enter__(self) -> Self:
@@ -74,11 +74,12 @@ class Client:
         try:
             line = self._lines.readline()
         except OSError as error:
-            raise Unavailable(self._broken()) from error
+            raise self._broke_off() from error
         if not line.endswith(b"\n"):
-            raise Unavailable(self._broken())
+            raise self._broke_off()
         answer: dict[str, Any] = json.loads(line)
         return answer
 
-    def _broken(self) -> str:
-        return f"The service on {self._path} broke off. What it had recorded is kept; ask again with the same key."
+    def _broke_off(self) -> Unavailable:
+        self.broken = True
+        return Unavailable(say("reach.broken", path=self._path))

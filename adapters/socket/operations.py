@@ -14,8 +14,13 @@ from hitl.views import full_view, view
 from hitl.wording import say
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
     from hitl.answers import Answer, Submitted
     from hitl.gate import Gate
+
+    #: What is in the way of gating a call, a sentence each.
+    Troubles = Callable[[], Awaitable[Sequence[str]]]
 
 #: The conversation that calls asked over the socket belong to.
 LOCAL = "local"
@@ -39,11 +44,17 @@ class Desk(Protocol):
         """Wait until it is over."""
 
 
+async def untroubled() -> Sequence[str]:
+    """Where nobody knows of troubles."""
+    return ()
+
+
 class Operations:
     """The requests of one peer, known by `identity` (`local:UID`)."""
 
-    def __init__(self, desk: Desk, identity: str) -> None:
+    def __init__(self, desk: Desk, identity: str, troubles: Troubles = untroubled) -> None:
         self._desk = desk
+        self._troubles = troubles
         self._gate = desk.gate
         self.identity = identity
         self.principal = desk.gate.people.principal(identity)
@@ -143,7 +154,7 @@ class Operations:
     @do.register
     async def _(self, request: protocol.Ping) -> dict[str, Any]:
         del request
-        return {"identity": self.identity, "principal": self.principal}
+        return {"identity": self.identity, "principal": self.principal, "troubles": list(await self._troubles())}
 
     @property
     def _owner(self) -> str:

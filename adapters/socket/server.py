@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 import structlog
 from pydantic import ValidationError
 
-from adapters.socket.operations import Operations
+from adapters.socket.operations import Operations, untroubled
 from adapters.socket.protocol import LINE, LONGEST_LINE, REQUEST, Attach
 from hitl.errors import Failed, InvalidConfirmation, SaysoError, Unavailable
+from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from adapters.socket.operations import Desk
+    from adapters.socket.operations import Desk, Troubles
 
 SOCKET_NAME = "sayso.sock"
 _CREDENTIALS = struct.Struct("3i")
@@ -39,12 +40,22 @@ class Attached(Protocol):
 
 
 class SocketServer:
-    """One socket in a runtime folder of its own. `attach` makes a conversation for a peer and a way to show text."""
+    """One socket in a runtime folder of its own.
 
-    def __init__(self, folder: Path, desk: Desk, attach: Callable[[str, Callable[[str], None]], Attached]) -> None:
+    `attach` makes a conversation for a peer and a way to show text; `troubles` names what is in the way of gating.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        desk: Desk,
+        attach: Callable[[str, Callable[[str], None]], Attached],
+        troubles: Troubles = untroubled,
+    ) -> None:
         self.path = folder / SOCKET_NAME
         self._desk = desk
         self._attach = attach
+        self._troubles = troubles
         self._server: asyncio.Server | None = None
         self._peers: set[asyncio.Task[None]] = set()
 
@@ -79,7 +90,7 @@ class SocketServer:
             writer.close()
 
     async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        operations = Operations(self._desk, _identity(writer))
+        operations = Operations(self._desk, _identity(writer), self._troubles)
         try:
             await operations.admit()
             while line := await _next_line(reader):
@@ -103,9 +114,7 @@ class SocketServer:
             return _refusal(error), False
         except (TypeError, ValueError, KeyError, OSError):
             _log.exception("socket.request_failed", identity=operations.identity)
-            return _refusal(
-                Failed("The service failed on that request; its log says why. Nothing was approved.")
-            ), False
+            return _refusal(Failed(say("reach.failed"))), False
 
     async def _converse(self, identity: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         def show(text: str) -> None:

@@ -31,7 +31,10 @@ _PLACES = 10_000
 
 
 class TelegramChat:
-    """One bot. `moved` is told when a group became a supergroup; conversations keep the name that they began with."""
+    """One bot. `moved` is told when a group became a supergroup; conversations keep the name that they began with.
+
+    `stands` is told when a card had to be posted anew: its call, its route, and its message now.
+    """
 
     def __init__(
         self,
@@ -41,12 +44,14 @@ class TelegramChat:
         *,
         moves: dict[str, str] | None = None,
         moved: Callable[[str, str], Awaitable[None]] | None = None,
+        stands: Callable[[str, str, str], Awaitable[None]] | None = None,
     ) -> None:
         self.bot = bot
         self._keys = keys
         self._pace = pace
         self._moves = moves or {}
         self._moved = moved
+        self._stands = stands
         #: The call that our latest message in a place is about, and that message's number.
         self._last: dict[str, tuple[str | None, int]] = {}
 
@@ -67,7 +72,7 @@ class TelegramChat:
         return await self._send(route, card_message(call, self._keys, _sealed_for(route)), about=call.ref)
 
     async def update(self, route: str, message: str, call: Call) -> None:
-        """Edit the card to what the call is now. Where the card is gone, a message says it instead."""
+        """Edit the card to what the call is now. One that can't be edited is posted anew, or its outcome said."""
         shown = card_message(call, self._keys, _sealed_for(route), refreshed=True)
         chat_id = int(message.partition(":")[0])
         try:
@@ -83,9 +88,18 @@ class TelegramChat:
             )
         except _UnchangedError:
             return
-        except (_GoneError, _MovedError):
-            over = plain_message(f"{call.short}: {outcome(call)}")
-            await self._send(route, shown if shown.buttons else over, about=call.ref)
+        except PlatformError as error:
+            if error.passing and not isinstance(error, _MovedError):
+                raise
+            await self._replace(route, shown, call)
+
+    async def _replace(self, route: str, shown: Message, call: Call) -> None:
+        if not shown.buttons:
+            return await self.tell(route, f"{call.short}: {outcome(call)}", about=call.ref)
+        message = await self._send(route, shown, about=call.ref)
+        if self._stands:
+            await self._stands(call.ref, route, message)
+        return None
 
     async def notify(self, route: str, call: Call) -> None:
         """Tell the conversation that asked how its call ended."""
@@ -206,10 +220,6 @@ class _UnchangedError(PlatformError):
     """The message says that already."""
 
 
-class _GoneError(PlatformError):
-    """The message isn't there any more."""
-
-
 class _UnparsedError(PlatformError):
     """Telegram can't read the markup."""
 
@@ -251,9 +261,6 @@ _BAD_REQUESTS: Mapping[str, type[PlatformError]] = {
     "can't parse entities": _UnparsedError,
     "message thread not found": _AstrayError,
     "message to be replied not found": _AstrayError,
-    "message to edit not found": _GoneError,
-    "message can't be edited": _GoneError,
-    "message_id_invalid": _GoneError,
 }
 
 

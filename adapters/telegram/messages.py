@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from hitl.cards import Card, card
 from hitl.model import Verb
-from hitl.text import cut_middle
+from hitl.text import cut_middle, encodable
 from hitl.tokens import ButtonData, Keyring
 from hitl.wording import say
 
@@ -48,7 +48,7 @@ def card_message(call: Call, keys: Keyring, place: str, *, refreshed: bool = Fal
         parts.append(_Part(say("card.refreshed"), "i"))
     parts = _fitting(parts)
     html = "\n".join(part.html for part in parts)
-    plain = "\n".join(part.text for part in parts)
+    plain = _cut("\n".join(part.plain for part in parts), LONGEST)
     return Message(html, plain, keyboard(call, keys, place) if shown.open else ())
 
 
@@ -60,7 +60,7 @@ def keyboard(call: Call, keys: Keyring, place: str) -> Keyboard:
 
 def plain_message(text: str) -> Message:
     """A sentence of ours, cut in the middle where no message can hold it; what it quotes can't be live."""
-    cut = _cut(text, LONGEST)
+    cut = _cut(encodable(text), LONGEST)
     return Message(escape(cut), cut)
 
 
@@ -103,6 +103,11 @@ class _Part:
         text = escape(self.text)
         return f"<{self.tag}>{text}</{self.tag}>" if self.tag and text else text
 
+    @property
+    def plain(self) -> str:
+        """Where there is no markup, a block is marked line by line: nothing in it may pose as a line of ours."""
+        return self.text if self.tag != "pre" else "\n".join(f"│ {line}" for line in self.text.split("\n"))
+
 
 def _data(call: Call, keys: Keyring, verb: Verb, place: str) -> str:
     return ButtonData.sealed(keys, verb, call.ref, digest=call.digest, deadline=call.deadline, place=place).pack()
@@ -141,13 +146,16 @@ def _countdown(shown: Card) -> str:
 
 
 def _fitting(parts: list[_Part]) -> list[_Part]:
-    """The same parts, the longest block cut until the whole fits into one message.
+    """The same parts, the longest blocks cut until the whole fits into one message.
 
-    A card fits as it is; what may not is a card with an outcome, whose arguments have been decided on by then.
+    A card fits as it is while it waits; what may not is one with an outcome, which nobody decides on any more.
     """
-    whole = list(parts)
-    while (over := sum(length(part.text) + 1 for part in parts) - LONGEST) > 0:
-        longest = max(range(len(parts)), key=lambda index: length(parts[index].text))
-        shown = length(parts[longest].text) - over
-        parts[longest] = _Part(_cut(whole[longest].text, max(shown, LONGEST // 4)), whole[longest].tag)
-    return parts
+    fitting = list(parts)
+    while (over := sum(length(part.text) + 1 for part in fitting) - LONGEST) > 0:
+        longest = max(range(len(parts)), key=lambda index: length(fitting[index].text))
+        was = length(fitting[longest].text)
+        cut = _cut(parts[longest].text, max(was - over, was // 2))
+        if length(cut) >= was:
+            break
+        fitting[longest] = _Part(cut, parts[longest].tag)
+    return fitting

@@ -56,12 +56,12 @@ class Inbox:
         self._woken()
 
     def read(self, body: bytes) -> Update:
-        """The update that was recorded. Raises LookupError, TypeError, ValueError or AttributeError for a strange one."""
+        """The update that was recorded. Raises LookupError, TypeError, ValueError or AttributeError for others."""
         return Update.de_json(json.loads(body), self._bot)
 
 
 class Poller:
-    """The getUpdates loop. `trouble` says what is in its way, as long as another poller or a webhook takes our updates."""
+    """The getUpdates loop. `trouble` says what is in its way, such as another poller that takes our updates."""
 
     def __init__(self, bot: Bot, inbox: Inbox, *, poll_s: int = POLL_S) -> None:
         self._bot = bot

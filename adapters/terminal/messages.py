@@ -13,6 +13,7 @@ from wcwidth import wcswidth
 from hitl.cards import Card, card
 from hitl.model import Risk
 from hitl.text import one_line
+from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,7 +26,6 @@ _WIDEST = 88
 _NARROWEST = 40
 _TAB = 4
 _CLUSTER = regex.compile(r"\X")
-_KEYS = "a ⏎ approve   d ⏎ deny   v ⏎ view   or in words: "
 
 
 def box(call: Call, *, width: int, colour: bool) -> str:
@@ -68,9 +68,11 @@ def countdown(calls: list[Call], now: datetime) -> str:
     if not calls:
         return ""
     first = min(calls, key=lambda call: call.deadline)
-    left = max(0, int((first.deadline - now).total_seconds()))
-    others = f"  and {len(calls) - 1} more" if len(calls) > 1 else ""
-    return f" ⏳ {left // 60}:{left % 60:02d} left for {first.short}{others}   {_KEYS}yes, no because REASON "
+    seconds = max(0, int((first.deadline - now).total_seconds()))
+    left, keys = f"{seconds // 60}:{seconds % 60:02d}", say("terminal.keys")
+    if len(calls) == 1:
+        return say("terminal.left", left=left, short=first.short, keys=keys)
+    return say("terminal.left.more", left=left, short=first.short, count=len(calls) - 1, keys=keys)
 
 
 class _Line:
@@ -97,7 +99,7 @@ def _parts(shown: Card) -> Iterator[_Line]:
     yield from (_Line(warning) for warning in shown.warnings)
     if shown.note:
         yield _Line(shown.note)
-    yield _Line(f"{shown.who} · digest {shown.mark}", faint=True)
+    yield _Line(f"{shown.who} · {say('card.mark', mark=shown.mark)}", faint=True)
     yield _Line(f"→ {shown.how}")
 
 
@@ -116,7 +118,7 @@ def _row(line: _Line, inner: int, paint: _Paint, *, colour: bool) -> str:
 def _shade(line: _Line) -> str:
     if line.faint:
         return f"\x1b[2m{line.text}\x1b[0m"
-    if line.diff and line.text[:1] in "+-":
+    if line.diff and line.text.startswith(("+", "-")):
         return f"\x1b[{'32' if line.text[0] == '+' else '31'}m{line.text}\x1b[0m"
     return line.text
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from bot.cli.common import AsJson, Config, SocketFile, connect, print_json
+from hitl.wording import say
 
 
 class Verdict(StrEnum):
@@ -36,7 +37,7 @@ def pending(config: Config = None, socket: SocketFile = None, json: AsJson = Fal
     if json:
         print_json(calls)
     elif not calls:
-        typer.echo("Nothing waits.")
+        typer.echo(say("pending.none"))
     for call in [] if json else calls:
         typer.echo(_line(call))
 
@@ -91,7 +92,7 @@ def withdraw(target: Target, config: Config = None, socket: SocketFile = None, j
     """
     with connect(config, socket) as client:
         call = client.call("withdraw", target=target)["call"]
-    print_json(call) if json else typer.echo(f"{call['short']} withdrawn.")
+    print_json(call) if json else typer.echo(say("pending.withdrawn", short=call["short"]))
 
 
 def _confirms(confirm: str | None, target: str) -> bool:
@@ -105,5 +106,11 @@ def _confirms(confirm: str | None, target: str) -> bool:
 def _line(call: dict[str, Any]) -> str:
     from hitl.text import one_line
 
-    tool = one_line(call["tool"], 60)
-    return f"{call['short']}  {call['risk']:<8} {tool}  {call['outcome']}  (asked by {call['requester']})"
+    return say(
+        "pending.line",
+        short=call["short"],
+        risk=f"{call['risk']:<8}",
+        tool=one_line(call["tool"], 60),
+        outcome=call["outcome"],
+        requester=call["requester"],
+    )

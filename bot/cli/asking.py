@@ -26,6 +26,7 @@ from hitl.errors import (
     SaysoError,
     Unavailable,
 )
+from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -112,14 +113,20 @@ class _Asking:
     request: dict[str, Any]
     outcome: Path | None
     call: dict[str, Any] | None = None
+    interrupted: bool = False
+    waiting: bool = False
 
     def run(self, command: list[str], *, wait: bool, as_json: bool) -> int:
         """Ask, wait, run; the exit status."""
-        self.call = self._send("ask", **self.request)["call"]
-        if not wait:
-            print_json(self.call) if as_json else typer.echo(self.call["short"])
-            return NOT_WAITED
-        self._wait()
+        before = {number: signal.signal(number, self._interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            self.call = self._send("ask", **self.request)["call"]
+            if not wait:
+                print_json(self.call) if as_json else typer.echo(self.call["short"])
+                return NOT_WAITED
+            self._wait()
+        finally:
+            _restore(before)
         if self.call["status"] not in {"approved", "allowed"}:
             return self._end(as_json=as_json)
         try:
@@ -133,14 +140,22 @@ class _Asking:
 
     def _wait(self) -> None:
         """Until people have decided; SIGINT and SIGTERM withdraw the call first."""
-        before = {number: signal.signal(number, _interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
-            while self._call["status"] == "pending":
+            self.waiting = True
+            while self._call["status"] == "pending" and not self.interrupted:
                 self.call = self._send("wait", ref=self._call["ref"], until="decided", limit_s=_POLL_S)["call"]
         except KeyboardInterrupt:
+            self.interrupted = True
+        self.waiting = False
+        if self.interrupted and self._call["status"] == "pending":
             self.call = self._withdrawn()
-        finally:
-            _restore(before)
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        """A signal ends the wait. Before, while the call is being asked, it is kept: a second one ends all at once."""
+        del number, frame
+        if self.waiting or self.interrupted:
+            raise KeyboardInterrupt
+        self.interrupted = True
 
     def _withdrawn(self) -> dict[str, Any]:
         """Taken back; if somebody said yes just before, nobody claims it and it lapses unrun."""
@@ -205,14 +220,17 @@ class _Asking:
 
     def _send(self, op: str, **fields: Any) -> dict[str, Any]:
         """One request; a connection that breaks is made anew for half a minute, which the key makes safe."""
-        give_up = time.monotonic() + (_RECONNECT_S if self.call else 0)
+        give_up = time.monotonic() + _RECONNECT_S
+        recorded = self.call is not None
         while True:
+            client = None
             try:
                 with self.open() as client:
                     answer: dict[str, Any] = client.call(op, **fields)
                     return answer
             except Unavailable:
-                if time.monotonic() >= give_up:
+                recorded = recorded or (client is not None and client.broken)
+                if not recorded or time.monotonic() >= give_up:
                     raise
                 time.sleep(0.2)
 
@@ -222,7 +240,7 @@ def _execute(argv: list[str], cwd: str, ref: str) -> tuple[int, str | None]:
     try:
         process = subprocess.Popen(argv, cwd=cwd, env={**os.environ, "SAYSO_REF": ref})  # noqa: S603 - the approved command
     except OSError as error:
-        why = f"{argv[0]} can't be run in {cwd}: {error.strerror}"
+        why = say("command.not_started", program=argv[0], folder=cwd, error=error.strerror)
         typer.echo(f"sayso: {_visible(why)}", err=True)
         return NOT_STARTED, why
     # A terminal sends its interrupt to the command too; what is sent to this process alone is passed on.
@@ -233,7 +251,7 @@ def _execute(argv: list[str], cwd: str, ref: str) -> tuple[int, str | None]:
     finally:
         _restore(before)
     status = returned if returned >= 0 else 128 - returned
-    return status, None if status == 0 else f"exit status {status}"
+    return status, None if status == 0 else say("command.status", status=status)
 
 
 def _restore(before: Mapping[signal.Signals, Any]) -> None:
@@ -272,8 +290,3 @@ def _seconds(text: str | None) -> int | None:
 
 def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    del number, frame
-    raise KeyboardInterrupt

@@ -43,12 +43,14 @@ def run(config: Config = None) -> None:
 
     Example: sayso run --config sayso.toml
     """
+    import uvloop
+
     from bot.serve import serve
     from bot.settings import SettingsError
 
     _plan_fault()
     try:
-        asyncio.run(serve(settings(config)))
+        uvloop.run(serve(settings(config)))
     except SettingsError as error:
         fail(str(error), 2)
 

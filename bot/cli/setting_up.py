@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json as json_module
 import os
+import secrets
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -83,7 +84,7 @@ def init(
         self_approval=_toml(self_approval),
     )
     try:
-        with file.open("x") as handle:
+        with file.open("x", encoding="utf-8") as handle:
             handle.write(text)
     except FileExistsError:
         fail(f"{file} is there already; it was left as it is. Name another with --file.", 2)
@@ -110,19 +111,18 @@ def doctor(config: Config = None, json: AsJson = False) -> None:
 
 def _add_telegram(file: Path, token_file: str, receive: Receive, webhook_url: str) -> None:
     """Append what Telegram needs; nothing that is there is touched."""
-    try:
-        before = file.read_text()
-    except OSError as error:
-        fail(f"{file} can't be read ({error.strerror}). Write one first: sayso init --file {file}.", 2)
-    if "[telegram]" in before:
+    before = _read(file)
+    if "telegram" in before:
         fail(f"{file} has a [telegram] already; it was left as it is.", 2)
-    if receive is Receive.WEBHOOK and not webhook_url.startswith("https://"):
+    if receive is Receive.WEBHOOK and not _is_https(webhook_url):
         fail("A webhook needs --webhook-url https://...; nothing was written.", 2)
-    lines = ["", "[telegram]", f"token_file = {_toml(token_file)}", f'receive = "{receive.value}"']
+    lines = ["", "[telegram]", f"token_file = {_toml(token_file)}", f"receive = {_toml(receive.value)}"]
     if receive is Receive.WEBHOOK:
-        lines += [f"webhook_url = {_toml(webhook_url)}", f"webhook_secret_file = {_toml(token_file + '.webhook')}"]
-        lines += ["", "[http]", "port = 8080"]
-    with file.open("a") as handle:
+        secret_file = f"{token_file}.webhook"
+        lines += [f"webhook_url = {_toml(webhook_url)}", f"webhook_secret_file = {_toml(secret_file)}"]
+        lines += [] if "http" in before else ["", "[http]", "port = 8080"]
+        _make_secret(Path(secret_file).expanduser())
+    with file.open("a", encoding="utf-8") as handle:
         handle.write("\n".join(lines) + "\n")
     typer.echo(
         f"Added [telegram] to {file}. Next: put the bot's token into {token_file} (chmod 600), run"
@@ -130,9 +130,45 @@ def _add_telegram(file: Path, token_file: str, receive: Receive, webhook_url: st
     )
 
 
+def _read(file: Path) -> dict[str, Any]:
+    """What a configuration holds, or exit 2."""
+    import tomllib
+
+    try:
+        return tomllib.loads(file.read_text("utf-8"))
+    except OSError as error:
+        fail(f"{file} can't be read ({error.strerror}). Write one first: sayso init --file {file}.", 2)
+    except ValueError as error:
+        fail(f"{file} isn't TOML ({error}); it was left as it is.", 2)
+
+
+def _is_https(url: str) -> bool:
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return parts.scheme == "https" and bool(parts.hostname)
+
+
+def _make_secret(file: Path) -> None:
+    """What Telegram will prove itself with; one that is there is kept."""
+    if file.exists():
+        return
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as handle:
+            handle.write(f"{secrets.token_urlsafe(32)}\n")
+    except OSError as error:
+        fail(f"{file} can't be written ({error.strerror}); nothing was added.", 2)
+
+
 def _toml(text: str) -> str:
-    """A TOML basic string: JSON's escapes are among TOML's."""
-    return json_module.dumps(text)
+    """A TOML basic string: JSON's escapes are among TOML's, which wants delete escaped too."""
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        fail(f"{text!r} isn't UTF-8, so it can't stand in a configuration.", 2)
+    return json_module.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _sign(check: Check) -> str:

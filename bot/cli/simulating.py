@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
+import os
+import re
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,6 +17,7 @@ if TYPE_CHECKING:
 
 #: Where the server stands in an installed wheel, and in a checkout.
 _HOMES = ("bot.simulators.telegram.client", "tests.wire.telegram.client")
+_TOKEN = re.compile(r"[0-9]+:\S+")
 
 
 def register(app: typer.Typer) -> None:
@@ -25,7 +29,9 @@ def register(app: typer.Typer) -> None:
 
 
 def telegram(
-    port: Annotated[int, typer.Option("--port", help="Where the Bot API answers; 0 takes a free port.")] = 8081,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Where the Bot API answers; 0 takes a free port.")
+    ] = 8081,
     token: Annotated[str, typer.Option("--token", help="The bot's token; one is made up without it.")] = "",
     people: Annotated[list[str] | None, typer.Option("--person", help="Somebody who is there.")] = None,
     group: Annotated[str, typer.Option("--group", help="A group of all of them and the bot.")] = "Ops",
@@ -34,17 +40,29 @@ def telegram(
 
     Example: sayso simulate telegram --person ada --person ben
     """
-    argv = ["--port", str(port), "--group", group, "--people", *(people or ["ada", "ben"])]
-    if token:
-        argv += ["--token", token]
-    _client().main(argv)
+    if token and not _TOKEN.fullmatch(token):
+        fail("A token is a number, a colon and letters, such as 7100000001:AAtest.", 2)
+    argv = ["--port", str(port), f"--group={group}", f"--token={token}"]
+    argv += [f"--person={name}" for name in dict.fromkeys(people or ["ada", "ben"])]
+    try:
+        _client().main(argv)
+    except OSError as error:
+        if error.errno not in {errno.EADDRINUSE, errno.EACCES}:
+            raise
+        fail(f"127.0.0.1:{port} can't be had ({os.strerror(error.errno)}): name another port with --port.", 1)
 
 
 def _client() -> ModuleType:
-    for home in _HOMES:
-        try:
-            return importlib.import_module(home)
-        except ModuleNotFoundError as error:
-            if not home.startswith(str(error.name)):
-                fail(f"The simulator needs {error.name}: install sayso[telegram].", 2)
-    fail("This installation holds no simulator: use the source, or the wheel.", 2)
+    found = next(filter(None, map(_imported, _HOMES)), None)
+    if found is None:
+        fail("This installation holds no simulator: use the source, or the wheel.", 2)
+    return found
+
+
+def _imported(home: str) -> ModuleType | None:
+    try:
+        return importlib.import_module(home)
+    except ModuleNotFoundError as error:
+        if not home.startswith(str(error.name)):
+            fail(f"The simulator needs {error.name}: install sayso[simulate].", 2)
+        return None

@@ -14,7 +14,7 @@ from telegram.error import TelegramError
 
 from bot.settings import Settings, SettingsError, find_config, load
 from bot.telegram import make_bot
-from bot.telegram_setup import remove, set_up
+from bot.telegram_setup import reason, remove, set_up
 
 
 async def deploy(settings: Settings, *, removing: bool) -> list[str]:
@@ -26,7 +26,7 @@ async def deploy(settings: Settings, *, removing: bool) -> list[str]:
 
 
 def main() -> int:
-    """0 when Telegram is as configured, 1 when it refused, 2 when the configuration can't be used."""
+    """0 when Telegram is as configured, 1 when it couldn't be made so, 2 when the configuration can't be used."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--config", type=Path, help="the configuration file, as for `sayso run`")
     parser.add_argument("--remove", action="store_true", help="take back webhook, commands and descriptions")
@@ -37,7 +37,7 @@ def main() -> int:
         sys.stderr.write(f"deploy: {error}\n")
         return 2
     except TelegramError as error:
-        sys.stderr.write(f"deploy: Telegram refused: {error.message}. What was done before stays; run it again.\n")
+        sys.stderr.write(f"deploy: {reason(error)}. What was done before stays; run it again.\n")
         return 1
     sys.stdout.write("\n".join(lines) + "\n")
     return 0

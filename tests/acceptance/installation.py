@@ -104,7 +104,7 @@ class Installation:
 
     def surroundings(self, **more: str) -> dict[str, str]:
         """The environment of everything started here: nothing of whoever runs the tests."""
-        clean = {"PATH": os.environ["PATH"], "HOME": str(self.root), "LANG": "C.UTF-8"}
+        clean = {"PATH": os.environ["PATH"], "HOME": str(self.root), "TMPDIR": str(self.root), "LANG": "C.UTF-8"}
         return {**clean, "SAYSO_CONFIG": str(self.config), **self.environment, **more}
 
     def launch(self, **environment: str) -> subprocess.Popen[bytes]:
@@ -229,7 +229,7 @@ class Installation:
         chains: dict[str, list[Recorded]] = {}
         with self.database() as database:
             for row in database.execute(f"SELECT {columns} FROM audit ORDER BY ref, seq"):  # noqa: S608 - ours
-                chains.setdefault(row[0], []).append(Recorded(*row[:2], moment(row[2]), *row[3:]))
+                chains.setdefault(row[0], []).append(_line(row))
         return chains
 
     def events(self, ref: str) -> list[str]:
@@ -240,6 +240,11 @@ class Installation:
         """The lines of a file in the workspace; none where there is no such file."""
         file = self.workspace / name
         return file.read_text().splitlines() if file.exists() else []
+
+
+def _line(row: tuple[Any, ...]) -> Recorded:
+    ref, seq, at, event, actor, data, prev, own = row
+    return Recorded(ref, seq, moment(at), event, actor, data, prev, own)
 
 
 @contextlib.contextmanager

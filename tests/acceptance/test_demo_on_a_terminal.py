@@ -12,7 +12,6 @@ import subprocess
 import termios
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pyte
 import pytest
@@ -38,7 +37,7 @@ class Window:
         self.modes = termios.tcgetattr(self._slave)
         self.written = b""
         self.process = subprocess.Popen(
-            [SAYSO, "demo", "--workspace", self.workspace],
+            [SAYSO, "demo", "--workspace", self.workspace, "--state", place.state],
             stdin=self._slave,
             stdout=self._slave,
             stderr=self._slave,

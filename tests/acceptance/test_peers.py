@@ -74,7 +74,7 @@ def test_an_asker_can_not_decide(apart: Installation) -> None:
         with pytest.raises(NotApprover, match="not on the list"):
             call_as(apart, ASKER_UID, "decide", target=ref, verb=verb)
 
-    assert ["asked", "parked", "refused", "refused"] == apart.events(ref)
+    assert ["asked", "refused", "refused"] == apart.events(ref)
     call_as(apart, ASKER_UID, "withdraw", target=ref)
 
 

@@ -143,7 +143,7 @@ async def test_what_became_due_while_nobody_looked_ends_at_the_start(running: Ru
     await running.service.start()
 
     assert Status.EXPIRED is (await stored(running, call)).status
-    assert ["asked", "parked", "expired"] == [line.event for line in await running.store.history(call.ref)]
+    assert ["asked", "expired"] == [line.event for line in await running.store.history(call.ref)]
 
 
 async def test_an_approval_by_who_is_not_listed_any_more_is_none(running: Running) -> None:

@@ -60,7 +60,7 @@ class TestYes:
         assert (ANN, True, "telegram") == (vote.principal, vote.approve, vote.surface)
         assert (NOON + timedelta(seconds=5), NOON + timedelta(seconds=7)) == (vote.pressed_at, vote.at)
         assert (Decision.APPROVED, ANN, vote.at) == (stored.decision, stored.decided_by, stored.decided_at)
-        assert ["asked", "parked", "approved", "claimed"] == await world.events(call)
+        assert ["asked", "approved"] == await world.events(call)
 
     async def test_its_cards_are_edited_in_the_same_commit(self, world: World) -> None:
         """The outbox gets an edit for every place of the card."""
@@ -142,7 +142,7 @@ class TestTime:
         assert "CONF_EXPIRED" == code(answer)
         assert "12:05:00" in answer.text
         assert (Status.EXPIRED, "service") == (stored.status, stored.decided_by)
-        assert ["asked", "parked", "expired", "late"] == await world.events(call)
+        assert ["asked", "expired", "late"] == await world.events(call)
 
     async def test_pressed_in_time_but_delivered_late_is_late(self, world: World) -> None:
         """What counts is when it can be committed; when it was pressed is on record."""
@@ -478,7 +478,7 @@ class TestCritical:
 
         assert (Came.CONFIRM, Came.APPROVED) == (first.came, second.came)
         assert f"{call.short} is critical: say so again within 60 seconds." == first.text
-        assert ["asked", "parked", "confirm", "approved", "claimed"] == await world.events(call)
+        assert ["asked", "confirm", "approved"] == await world.events(call)
 
     async def test_too_quick_is_no_second_thought(self, world: World) -> None:
         """A double click decides nothing, and doesn't start the minute anew."""
@@ -598,7 +598,7 @@ class TestUnfitByNow:
         assert (Came.APPROVED, None) == (answer.came, answer.lease)
         assert f"{call.short} was approved, but not run: base:notes.txt changed" == answer.text
         assert (State.ERROR, Status.REFUSED) == (stored.state, stored.status)
-        assert ["asked", "parked", "approved", "refused"] == await world.events(call)
+        assert ["asked", "approved", "refused"] == await world.events(call)
 
     @pytest.mark.parametrize("change", ["gone", "another definition"])
     async def test_a_changed_tool(self, world: World, change: str) -> None:

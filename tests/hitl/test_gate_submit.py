@@ -52,7 +52,7 @@ async def test_an_allowed_call_may_run_at_once(world: World) -> None:
     assert (call, "service:test") == (submitted.lease.call, submitted.lease.owner)
     assert (State.EXECUTING, Decision.ALLOWED, f"policy:{'a' * 64}") == (call.state, call.decision, call.decided_by)
     assert NOON + timedelta(seconds=30 + 10) == submitted.lease.until == call.due_at
-    assert ["asked", "allowed", "claimed"] == await world.events(call)
+    assert ["asked", "allowed"] == await world.events(call)
     assert 1 == len(world.store.changes)
 
 
@@ -75,7 +75,7 @@ async def test_a_parked_call_waits_until_its_deadline(world: World) -> None:
     assert NOON + timedelta(minutes=5) == call.deadline == call.due_at
     assert (ANN, "telegram:3") == call.approvers
     assert [(ROOM, PostKind.CARD)] == [(post.route, post.kind) for post in change.posts]
-    assert ["asked", "parked"] == [entry.event for entry in change.entries]
+    assert ["asked"] == [entry.event for entry in change.entries]
     assert canonical({"path": "notes.txt"}) == call.args
 
 

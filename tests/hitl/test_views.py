@@ -59,7 +59,7 @@ async def test_secrets_in_the_record_are_masked(world: World) -> None:
     assert TOKEN[4:] not in json.dumps(shown)
     assert verify(history) is None
     assert [line.hash for line in history] == [row["hash"] for row in shown["record"]]
-    assert ["asked", "parked", "rejected"] == [row["event"] for row in shown["record"]]
+    assert ["asked", "rejected"] == [row["event"] for row in shown["record"]]
 
 
 async def test_nothing_that_opens_a_door_is_shown(world: World) -> None:

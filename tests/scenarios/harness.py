@@ -76,6 +76,7 @@ class Stage:
         surface.open(self.service)
 
     def _gate(self) -> Gate:
+        """The gate of this stage."""
         who = self.surface.identities
         return Gate(
             store=self.store,

@@ -85,4 +85,5 @@ class Terminal:
         await self._consoles[who].withdraw_all()
 
     def _columns(self) -> int:
+        """How wide it is."""
         return self._width or 0

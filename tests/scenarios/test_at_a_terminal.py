@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from bot.agent import HELP
 from hitl.model import Result, Status
+from hitl.wording import say
 from tests.scenarios.harness import Stage
 from tests.scenarios.terminal import Terminal
 
@@ -63,7 +63,7 @@ async def test_a_key_with_no_card_open_is_talk(stage: Stage) -> None:
     """There is nothing that it could be for."""
     await stage.surface.say("uma", "a")
 
-    assert HELP == stage.last("uma")
+    assert say("offline.help") == stage.last("uma")
 
 
 async def test_the_offline_agent_asks_and_runs(stage: Stage) -> None:

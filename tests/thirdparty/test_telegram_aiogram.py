@@ -157,6 +157,10 @@ async def test_every_returned_object_is_known(bot: Bot, telegram: TelegramServer
     for member in await bot.get_chat_administrators(forum.id):
         known(member)
     known(await bot.get_chat_member(forum.id, alice.id))
+    bob = await telegram.user("Bob")
+    await telegram.join(bob, forum)
+    await telegram.mute(forum, bob)
+    known(await bot.get_chat_member(forum.id, bob.id))
     await bot.set_my_commands([BotCommand(command="pending", description="What waits")])
     assert ["pending"] == [known(one).command for one in await bot.get_my_commands()]
     await bot.set_my_description("Asks people")

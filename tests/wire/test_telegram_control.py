@@ -162,10 +162,15 @@ async def test_typed_lines(raw: RawBot, telegram: TelegramServer, group: Chat, a
         "alice react 2",
         "alice press 2 Approve",
         "alice press reject",
+        "alice reply hurry",
+        "alice react down",
         "alice edit 1 hello",
         "in Ops",
         "bob: in the group",
         "bob forward 2 Ops",
+        "promote",
+        "demote",
+        "promote",
         "in private",
         "bob block",
         "bob unblock",
@@ -177,13 +182,24 @@ async def test_typed_lines(raw: RawBot, telegram: TelegramServer, group: Chat, a
         assert await terminal.obey(line)
 
     assert [] == printed
-    assert ["hello", "Run?", "no, wait"] == [one.text for one in room.messages.values()]
+    assert ["hello", "Run?", "no, wait", "hurry"] == [one.text for one in room.messages.values()]
     assert ["v1.yes", "v1.no"] == [one.data for one in await telegram.answers()]
-    assert card == room.messages[3].reply_to
+    assert [card, card] == [room.messages[number].reply_to for number in (3, 4)]
+    assert ("\N{THUMBS DOWN SIGN}",) == room.messages[card].reacted(alice.id)
+    assert group.admin(raw.bot.id)
     assert ["in the group", "in the group"] == [one.text for one in list(group.messages.values())[1:]]
-    for wrong in ("alice dance", "nobody: x", "alice react x", "alice press 99 x", "in Nowhere", "alice"):
-        assert await terminal.obey(wrong)
-    assert 6 == len(printed)
+    wrong = [
+        "alice dance",
+        "nobody: x",
+        "alice react x",
+        "alice press 99 x",
+        "in Nowhere",
+        "alice",
+        "bob reply 1",
+        "in",
+    ]
+    assert [True] * len(wrong) == [await terminal.obey(line) for line in wrong]
+    assert len(wrong) == len([line for line in printed if line.startswith("? ")])
     assert not await terminal.obey("quit")
 
 
@@ -212,8 +228,8 @@ async def test_news_is_printed(raw: RawBot) -> None:
 
     options = argparse.Namespace(port=0, control_port=0, token="42:AA", people=["Alice"], group="Ops")
     running = asyncio.create_task(run(options, lines(), printed.put_nowait))
-    opening = [await printed.get() for _ in range(6)]
-    base_url = opening[1].split()[1]
+    opening = [await printed.get() for _ in range(11)]
+    base_url = opening[5].split()[-1]
     await typed.put("alice: hi")
     first = [await printed.get() for _ in range(2)]
     rows = [[{"text": "Yes", "callback_data": "y"}]]
@@ -228,7 +244,8 @@ async def test_news_is_printed(raw: RawBot) -> None:
     await typed.put("quit")
     await running
 
-    assert "token     42:AA" == opening[0]
+    assert "export SAYSO_TELEGRAM__TOKEN=42:AA" == opening[2]
+    assert f"export SAYSO_TELEGRAM__API={base_url.removesuffix('/bot')}" == opening[3]
     assert {"Ops #1 Alice: new_chat_members", "Alice #1 Alice: hi"} == set(first)
     assert "Alice #2 Sayso: Run? [Yes]" == card
     assert "  (Alice sees: ok)" == seen
@@ -237,7 +254,7 @@ async def test_news_is_printed(raw: RawBot) -> None:
 def test_the_module_starts_and_ends_with_its_input() -> None:
     """`python -m tests.wire.telegram` says how to point a bot at it and stops at the end of input."""
     done = subprocess.run(
-        [sys.executable, "-m", "tests.wire.telegram", "--people", "Alice"],
+        [sys.executable, "-m", "tests.wire.telegram", "--person", "Alice"],
         input="alice: hi\nshow\n",
         capture_output=True,
         text=True,
@@ -247,6 +264,6 @@ def test_the_module_starts_and_ends_with_its_input() -> None:
         check=True,
     )
 
-    assert "base_url  http://127.0.0.1:" in done.stdout
+    assert "export SAYSO_TELEGRAM__API=http://127.0.0.1:" in done.stdout
     assert "Alice #1 Alice: hi" in done.stdout
     assert "" == done.stderr

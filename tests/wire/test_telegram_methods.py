@@ -424,8 +424,23 @@ async def test_a_caption_is_edited(raw: RawBot, telegram: TelegramServer, privat
 
 
 async def test_being_busy_is_shown_to_nobody(raw: RawBot, private: Chat) -> None:
-    """SendChatAction is granted where the bot may write."""
+    """SendChatAction is granted where the bot may write, for the kinds that there are."""
     assert await raw.do("sendChatAction", chat_id=private.id, action="typing")
+    assert "wrong parameter action" in await raw.refused("sendChatAction", chat_id=private.id, action="sleeping")
+
+
+async def test_a_muted_member_is_restricted(raw: RawBot, telegram: TelegramServer, group: Chat) -> None:
+    """The bot is told, and so is who asks, until it is an ordinary member again."""
+    await telegram.mute(group, raw.bot)
+    muted = await raw.do("getChatMember", chat_id=group.id, user_id=raw.bot.id)
+    (told,) = await raw.updates()
+    await telegram.demote(group, raw.bot)
+    again = await raw.do("getChatMember", chat_id=group.id, user_id=raw.bot.id)
+
+    assert ("restricted", True, False) == (muted["status"], muted["is_member"], muted["can_send_messages"])
+    assert muted == told["my_chat_member"]["new_chat_member"]
+    assert "member" == again["status"]
+    assert (await raw.send(group))["text"]
 
 
 async def test_a_long_caption_is_refused(raw: RawBot, private: Chat, telegram: TelegramServer) -> None:

@@ -21,6 +21,7 @@ from adapters.executors.confinement import Confinement, confinement, works
 from adapters.executors.registry import Context, Registry
 from hitl.errors import InvalidConfirmation
 from hitl.model import Ran, Result, Risk
+from hitl.wording import say
 from tests.adapters.executors.conftest import a_lease, an_ask, names, soon
 
 CONFINED = [Confinement.BUBBLEWRAP, Confinement.LANDLOCK]
@@ -300,7 +301,7 @@ async def test_a_card_says_how_it_is_confined(root: Path, way: Confinement) -> N
     assert f"Runs a command with bash in {root}." == prepared.sentence
     assert str(root) == prepared.cwd
     assert (("confinement", way.value),) == prepared.preconditions
-    assert NOTES[way] == prepared.notes
+    assert tuple(map(say, NOTES[way])) == prepared.notes
     assert (Risk.HIGH if way is Confinement.NONE else Risk.LOW) == prepared.floor
 
 

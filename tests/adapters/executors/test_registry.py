@@ -112,6 +112,12 @@ def test_only_the_registration_says_that_a_tool_is_idempotent() -> None:
     assert 64 == len(once.definition)
 
 
+def test_every_tool_is_told_of() -> None:
+    """By a sentence, or by a look that finds one: nobody could say yes to a card that says nothing."""
+    with pytest.raises(ValueError, match="needs a sentence"):
+        Registry([]).register("test", "greet", greet)
+
+
 def test_a_name_is_registered_once() -> None:
     """A second tool of the same name would be another than the one that was shown."""
     registry = _registry(greet)

@@ -128,7 +128,7 @@ async def test_a_change_is_shown_and_made(registry: Registry, root: Path) -> Non
 
     assert "Changes notes.txt: 1 line added, 1 line removed." == prepared.sentence
     assert (("base:notes.txt", sha256(b"one\ntwo\n").hexdigest()),) == prepared.preconditions
-    assert "--- notes.txt\n+++ notes.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+three\n " == prepared.preview
+    assert "--- notes.txt\n+++ notes.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+three" == prepared.preview
     assert Ran(Result.SUCCEEDED, "Wrote 10 bytes to notes.txt.") == ran
     assert "one\nthree\n" == notes.read_text()
     assert 0o640 == stat.S_IMODE(notes.stat().st_mode)

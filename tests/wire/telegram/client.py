@@ -2,13 +2,14 @@
 
 alice: yes                 write (in private to the bot, or in the chat that `in` chose)
 alice press 12 Approve     press a button of message 12 (without a number: of the newest with it)
-alice reply 12 no, wait    answer message 12
-alice react 12 thumbs      react (an emoji, or one of the names in `EMOJI`)
+alice reply 12 no, wait    answer message 12 (without a number: the bot's newest)
+alice react 12 thumbs      react (thumbs, down, ok, heart, fire, eyes, or an emoji; the same without a number)
 alice edit 12 text         change one's message
 alice forward 12 Ops       forward it to a chat
 alice block / unblock      block the bot
 in Ops / in private        choose the chat to act in
-show                       print the chat
+promote / demote           make the bot an administrator of the chosen chat, or none
+show                       print all chats
 advance 150                move the clock
 down / up                  refuse connections / listen again
 help / quit
@@ -21,12 +22,12 @@ import asyncio
 import contextlib
 import sys
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from typing import Final
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from typing import Any, Final
 
 from .lookup import ControlError
 from .server import TelegramServer
-from .state import Chat, Message, User
+from .state import Bot, Chat, Message, User
 
 EMOJI: Final = {
     "thumbs": "\N{THUMBS UP SIGN}",
@@ -38,6 +39,7 @@ EMOJI: Final = {
     "eyes": "\N{EYES}",
 }
 PRIVATE: Final = "private"
+PEOPLE: Final = ("Alice", "Bob")
 
 Say = Callable[[str], None]
 
@@ -62,6 +64,8 @@ class Terminal:
         }
         self._orders = {
             "in": self._in,
+            "promote": self._promote,
+            "demote": self._demote,
             "show": self._show,
             "advance": self._advance,
             "down": self._down,
@@ -78,18 +82,24 @@ class Terminal:
             return False
         try:
             await self._carry_out(line, words)
-        except (ControlError, ValueError, IndexError) as error:
+        except ControlError as error:
             self._say(f"? {error}")
+        except (ValueError, IndexError):
+            self._say("? not understood; try help")
         return True
 
     async def watch(self) -> None:
         """Print messages, edits and answers to presses as they come, until cancelled."""
         while True:
             change = self.server.platform.change()
-            for room in self.server.world.chats.values():
-                self._print_news(room)
-            self._print_answers()
+            self.look()
             await change.wait()
+
+    def look(self) -> None:
+        """Print what was not printed yet."""
+        for room in self.server.world.chats.values():
+            self._print_news(room)
+        self._print_answers()
 
     async def _carry_out(self, line: str, words: list[str]) -> None:
         if words[0] in self._orders:
@@ -113,19 +123,20 @@ class Terminal:
         return await self.server.chat(self.place)
 
     async def _press(self, person: User, room: Chat, words: list[str]) -> None:
-        numbered = words[0].isdecimal()
-        label = " ".join(words[1:] if numbered else words)
-        message = room.messages.get(int(words[0])) if numbered else _newest_with(room, label)
-        if message is None:
-            raise ControlError("there is no such message")
+        number, label = _numbered(words)
+        message = _found(room.messages.get(number) if number else _newest_with(room, label))
         await self.server.press(person, message, label)
 
     async def _reply(self, person: User, room: Chat, words: list[str]) -> None:
-        await self.server.say(person, room, " ".join(words[1:]), reply_to=int(words[0]))
+        number, text = _numbered(words)
+        message = _found(room.messages.get(number) if number else _newest_of_bots(room))
+        await self.server.say(person, room, text, reply_to=message)
 
     async def _react(self, person: User, room: Chat, words: list[str]) -> None:
-        emoji = EMOJI.get(words[1], words[1]) if len(words) > 1 else ""
-        await self.server.react(person, int(words[0]), emoji, chat=room, remove=not emoji)
+        number, named = _numbered(words)
+        message = _found(room.messages.get(number) if number else _newest_of_bots(room))
+        emoji = EMOJI.get(named, named)
+        await self.server.react(person, message, emoji, chat=room, remove=not emoji)
 
     async def _edit(self, person: User, room: Chat, words: list[str]) -> None:
         await self.server.edit(person, int(words[0]), " ".join(words[1:]), chat=room)
@@ -143,6 +154,16 @@ class Terminal:
         if words[0] != PRIVATE:
             await self.server.chat(words[0])
         self.place = words[0]
+
+    async def _promote(self, _words: list[str]) -> None:
+        await self.server.promote(self.place, self._bot)
+
+    async def _demote(self, _words: list[str]) -> None:
+        await self.server.demote(self.place, self._bot)
+
+    @property
+    def _bot(self) -> Bot:
+        return next(iter(self.server.world.bots.values()))
 
     async def _show(self, _words: list[str]) -> None:
         for room in self.server.world.chats.values():
@@ -192,9 +213,26 @@ def _rest(line: str, words: int) -> str:
     return parts[words] if len(parts) > words else ""
 
 
+def _numbered(words: list[str]) -> tuple[int | None, str]:
+    """Return the message's number, if there is one, and the rest of the line."""
+    if words and words[0].isdecimal():
+        return int(words[0]), " ".join(words[1:])
+    return None, " ".join(words)
+
+
 def _newest_with(room: Chat, label: str) -> Message | None:
     wanted = label.lower()
     return next((one for one in reversed(room.messages.values()) if wanted in " ".join(one.labels).lower()), None)
+
+
+def _newest_of_bots(room: Chat) -> Message | None:
+    return next((one for one in reversed(room.messages.values()) if one.author_bot), None)
+
+
+def _found(message: Message | None) -> Message:
+    if message is None:
+        raise ControlError("there is no such message")
+    return message
 
 
 async def _typed() -> AsyncIterator[str]:
@@ -216,12 +254,12 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m tests.wire.telegram",
         description="A Telegram server of ours on loopback, with people to act as.",
-        epilog="example: python -m tests.wire.telegram --people Alice Bob --group Ops",
+        epilog="example: python -m tests.wire.telegram --person Alice --person Bob --group Ops",
     )
     parser.add_argument("--port", type=int, default=0, help="of the Bot API (default: any)")
     parser.add_argument("--control-port", type=int, default=0, help="of the control (default: any)")
     parser.add_argument("--token", default="", help="of the bot (default: made up)")
-    parser.add_argument("--people", nargs="+", default=["Alice", "Bob"], metavar="NAME")
+    parser.add_argument("--person", action="append", default=[], dest="people", metavar="NAME", help="who is there")
     parser.add_argument("--group", default="", metavar="TITLE", help="a supergroup with all of them")
     return parser.parse_args(argv)
 
@@ -229,15 +267,20 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 async def furnish(server: TelegramServer, options: argparse.Namespace) -> list[str]:
     """Make bot, people and group, and return the lines that say how to point a bot at the server."""
     bot = await server.bot(token=options.token)
-    people = [await server.user(name, username=name.lower()) for name in options.people]
+    people = [await server.user(name, username=name.lower()) for name in options.people or PEOPLE]
     group = [await server.supergroup(options.group, members=people, bots=[bot])] if options.group else []
     return [
-        f"token     {bot.token}",
-        f"base_url  {server.base_url}     (python-telegram-bot; others: {server.root_url})",
-        f"control   {server.control_url}",
-        *(f"person    {one.first_name} {one.id}" for one in people),
-        *(f"group     {one.title} {one.id}" for one in group),
-        "type help for what people can do",
+        "In another terminal, before `sayso run`, `sayso doctor` or `make deploy-telegram`:",
+        "",
+        f"export SAYSO_TELEGRAM__TOKEN={bot.token}",
+        f"export SAYSO_TELEGRAM__API={server.root_url}",
+        "",
+        f"bot      @{bot.user.username}  {server.base_url}",
+        *(f"person   {one.first_name}  telegram:{one.id}" for one in people),
+        *(f"group    {one.title}  telegram:{one.id}" for one in group),
+        f"control  {server.control_url}",
+        "",
+        "Type help for what people can do.",
     ]
 
 
@@ -252,10 +295,19 @@ async def run(options: argparse.Namespace, lines: AsyncIterator[str], say: Say) 
         for line in await furnish(server, options):
             say(line)
         terminal = Terminal(server, say)
-        watching = asyncio.create_task(terminal.watch())
-        await _obey_all(terminal.obey, lines)
-        watching.cancel()
-        await asyncio.gather(watching, return_exceptions=True)
+        await _first_of(_obey_all(terminal.obey, lines), terminal.watch())
+        terminal.look()
+
+
+async def _first_of(*works: Coroutine[Any, Any, None]) -> None:
+    """Do all until one is done, and end the others; raises what that one raised."""
+    tasks = [asyncio.create_task(work) for work in works]
+    done, others = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    for task in done:
+        task.result()
 
 
 async def _obey_all(obey: Callable[[str], Awaitable[bool]], lines: AsyncIterator[str]) -> None:

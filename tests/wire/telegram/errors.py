@@ -138,6 +138,8 @@ ENTITIES_NOT_JSON: Final = bad_request("can't parse entities JSON object")
 QUERY_TOO_OLD: Final = bad_request("query is too old and response timeout expired or query ID is invalid")
 ANSWER_TOO_LONG: Final = bad_request("MESSAGE_TOO_LONG")
 
+ACTION_UNKNOWN: Final = bad_request("wrong parameter action in request")
+
 REACTION_NOT_JSON: Final = bad_request("can't parse reaction types JSON object")
 REACTION_INVALID: Final = bad_request("REACTION_INVALID")
 REACTIONS_TOO_MANY: Final = bad_request("REACTIONS_TOO_MANY")

@@ -33,6 +33,10 @@ from .state import (
     Message,
 )
 
+ACTIONS: Final = frozenset(
+    "typing upload_photo record_video upload_video record_voice upload_voice upload_document choose_sticker"
+    " find_location record_video_note upload_video_note".split()
+)
 MAX_COMMANDS: Final = 100
 MAX_FILE: Final = 50 * 2**20
 
@@ -249,6 +253,8 @@ async def get_file(request: Request) -> Json:
 
 async def send_chat_action(request: Request) -> bool:
     """Show that the bot is busy: nothing to keep."""
+    if request.params.text("action").lower() not in ACTIONS:
+        raise ApiError(errors.ACTION_UNKNOWN)
     find_thread(request.desk.bot, writable(request.platform, request.desk.bot, request.params), request.params)
     return True
 

@@ -217,13 +217,12 @@ class People(Lookup):
     async def demote(self, chat: ChatRef, user: UserRef) -> Member:
         """Make someone an ordinary member again."""
         room, member = self._chat(chat), self._member(chat, user)
-        return self.platform.set_status(room, member.user, "member", self._runner(room, None))
+        return self.platform.set_status(room, member.user, "member", self._runner(room, None), silent=False)
 
     async def mute(self, chat: ChatRef, user: UserRef) -> Member:
         """Take away someone's right to write."""
         room, member = self._chat(chat), self._member(chat, user)
-        room.members[member.user.id] = replace(member, silent=True)
-        return room.members[member.user.id]
+        return self.platform.set_status(room, member.user, "restricted", self._runner(room, None), silent=True)
 
     async def block(self, user: UserRef, bot: UserRef | None = None) -> None:
         """Block a bot in the private chat with it."""

@@ -29,6 +29,12 @@ ADMIN_FLAGS = (
     " can_send_welcome_messages"
 ).split()
 GRANTED_FLAGS = frozenset({"can_manage_chat", "can_delete_messages"})
+# What a restricted member may or may not do (ChatMemberRestricted).
+MEMBER_FLAGS = (
+    "can_send_messages can_send_audios can_send_documents can_send_photos can_send_videos can_send_video_notes"
+    " can_send_voice_notes can_send_polls can_send_other_messages can_add_web_page_previews"
+    " can_react_to_messages can_edit_tag can_change_info can_invite_users can_pin_messages can_manage_topics"
+).split()
 GIFTS = ["unlimited_gifts", "limited_gifts", "unique_gifts", "premium_subscription", "gifts_from_channels"]
 
 
@@ -94,6 +100,10 @@ def _owner_fields(one: Member) -> Json:
     return {"is_anonymous": one.anonymous, **_filled(custom_title=one.title)}
 
 
+def _restricted_fields(one: Member) -> Json:
+    return {"is_member": True, **dict.fromkeys(MEMBER_FLAGS, not one.silent), "until_date": 0}
+
+
 def _no_fields(_one: Member) -> Json:
     return {}
 
@@ -106,7 +116,7 @@ _STATUS_FIELDS = {
     "creator": _owner_fields,
     "administrator": _admin_fields,
     "member": _no_fields,
-    "restricted": _no_fields,
+    "restricted": _restricted_fields,
     "left": _no_fields,
     "kicked": _until_ever,
 }

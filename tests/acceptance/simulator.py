@@ -1,0 +1,82 @@
+"""`sayso simulate telegram` as a process: lines are typed into it, and what it prints is waited for."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import re
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.acceptance.installation import PATIENCE_S
+
+_EXPORT = re.compile(r"export (\w+)=(\S+)")
+
+
+@dataclass
+class Simulator:
+    """A running one."""
+
+    process: subprocess.Popen[str]
+    printed: list[str] = field(default_factory=list)
+    _lines: queue.Queue[str | None] = field(default_factory=queue.Queue)
+
+    def __post_init__(self) -> None:
+        """Read what it prints in a thread of its own."""
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self._lines.put(line.rstrip("\n"))
+        self._lines.put(None)
+
+    def sees(self, part: str) -> str:
+        """The next line that holds this; fails with all that was printed if none comes."""
+        give_up = time.monotonic() + PATIENCE_S
+        while (left := give_up - time.monotonic()) > 0:
+            with contextlib.suppress(queue.Empty):
+                line = self._lines.get(timeout=left)
+                assert line is not None, f"it ended before {part!r}:\n" + "\n".join(self.printed)
+                self.printed.append(line)
+                if part in line:
+                    return line
+        raise AssertionError(f"in vain waited for {part!r}:\n" + "\n".join(self.printed))
+
+    def type(self, line: str) -> None:
+        """Type a line."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{line}\n")
+        self.process.stdin.flush()
+
+    def opening(self) -> dict[str, str]:
+        """The variables that it says to export, once it is ready."""
+        self.sees("Type help")
+        return {found[1]: found[2] for found in map(_EXPORT.match, self.printed) if found}
+
+    def quit(self) -> int:
+        """Type quit; the exit status."""
+        self.type("quit")
+        return self.process.wait(PATIENCE_S)
+
+
+@contextlib.contextmanager
+def simulating(command: Sequence[str | Path], environment: Mapping[str, str], folder: Path) -> Iterator[Simulator]:
+    """Start it, and end it with the context."""
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=environment,
+        cwd=folder,
+        text=True,
+    ) as process:
+        try:
+            yield Simulator(process)
+        finally:
+            process.kill()

@@ -1,0 +1,101 @@
+"""The calling side, against a service that answers what the test says."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from adapters.socket.client import Client
+from hitl.errors import AlreadyDecided, Failed, NotApprover, Unavailable
+
+Answering = Callable[[bytes], Path]
+
+
+@pytest.fixture
+def answering(tmp_path: Path) -> Iterator[Answering]:
+    """Listens once: sends its bytes to whoever connects, reads one line of theirs, and hangs up."""
+    listener = socket.socket(socket.AF_UNIX)
+    path = tmp_path / "s"
+    threads: list[threading.Thread] = []
+
+    def serve(answer: bytes) -> None:
+        peer, _ = listener.accept()
+        with peer, peer.makefile("rb") as lines:
+            peer.sendall(answer)
+            lines.readline()
+
+    def start(answer: bytes) -> Path:
+        listener.bind(str(path))
+        listener.listen()
+        threads.append(threading.Thread(target=serve, args=(answer,)))
+        threads[0].start()
+        return path
+
+    yield start
+    for thread in threads:
+        thread.join()
+    listener.close()
+
+
+def test_an_answer_is_returned_without_its_sign(answering: Answering) -> None:
+    """`ok` is for the client alone."""
+    with Client(answering(b'{"ok": true, "calls": []}\n')) as client:
+        assert {"calls": []} == client.call("pending")
+
+
+@pytest.mark.parametrize(
+    ("code", "error"), [("ALREADY_DECIDED", AlreadyDecided), ("NOT_APPROVER", NotApprover), ("NO_SUCH_CODE", Failed)]
+)
+def test_an_error_is_raised_as_it_was(answering: Answering, code: str, error: type[Exception]) -> None:
+    """Its class by its code, its sentence as told; a code of a newer service is a plain failure."""
+    path = answering(f'{{"ok": false, "error": {{"code": "{code}", "message": "So it is."}}}}\n'.encode())
+    with Client(path) as client, pytest.raises(error, match="So it is"):
+        client.call("ping")
+
+
+@pytest.mark.parametrize("answer", [b"", b'{"ok": tr'])
+def test_a_connection_that_breaks_off_is_unavailable(answering: Answering, answer: bytes) -> None:
+    """Half an answer is none; what was asked may have been recorded."""
+    with Client(answering(answer)) as client:
+        with pytest.raises(Unavailable, match="broke off"):
+            client.call("ping")
+
+        assert client.broken
+
+
+def test_nobody_there_is_unavailable(tmp_path: Path) -> None:
+    """With what to do about it."""
+    with pytest.raises(Unavailable, match="sayso run"):
+        Client(tmp_path / "none")
+
+
+def test_what_is_said_brings_texts_until_the_turn_is_over(answering: Answering) -> None:
+    """Any number of them."""
+    with Client(answering(b'{"show": "one"}\n{"show": "two"}\n{"done": true}\n{"show": "later"}\n')) as client:
+        assert ["one", "two"] == list(client.say("hello"))
+
+
+def test_a_line_that_is_refused_is_raised(answering: Answering) -> None:
+    """Also in a conversation."""
+    path = answering(b'{"ok": false, "error": {"code": "NOT_APPROVER", "message": "Not you."}}\n')
+    with Client(path) as client, pytest.raises(NotApprover, match="Not you"):
+        list(client.say("hello"))
+
+
+def test_who_hangs_up_first_may_have_said_why(tmp_path: Path) -> None:
+    """A refusal that was sent before the request could be is read, not lost in the broken pipe."""
+    path = tmp_path / "s"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        with Client(path) as client:
+            peer, _ = listener.accept()
+            peer.sendall(b'{"ok": false, "error": {"code": "NOT_APPROVER", "message": "Not you."}}\n')
+            peer.close()
+
+            with pytest.raises(NotApprover, match="Not you"):
+                client.call("ask", args={"text": "x" * 1_000_000})

@@ -1,0 +1,146 @@
+"""Cards and sentences as Telegram messages: they fit, they say what they say, and nothing in them is live."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from adapters.telegram.messages import LONGEST, card_message, length, plain_message, question
+from hitl.canonical import canonical
+from hitl.cards import card, is_cut
+from hitl.model import Call, Decision, State, Verb
+from hitl.testing import a_call
+from hitl.tokens import ButtonData, Keyring
+from tests.wire.telegram.html import parse_html, units
+
+NOON = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
+KEYS = Keyring([("k1", b"1" * 32)])
+PLACE = "telegram:-100"
+#: What breaks out of markup, hides, or counts double.
+LETTERS = st.sampled_from("<>&\"'`/ \n\tab😀𝔘é\u202e\u200b\u0301@#\x1b") | st.characters(exclude_categories=["Cs"])
+NASTY = st.text(LETTERS, max_size=60)
+LONG = st.builds(lambda text, times: text * times, NASTY, st.integers(1, 300))
+FEW = settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+#: What a message may hold beside its text.
+OURS = {"bold", "italic", "pre", "date_time"}
+
+
+def parked(**changes: object) -> Call:
+    """A call that waits."""
+    return a_call(NOON, **changes)
+
+
+@st.composite
+def calls(draw: st.DrawFn) -> Call:
+    """Waiting calls that an agent filled with whatever it likes."""
+    return parked(
+        args=canonical(draw(st.dictionaries(st.text(LETTERS, min_size=1, max_size=80), NASTY | LONG, max_size=14))),
+        tool=draw(NASTY),
+        sentence=draw(LONG),
+        preview=draw(LONG),
+        note=draw(st.none() | LONG),
+        requester=draw(NASTY),
+        agent=draw(NASTY),
+    )
+
+
+@FEW
+@given(calls())
+def test_a_card_always_fits_and_holds_no_markup_but_ours(call: Call) -> None:
+    """Its HTML can be read, has only our elements, and shows every word of the card; as plain text it fits too."""
+    shown, message = card(call), card_message(call, KEYS, PLACE, refreshed=True)
+    parsed = parse_html(message.html)
+    words = (shown.title, shown.sentence, shown.why, shown.who, *shown.warnings, *(v for _, v in shown.arguments))
+
+    assert OURS >= {entity.type for entity in parsed.entities}
+    assert units(parsed.text) <= LONGEST
+    assert length(message.plain) <= LONGEST
+    assert [] == [word for word in words if word not in parsed.text]
+    assert shown.preview in parsed.text
+
+
+@FEW
+@given(calls())
+def test_what_a_card_leaves_out_is_counted_on_it(call: Call) -> None:
+    """Cut on the card, and nowhere else: who approves a dangerous call must open the details then."""
+    shown = card(call)
+
+    assert is_cut(call) == bool(shown.left_out)
+    assert is_cut(call) == any("characters are not shown" in warning for warning in shown.warnings)
+
+
+@FEW
+@given(calls(), LONG, LONG)
+def test_a_card_with_an_outcome_fits(call: Call, reason: str, output: str) -> None:
+    """However long the reason and the output are."""
+    ended = call.evolve(decision=Decision.REJECTED, reason=reason, output=output, decided_by="x", state=State.IDLE)
+    message = card_message(ended, KEYS, PLACE)
+
+    assert units(parse_html(message.html).text) <= LONGEST
+    assert () == message.buttons
+
+
+@FEW
+@given(LONG)
+def test_a_sentence_fits_and_is_text(text: str) -> None:
+    """Whatever it quotes."""
+    message = plain_message(text)
+    parsed = parse_html(message.html)
+
+    assert [] == list(parsed.entities)
+    assert units(parsed.text) <= LONGEST
+    assert message.plain.strip() == parsed.text.strip()
+
+
+@pytest.mark.parametrize("text", ["x" * 4096, "😀" * 2048, "é" * 4096])
+def test_what_just_fits_is_whole(text: str) -> None:
+    """Telegram counts UTF-16 units."""
+    assert text == plain_message(text).plain
+
+
+@pytest.mark.parametrize("text", ["x" * 4097, "😀" * 2049])
+def test_what_does_not_is_cut_in_the_middle_and_counted(text: str) -> None:
+    """The count is true: what is shown and what is counted are the whole."""
+    plain = plain_message(text).plain
+    head, _, rest = plain.partition("… ")
+    count, _, tail = rest.partition(" characters left out …")
+
+    assert len(text) == len(head) + int(count.replace(",", "")) + len(tail)
+
+
+@FEW
+@given(calls())
+def test_buttons_are_46_bytes_each_for_this_call_and_chat(call: Call) -> None:
+    """Telegram takes 64. They hold for no other call and no other chat."""
+    message = card_message(call, KEYS, PLACE)
+    read = [ButtonData.unpack(data) for _, data in message.buttons]
+    held = {"digest": call.digest, "deadline": call.deadline}
+
+    assert [46] * 3 == [len(data.encode()) for _, data in message.buttons]
+    assert [Verb.APPROVE, Verb.REJECT, Verb.DETAILS] == [one.verb for one in read]
+    assert all(one.holds(KEYS, place=PLACE, **held) for one in read)
+    assert not any(one.holds(KEYS, place="telegram:-200", **held) for one in read)
+    assert not any(one.holds(KEYS, place=PLACE, **held | {"digest": "f" * 64}) for one in read)
+
+
+def test_a_question_mentions_the_one_it_asks_and_reads_the_same() -> None:
+    """The mention is on its first sign."""
+    message = question("✍️ ABC234 is rejected. <Why>?", 42)
+    parsed = parse_html(message.html)
+
+    assert "✍️ ABC234 is rejected. <Why>?" == parsed.text == message.plain
+    assert [("text_mention", 0, 2)] == [(one.type, one.offset, one.length) for one in parsed.entities]
+    assert [(("user_id", 42),)] == [one.extra for one in parsed.entities]
+
+
+def test_without_markup_no_line_of_an_argument_looks_like_one_of_ours() -> None:
+    """Each is marked."""
+    call = parked(args=canonical({"path": "x\n✅ done, approved by ann"}), preview="a\nb")
+    lines = card_message(call, KEYS, PLACE).plain.split("\n")
+
+    assert "│ ✅ done, approved by ann" in lines
+    assert "✅ done, approved by ann" not in lines
+    assert {"│ a", "│ b"} <= set(lines)

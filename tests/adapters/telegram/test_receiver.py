@@ -1,0 +1,171 @@
+"""Our own getUpdates loop, against a server: recorded before acknowledged, one poller, quick to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from adapters.telegram.receiver import Inbox, Poller
+from bot.telegram import make_bot
+from hitl.errors import Unavailable
+from hitl.testing import MemoryStore, SetClock
+from tests.hitl.world import NOON
+from tests.wire.telegram import Garbage, Refuse, Reset, TelegramServer
+from tests.wired import telegram_settings
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from telegram import Bot
+
+    from tests.wire.telegram import Chat, User
+
+
+class Disk(MemoryStore):
+    """A store that can be full."""
+
+    full = False
+
+    async def receive(self, source: str, event: str, order: str, body: bytes) -> bool:
+        """Keep it, if there is room."""
+        if self.full:
+            raise Unavailable
+        return await super().receive(source, event, order, body)
+
+
+@dataclass
+class Line:
+    """A server with Ann on it, and what receives from it."""
+
+    server: TelegramServer
+    bot: Bot
+    store: Disk
+    poller: Poller
+    ann: User
+    room: Chat
+
+    @contextlib.asynccontextmanager
+    async def polling(self) -> AsyncIterator[None]:
+        """While the poller runs."""
+        running = asyncio.create_task(self.poller.run())
+        try:
+            yield
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+
+    async def kept(self, count: int) -> list[str]:
+        """The texts that were recorded, once there are so many conversations with one."""
+
+        def found() -> bool:
+            return len(self.store._inbox) >= count  # noqa: SLF001 - the port tells only the oldest
+
+        await self.server.wait_for(found, what="records")
+        rows = [event.incoming.body for event in self.store._inbox.values()]  # noqa: SLF001
+        return [str(json.loads(body).get("message", {}).get("text")) for body in rows]
+
+
+@pytest.fixture
+async def line() -> AsyncIterator[Line]:
+    """All of it, nothing running."""
+    async with TelegramServer() as server:
+        account = await server.bot()
+        ann = await server.user("Ann")
+        store = Disk(SetClock(NOON))
+        async with make_bot(telegram_settings(server, account)) as bot:
+            poller = Poller(bot, Inbox(bot, store, lambda: None), poll_s=5)
+            yield Line(server, bot, store, poller, ann, await server.private(ann, account.id))
+
+
+async def test_what_is_not_recorded_is_not_acknowledged(line: Line) -> None:
+    """The store is in trouble: Telegram keeps the update, readiness says why, and later it is recorded."""
+    line.store.full = True
+    await line.server.say(line.ann, line.room, "yes")
+    async with line.polling():
+        await line.server.wait_for(lambda: "record" in (line.poller.trouble or ""), what="trouble")
+        waiting = len(await line.server.pending())
+        line.store.full = False
+
+        assert 1 == waiting
+        assert ["yes"] == await line.kept(1)
+    assert line.poller.trouble is None
+
+
+async def test_readiness_comes_with_the_first_answer(line: Line) -> None:
+    """Not after a long poll in which nothing happened."""
+    assert "no answer from Telegram yet" == line.poller.trouble
+    async with line.polling():
+        await line.server.wait_polling()
+
+        assert line.poller.trouble is None
+
+
+async def test_a_second_poller_is_said_for_as_long_as_it_is_there(line: Line) -> None:
+    """The newer kills the older with 409: one of them is too many, and answers may go astray."""
+    async with line.polling():
+        await line.server.wait_polling()
+        await line.bot.get_updates(timeout=1, read_timeout=5)
+        await line.server.wait_for(lambda: "another poller" in (line.poller.trouble or ""), what="trouble")
+        await line.server.wait_polling()
+        stays = line.poller.trouble
+        await line.server.say(line.ann, line.room, "yes")
+        await line.server.wait_for(lambda: line.poller.trouble is None, what="peace")
+
+    assert "another poller" in str(stays)
+
+
+async def test_a_webhook_in_the_way_is_said(line: Line) -> None:
+    """With what Telegram says about it."""
+    await line.bot.set_webhook("http://127.0.0.1:9/hook", secret_token="s")
+    async with line.polling():
+        await line.server.wait_for(lambda: "webhook" in (line.poller.trouble or ""), what="trouble")
+
+
+@pytest.mark.parametrize(
+    "fault", [Refuse(500, "Internal"), Garbage(200), Garbage(200, "{}"), Garbage(200, "[]"), Reset()], ids=str
+)
+async def test_no_trouble_of_telegrams_ends_it(line: Line, fault: Refuse | Garbage | Reset) -> None:
+    """It tries again, and loses nothing."""
+    await line.server.fail("getUpdates", fault)
+    await line.server.say(line.ann, line.room, "yes")
+    async with line.polling():
+        assert ["yes"] == await line.kept(1)
+
+
+async def test_updates_that_nobody_can_read_hold_nothing_up(line: Line) -> None:
+    """They are recorded like all others; what comes after them arrives."""
+    queue = line.server.platform.desks[line.bot.id].queue
+    queue.push("message", {"no": "message"}, "x")
+    await line.server.say(line.ann, line.room, "yes")
+    async with line.polling():
+        assert ["None", "yes"] == await line.kept(2)
+
+
+async def test_it_stops_at_once_in_a_long_poll(line: Line) -> None:
+    """A stop doesn't wait for Telegram."""
+    async with asyncio.timeout(1):
+        async with line.polling():
+            await line.server.wait_polling()
+
+
+@pytest.mark.parametrize("level", [logging.DEBUG, logging.INFO])
+async def test_no_log_holds_the_token(line: Line, caplog: pytest.LogCaptureFixture, level: int) -> None:
+    """Also when everything is logged and the network fails: the token is part of every address."""
+    for name in ("", "httpx", "httpcore", "telegram"):
+        caplog.set_level(level, logger=name)
+    token = line.bot.token
+    async with line.polling():
+        await line.server.say(line.ann, line.room, "yes")
+        await line.kept(1)
+        await line.server.down()
+        await line.server.wait_for(lambda: "Error" in (line.poller.trouble or ""), what="trouble")
+
+    assert token not in caplog.text
+    assert token.partition(":")[2] not in caplog.text
+    assert token not in str(line.poller.trouble)

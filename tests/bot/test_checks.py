@@ -1,0 +1,85 @@
+"""What the doctor says of settings and folders, each check by its name."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bot.checks import Check, Health, run_checks
+from bot.settings import load
+
+ME, OTHER = f"local:{os.getuid()}", "local:4321"
+#: Somebody asks, somebody else approves; no tool runs here.
+APART = f'requesters = ["{OTHER}"]\napprovers = ["{ME}"]\n'
+
+
+@pytest.fixture
+def checked(tmp_path: Path) -> Callable[..., dict[str, Check]]:
+    """The checks of an installation, by their names."""
+    (tmp_path / "state").mkdir(mode=0o700)
+
+    def check(settings: str = APART, *, tools: str = '["list_files"]') -> dict[str, Check]:
+        file = tmp_path / "sayso.toml"
+        folders = "".join(f'{name} = "{tmp_path / name}"\n' for name in ("state", "runtime", "workspace"))
+        file.write_text(f"{folders}tools = {{ allow = {tools} }}\n{settings}")
+        return {check.name: check for check in run_checks(load(file))}
+
+    return check
+
+
+def test_sound_settings_leave_nothing_red_but_the_service(checked: Callable[..., dict[str, Check]]) -> None:
+    """Which isn't up, and that is said with what to start."""
+    red = {name: check.text for name, check in checked().items() if check.state is Health.RED}
+
+    assert ["service"] == list(red)
+    assert "sayso run" in red["service"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "red"),
+    [
+        (APART.replace(f'approvers = ["{ME}"]', "approvers = []"), "approvers"),
+        (APART.replace(f'requesters = ["{OTHER}"]', "requesters = []"), "requesters"),
+        (f'{APART}self_approval_socket = "low"\n', "self_approval_socket"),
+        (f'{APART}[conversations.local]\nself_approval = "low"\n', "self_approval in local"),
+        (APART.replace(OTHER, ME), "second person"),
+        (APART.replace(OTHER, ME), "separation"),
+        (APART.replace(ME, "telegram:777000"), "people"),
+    ],
+)
+def test_what_leaves_calls_ungated_is_red(checked: Callable[..., dict[str, Check]], settings: str, red: str) -> None:
+    """Lists that let nobody answer, or the wrong ones, by name."""
+    assert Health.RED is checked(settings)[red].state
+
+
+def test_ones_own_yes_is_an_answer_where_it_counts(checked: Callable[..., dict[str, Check]]) -> None:
+    """Somebody alone, whose own yes counts by name, isn't told that nobody can approve."""
+    alone = f'{APART.replace(OTHER, ME)}self_approval_socket = "high"\n'
+
+    assert "second person" not in checked(alone)
+
+
+def test_a_folder_that_is_open_to_others_is_red(checked: Callable[..., dict[str, Check]], tmp_path: Path) -> None:
+    """With how to close it; nothing is mended silently."""
+    (tmp_path / "state").chmod(0o750)
+    check = checked()["state folder"]
+
+    assert (Health.RED, True) == (check.state, f"chmod 700 {tmp_path / 'state'}" in check.text)
+    assert 0o750 == stat.S_IMODE((tmp_path / "state").stat().st_mode)
+
+
+def test_a_database_that_is_none_is_red(checked: Callable[..., dict[str, Check]], tmp_path: Path) -> None:
+    """A file of other bytes; one that isn't there yet is only to be known."""
+    assert Health.YELLOW is checked()["database"].state
+    (tmp_path / "state" / "sayso.db").write_bytes(b"not a database" * 300)
+
+    assert Health.RED is checked()["database"].state
+
+
+def test_no_tools_is_to_be_known(checked: Callable[..., dict[str, Check]]) -> None:
+    """An empty list runs nothing, which may be what somebody wants."""
+    assert Health.YELLOW is checked(tools="[]")["tools"].state

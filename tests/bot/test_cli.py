@@ -1,0 +1,64 @@
+"""The command line without a process: help of every command, and mistakes that need no service."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from bot.cli.main import app
+
+GROUP = typer.main.get_command(app)
+ALL = sorted(getattr(GROUP, "commands", {}))
+
+
+def test_the_commands_are_those_of_the_reference() -> None:
+    """None is missing."""
+    expected = {"ask", "chat", "decide", "demo", "doctor", "graph", "init", "pending", "replies", "run", "show"}
+
+    assert {*expected, "withdraw"} <= set(ALL)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_command_explains_itself_by_an_example(name: str) -> None:
+    """What it is for, and a line to copy; a group lists its commands."""
+    told = CliRunner().invoke(app, [name, "--help"])
+
+    assert 0 == told.exit_code
+    assert re.search(r"Example: .*sayso|Commands:", " ".join(told.output.split()))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--args", "{"],
+        ["--args", "[]"],
+        ["--args", "1"],
+        ["--args", '{"argv": []}', "--", "true"],
+        ["--args", '{"cwd": "/"}', "--", "true"],
+        ["--timeout", "soon"],
+        ["--timeout", ""],
+        ["--timeout", "²s"],
+        ["--timeout", "-5s"],
+        ["--timeout", "1.5m"],
+        ["--timeout", "5 m"],
+    ],
+)
+def test_an_ask_that_makes_no_sense_is_two_before_anybody_is_asked(words: list[str]) -> None:
+    """No service is needed to see that."""
+    refused = CliRunner().invoke(app, ["ask", "deploy", "--socket", "/proc/none", *words])
+
+    assert 2 == refused.exit_code
+    assert 1 == len(refused.stderr.splitlines())
+
+
+@pytest.mark.parametrize("line", ["yes", '["yes"]', '{"txt": "yes"}', '{"text": 1}', "null"])
+def test_a_line_without_a_text_is_named(line: str) -> None:
+    """The lines before it are answered."""
+    refused = CliRunner().invoke(app, ["replies", "parse", "--jsonl"], input=f'{{"text": "yes"}}\n{line}\n')
+
+    assert 2 == refused.exit_code
+    assert '"approve"' in refused.stdout
+    assert "line 2" in refused.stderr

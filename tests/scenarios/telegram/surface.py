@@ -1,0 +1,207 @@
+"""Telegram as a surface: one group with everybody in it, real updates over real HTTP.
+
+Who talks without answering a card mentions the bot, as one does in a group. A screen is what the group shows and
+what the app shows to that person alone: the answers to their presses.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any, Self
+
+from hitl.model import Call, Status, Verb
+from hitl.wording import say
+from tests.scenarios.harness import PEOPLE, Stage
+from tests.wire.telegram import TelegramServer
+from tests.wire.telegram.state import REACTIONS, plain_emoji
+from tests.wired import wired
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+
+    from bot.service import Service
+    from tests.wire.telegram import Bot, Chat, Message, User
+    from tests.wired import Wired
+
+_LABELS = {verb: say(f"button.{verb}") for verb in (Verb.APPROVE, Verb.REJECT, Verb.DETAILS)}
+
+
+class Group:
+    """Implements `Surface`."""
+
+    def __init__(self, server: TelegramServer, bot: Bot, room: Chat, people: Mapping[str, User]) -> None:
+        self.server = server
+        self.bot = bot
+        self.room = room
+        self.people = people
+        self.identities: Mapping[str, str] = {who: f"telegram:{user.id}" for who, user in people.items()}
+        self.conversation = f"telegram:{room.id}"
+        self.wires: Wired | None = None
+
+    @classmethod
+    async def gather(cls, server: TelegramServer) -> Self:
+        """A group, the bot in it as an administrator, so that it may see reactions."""
+        bot = await server.bot(sees_bots=True)
+        people = {who: await server.user(who.title()) for who in PEOPLE}
+        room = await server.supergroup("Ops", members=people.values(), bots=[bot.user])
+        await server.promote(room, bot.user)
+        return cls(server, bot, room, people)
+
+    def open(self, service: Service) -> None:
+        """Everybody is in the group already."""
+
+    async def say(self, who: str, text: str) -> None:
+        """A message that mentions the bot."""
+        if text.strip():
+            await self.server.say(self.people[who], self.room, f"@{self.bot.user.username} {text}")
+        await self.settle()
+
+    async def answer(self, who: str, call: Call, text: str) -> None:
+        """A reply to the card."""
+        await self.server.say(self.people[who], self.room, text, reply_to=self.message(call))
+        await self.settle()
+
+    async def press(self, who: str, call: Call, verb: Verb) -> None:
+        """A press; on a card whose buttons are gone, one that was on its way when they went."""
+        await self.server.press(self.people[who], self.message(call), data=self.data(call, verb))
+        await self.settle()
+
+    def data(self, call: Call, verb: Verb) -> str:
+        """What the button of a card holds."""
+        buttons = _first_buttons(self.message(call))
+        return next(str(button["callback_data"]) for button in buttons if button["text"] == _LABELS[verb])
+
+    def told(self, who: str, text: str) -> bool:
+        """Whether that person was ever shown something with that text in it."""
+        return any(text in shown for shown in self.heard(who))
+
+    async def react(self, who: str, call: Call, emoji: str) -> None:
+        """A reaction; what Telegram doesn't offer as one is sent as a reply."""
+        if plain_emoji(emoji) not in REACTIONS:
+            return await self.answer(who, call, emoji)
+        await self.server.react(self.people[who], self.message(call), emoji)
+        return await self.settle()
+
+    def card(self, call: Call) -> str:
+        """The card as it was posted, each block on the line of its name."""
+        found = self.cards(call)
+        return read_out(found[0]) if found else ""
+
+    def heard(self, who: str) -> list[str]:
+        """What the bot wrote in the group and answered to this person's presses, in the order of time."""
+        asked = [query for query in self.server.platform.queries.values() if query.user_id == self.people[who].id]
+        answered = {query.id: query.answer for query in asked if query.answer}
+        calls = [call for call in self.server.platform.calls if call.status == 200]
+        texts: list[str] = []
+        written = iter(self.posted())
+        for call in calls:
+            if call.method in {"sendMessage", "sendDocument"}:
+                texts.append(_text(next(written)))
+            elif call.method == "answerCallbackQuery" and call.params["callback_query_id"] in answered:
+                texts.append(str(call.params.get("text", "")))
+        return texts
+
+    async def settle(self) -> None:
+        """Until everybody has heard everything."""
+        assert self.wires is not None
+        await self.wires.settle()
+
+    def message(self, call: Call) -> Message:
+        """The card as it is now."""
+        return self.cards(call)[0]
+
+    def cards(self, call: Call) -> list[Message]:
+        """All cards of the call, oldest first."""
+        return [message for message in self.posted() if _title(call, message)]
+
+    def posted(self, room: Chat | None = None) -> list[Message]:
+        """The bot's messages in a chat, oldest first."""
+        return [message for message in (room or self.room).messages.values() if message.author_bot]
+
+
+class TelegramStage(Stage):
+    """A stage whose service speaks to Telegram, and can be stopped and started again on the same record."""
+
+    surface: Group
+
+    def __init__(self, surface: Group, receive: str, **settings: Any) -> None:
+        super().__init__(surface)
+        self._receive = receive
+        self._settings = settings
+        self._parts = contextlib.AsyncExitStack()
+
+    async def start(self) -> None:
+        """The service comes up."""
+        group = self.surface
+        up = wired(group.server, group.bot, self._gate, receive=self._receive, **self._settings)
+        group.wires = await self._parts.enter_async_context(up)
+        self.service = group.wires.service
+
+    async def halt(self) -> None:
+        """The service goes down, cleanly."""
+        await self._parts.aclose()
+
+    async def submit(self, **asked: Any) -> Call:
+        """As `ask`, without waiting for the card."""
+        return await super().ask(**asked)
+
+    async def ask(self, tool: str = "delete_file", args: Mapping[str, Any] | None = None, **more: Any) -> Call:
+        """As on every stage, until the card is there."""
+        call = await super().ask(tool, args, **more)
+        await self.surface.settle()
+        return call
+
+    async def status(self, call: Call) -> Status:
+        """As on every stage, until it was told."""
+        await super().status(call)
+        await self.surface.settle()
+        return await super().status(call)
+
+    async def wait(self, seconds: float) -> None:
+        """As on every stage, until everybody heard of it."""
+        await super().wait(seconds)
+        await self.surface.settle()
+
+    async def events(self, call: Call) -> list[str]:
+        """What the record says happened to the call."""
+        return [line.event for line in await self.store.history(call.ref)]
+
+
+@contextlib.asynccontextmanager
+async def staged(receive: str) -> AsyncIterator[TelegramStage]:
+    """A stage in a group, its updates received in that way; its record is checked at the end."""
+    async with TelegramServer() as server:
+        stage = TelegramStage(await Group.gather(server), receive)
+        await stage.start()
+        try:
+            yield stage
+        finally:
+            await stage.halt()
+        await stage.store.check_record()
+
+
+def read_out(message: Message) -> str:
+    """A message as a person reads it: what stands in a block after a name belongs to that name."""
+    text = message.text.encode("utf-16-le")
+    for entity in sorted(message.entities, key=lambda one: -one.offset):
+        before = text[2 * (entity.offset - 2) : 2 * entity.offset].decode("utf-16-le")
+        if entity.type == "pre" and before == ":\n":
+            text = text[: 2 * entity.offset - 2] + " ".encode("utf-16-le") + text[2 * entity.offset :]
+    return text.decode("utf-16-le")
+
+
+def _title(call: Call, message: Message) -> bool:
+    first = message.history[0].text if message.history else message.text
+    return first.split("\n")[0].endswith(f"· {call.short}")
+
+
+def _first_buttons(message: Message) -> list[Any]:
+    keyboard = message.history[0].keyboard if message.history else message.keyboard
+    return [button for row in keyboard for button in row]
+
+
+def _text(message: Message) -> str:
+    if message.document:
+        return message.document.content.decode()
+    first = message.history[0] if message.history else message
+    return first.text

@@ -1,0 +1,121 @@
+"""Why: asked of the one who pressed, in a reply field that opens by itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hitl.model import Status, Verb
+
+if TYPE_CHECKING:
+    from hitl.model import Call
+    from tests.scenarios.telegram.surface import TelegramStage
+    from tests.wire.telegram import Message
+
+
+async def rejected(stage: TelegramStage) -> tuple[Call, Message]:
+    """A call that Ann rejected by a press, and the question that followed."""
+    call = await stage.ask()
+    await stage.surface.press("ann", call, Verb.REJECT)
+    return call, await stage.surface.server.wait_message(stage.surface.room, "Reply to this message to say why")
+
+
+async def needing_a_reason(stage: TelegramStage) -> tuple[Call, Message]:
+    """A call whose yes needs a reason, on which Ann pressed Approve, and the question that followed."""
+    stage.rules.set("delete_file", require_reason=True)
+    call = await stage.ask()
+    await stage.surface.press("ann", call, Verb.APPROVE)
+    return call, await stage.surface.server.wait_message(stage.surface.room, "approved only with a reason")
+
+
+async def reply(stage: TelegramStage, who: str, question: Message, text: str) -> None:
+    """Somebody writes into the reply field."""
+    group = stage.surface
+    await group.server.say(group.people[who], group.room, text, reply_to=question)
+    await group.settle()
+
+
+async def test_only_the_one_who_pressed_is_asked(stage: TelegramStage) -> None:
+    """The question mentions her, so that the field opens for her alone, and answers the card."""
+    call, question = await rejected(stage)
+    mentioned = [dict(one.extra)["user_id"] for one in question.entities if one.type == "text_mention"]
+
+    assert [stage.surface.people["ann"].id] == mentioned
+    assert {"force_reply": True, "selective": True} == question.force_reply
+    assert stage.surface.message(call).id == question.reply_to
+
+
+async def test_her_reply_is_the_reason_whatever_it_says(stage: TelegramStage) -> None:
+    """A "yes" in it decides nothing: the no stood at once."""
+    call, question = await rejected(stage)
+    before = await stage.status(call)
+    await reply(stage, "ann", question, "yes, approve it, was a joke")
+    stored = await stage.store.get(call.ref)
+
+    assert stored is not None
+    assert Status.REJECTED == before == stored.status
+    assert "yes, approve it, was a joke" == stored.reason
+    assert "yes, approve it, was a joke" in stage.surface.message(call).text
+    assert stage.surface.told("ann", "the reason is on record")
+
+
+async def test_somebody_elses_reply_is_no_reason(stage: TelegramStage) -> None:
+    """Bob answers Ann's question: he is told that it was decided, and nothing is added."""
+    call, question = await rejected(stage)
+    await reply(stage, "bob", question, "yes")
+    stored = await stage.store.get(call.ref)
+
+    assert stored is not None
+    assert (Status.REJECTED, None) == (stored.status, stored.reason)
+    assert stage.surface.told("bob", "was decided already")
+
+
+async def test_after_a_minute_it_is_too_late(stage: TelegramStage) -> None:
+    """She is told so."""
+    call, question = await rejected(stage)
+    stage.clock.advance(61)
+    await reply(stage, "ann", question, "too many")
+    stored = await stage.store.get(call.ref)
+
+    assert stored is not None
+    assert stored.reason is None
+    assert stage.surface.told("ann", "A reason can be added for 60 seconds")
+
+
+async def test_a_yes_that_needs_a_reason_waits_for_it(stage: TelegramStage) -> None:
+    """The press alone decides nothing; the reply does, and is the reason."""
+    call, question = await needing_a_reason(stage)
+    before = await stage.status(call)
+    await reply(stage, "ann", question, "the disk is full")
+    stored = await stage.store.get(call.ref)
+
+    assert stored is not None
+    assert [Status.PENDING, Status.SUCCEEDED] == [before, await stage.status(call)]
+    assert "the disk is full" == stored.reason
+
+
+async def test_a_no_in_its_place_is_a_no(stage: TelegramStage) -> None:
+    """Asked why she approves, she thinks again."""
+    call, question = await needing_a_reason(stage)
+    await reply(stage, "ann", question, "no, because it is the only copy")
+
+    assert Status.REJECTED == await stage.status(call)
+    assert [] == stage.ran()
+
+
+async def test_nobody_else_completes_it(stage: TelegramStage) -> None:
+    """Bob may decide, but he wasn't asked and pressed nothing: his words are read as his own."""
+    call, question = await needing_a_reason(stage)
+    await reply(stage, "bob", question, "wait, that one is mine")
+
+    assert Status.PENDING == await stage.status(call)
+    assert stage.surface.told("bob", "Nothing was decided")
+
+
+async def test_when_somebody_was_quicker_she_hears_it(stage: TelegramStage) -> None:
+    """Bob rejected while she was typing."""
+    call, question = await needing_a_reason(stage)
+    await stage.surface.press("bob", call, Verb.REJECT)
+    await reply(stage, "ann", question, "the disk is full")
+
+    assert Status.REJECTED == await stage.status(call)
+    assert stage.surface.told("ann", f"{call.short} was decided already: rejected by")

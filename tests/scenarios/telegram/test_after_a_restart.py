@@ -1,0 +1,68 @@
+"""The service was down for a while."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hitl.model import Status, Verb
+
+if TYPE_CHECKING:
+    from tests.scenarios.telegram.surface import TelegramStage
+
+
+async def test_the_first_press_after_it_works(stage: TelegramStage) -> None:
+    """On a card from before."""
+    call = await stage.ask()
+    await stage.halt()
+    await stage.start()
+    await stage.surface.press("ann", call, Verb.APPROVE)
+
+    assert Status.SUCCEEDED == await stage.status(call)
+    assert 1 == len(stage.ran())
+
+
+async def test_what_happened_meanwhile_is_made_up_for(stage: TelegramStage) -> None:
+    """Presses, replies and commands that Telegram kept, in their order."""
+    calls = [await stage.ask(args={"path": name}) for name in "abc"]
+    group = stage.surface
+    await stage.halt()
+    await group.server.press(group.people["ann"], group.message(calls[0]), "Approve")
+    await group.server.say(group.people["bob"], group.room, "no", reply_to=group.message(calls[1]))
+    await group.server.say(group.people["ann"], group.room, f"/approve {calls[2].short}")
+    await stage.start()
+    await group.settle()
+
+    statuses = [await stage.status(call) for call in calls]
+    assert [Status.SUCCEEDED, Status.REJECTED, Status.SUCCEEDED] == statuses
+
+
+async def test_who_pressed_in_vain_is_told_to_press_again(stage: TelegramStage) -> None:
+    """Telegram drops a press after 150 seconds: the open card says so, and the next press counts."""
+    call = await stage.ask()
+    group = stage.surface
+    await stage.halt()
+    await group.server.press(group.people["ann"], group.message(call), "Approve")
+    await group.server.advance(151)
+    await stage.start()
+    await group.settle()
+
+    assert Status.PENDING == await stage.status(call)
+    assert "press again" in group.message(call).text
+    assert 3 == len(group.message(call).labels)
+    await group.press("ann", call, Verb.APPROVE)
+    assert Status.SUCCEEDED == await stage.status(call)
+
+
+async def test_a_card_that_was_deleted_meanwhile_is_posted_anew(stage: TelegramStage) -> None:
+    """So that it can be answered; a press on the new one is known for the card's."""
+    call = await stage.ask()
+    group = stage.surface
+    await stage.halt()
+    await group.server.delete(group.message(call))
+    await stage.start()
+    await group.settle()
+    await group.press("ann", call, Verb.APPROVE)
+
+    assert Status.SUCCEEDED == await stage.status(call)
+    assert "done, approved by" in group.message(call).text
+    assert () == group.message(call).labels

@@ -1,0 +1,124 @@
+"""What people can ask the bot for, and who gets an answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hitl.model import Status
+
+if TYPE_CHECKING:
+    from tests.scenarios.telegram.surface import TelegramStage
+
+
+async def said(stage: TelegramStage, who: str, text: str) -> str:
+    """What the bot answers to a message in the group."""
+    group = stage.surface
+    before = len(group.posted())
+    await group.server.say(group.people[who], group.room, text)
+    await group.settle()
+    return "\n".join(message.text for message in group.posted()[before:])
+
+
+async def test_a_call_can_be_decided_by_its_ref(stage: TelegramStage) -> None:
+    """However it is typed; a no takes its reason along."""
+    one, other = await stage.ask(args={"path": "a"}), await stage.ask(args={"path": "b"})
+    yes = await said(stage, "ann", f"/approve #{one.short.lower()}")
+    no = await said(stage, "bob", f"/reject {other.short}\nbecause it is mine")
+    stored = await stage.store.get(other.ref)
+
+    assert f"{one.short} approved." in yes
+    assert f"{other.short} rejected: it is mine" in no
+    assert stored is not None
+    assert [Status.SUCCEEDED, Status.REJECTED] == [await stage.status(one), await stage.status(other)]
+    assert "it is mine" == stored.reason
+
+
+async def test_what_waits_is_listed_for_those_whom_it_concerns(stage: TelegramStage) -> None:
+    """One line each; a stranger sees nothing of it, nor its details."""
+    calls = [await stage.ask(args={"path": name}) for name in "ab"]
+    listed = await said(stage, "ann", "/pending")
+    for_sam = await said(stage, "sam", "/pending")
+    shown_sam = await said(stage, "sam", f"/show {calls[0].short}")
+    explained = await said(stage, "sam", f"@{stage.surface.bot.user.username} details?")
+
+    assert [call.short for call in calls] == [line.split()[0] for line in listed.split("\n")]
+    assert "Nothing waits for you here." == for_sam
+    assert f"There is no call {calls[0].short}. Nothing was decided." == shown_sam
+    assert "approvers" not in explained
+
+
+async def test_a_call_is_shown_whole(stage: TelegramStage) -> None:
+    """With how it stands."""
+    call = await stage.ask(args={"path": "notes.txt"})
+    shown = await said(stage, "bob", f"/show {call.short}")
+
+    assert "path: notes.txt" in shown
+    assert call.digest in shown
+    assert shown.endswith("waiting for an answer")
+
+
+async def test_the_asker_takes_a_call_back_and_nobody_else(stage: TelegramStage) -> None:
+    """The card says so."""
+    call = await stage.ask()
+    refused = await said(stage, "bob", f"/cancel {call.short}")
+    taken = await said(stage, "uma", f"/cancel {call.short}")
+
+    assert "Only the one who asked" in refused
+    assert f"{call.short} is withdrawn." in taken
+    assert Status.WITHDRAWN == await stage.status(call)
+    assert "withdrawn by" in stage.surface.message(call).text
+
+
+async def test_everybody_can_ask_for_their_id(stage: TelegramStage) -> None:
+    """That is how people come onto the lists."""
+    ann = stage.surface.identities["ann"]
+    sam = stage.surface.identities["sam"]
+
+    assert f"You are {ann} here, known to me as {ann}." == await said(stage, "ann", "/whoami")
+    assert sam in await said(stage, "sam", "/whoami")
+    assert "" == await said(stage, "sam", "/whoami")
+
+
+@pytest.mark.parametrize("text", ["/approve", "/reject", "/show", "/cancel", "/approve nonsense", "/show x" * 50])
+async def test_a_command_without_a_ref_is_explained(stage: TelegramStage, text: str) -> None:
+    """And decides nothing, however few calls wait."""
+    call = await stage.ask()
+    answer = await said(stage, "ann", text)
+
+    assert "needs the six characters of a call" in answer
+    assert Status.PENDING == await stage.status(call)
+
+
+@pytest.mark.parametrize("text", ["/help", "/start", "/status", "/unheard_of"])
+async def test_the_others_help(stage: TelegramStage, text: str) -> None:
+    """In a few lines."""
+    answer = await said(stage, "ann", text)
+
+    assert "I am up" in answer if text == "/status" else "/pending: what waits" in answer
+
+
+async def test_an_unknown_ref_is_told(stage: TelegramStage) -> None:
+    """And no other call is taken for it, though just one waits."""
+    call = await stage.ask()
+
+    assert "There is no call ABC234" in await said(stage, "ann", "/approve ABC234")
+    assert Status.PENDING == await stage.status(call)
+
+
+async def test_a_turn_of_the_agent_is_asked_about_where_it_was_said(stage: TelegramStage) -> None:
+    """In its topic, by mention; two answers keep apart by their refs."""
+    group = stage.surface
+    forum = await group.server.supergroup("Forum", members=group.people.values(), bots=[group.bot.user], forum=True)
+    topic = await group.server.topic(forum, "Deploys")
+    group.room = forum
+    text = f"@{group.bot.user.username} delete notes.txt"
+    await group.server.say(group.people["uma"], forum, text, thread=topic)
+    await group.settle()
+    (call,) = await stage.store.pending()
+
+    assert f"telegram:{forum.id}/{topic.id}" == call.origin
+    assert topic.id == group.message(call).thread_id
+    await group.answer("ann", call, "yes")
+    assert Status.SUCCEEDED == await stage.status(call)

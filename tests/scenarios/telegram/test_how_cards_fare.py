@@ -1,0 +1,196 @@
+"""Cards stay true: on every end, in topics, after a group became a supergroup, and where they were deleted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hitl.model import Status, Verb
+from hitl.tokens import ButtonData
+from tests.wire.telegram import Refuse
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from hitl.model import Call
+    from tests.scenarios.telegram.surface import TelegramStage
+
+
+async def withdrawn(stage: TelegramStage, call: Call) -> None:
+    """Uma takes it back."""
+    await stage.service.gate.withdraw(call.ref, stage.surface.identities["uma"])
+
+
+async def expired(stage: TelegramStage, _: Call) -> None:
+    """Nobody answers."""
+    await stage.wait(300)
+
+
+async def rejected(stage: TelegramStage, call: Call) -> None:
+    """Bob says why not."""
+    await stage.surface.answer("bob", call, "no because it is mine")
+
+
+async def done(stage: TelegramStage, call: Call) -> None:
+    """Ann says yes."""
+    await stage.surface.answer("ann", call, "yes")
+
+
+ENDS = {
+    "withdrawn by": withdrawn,
+    "expired: nobody answered in time": expired,
+    "it is mine": rejected,
+    "done, approved by": done,
+}
+
+
+@pytest.mark.parametrize("said", ENDS)
+async def test_the_card_tells_how_it_ended(stage: TelegramStage, said: str) -> None:
+    """Its buttons are gone; it was edited when it was decided, and when it had run."""
+    act: Callable[[TelegramStage, Call], Awaitable[None]] = ENDS[said]
+    call = await stage.ask()
+    await act(stage, call)
+    await stage.status(call)
+    card = stage.surface.message(call)
+
+    assert said in card.text
+    assert () == card.labels
+    assert card.edits <= 2
+
+
+async def test_a_card_has_three_buttons_of_46_bytes(stage: TelegramStage) -> None:
+    """Approve, Reject and Details, for just this call."""
+    call = await stage.ask()
+    data = [str(button["callback_data"]) for button in stage.surface.message(call).buttons]
+
+    assert [46] * 3 == [len(one.encode()) for one in data]
+    assert [Verb.APPROVE, Verb.REJECT, Verb.DETAILS] == [ButtonData.unpack(one).verb for one in data]
+    assert {call.ref} == {ButtonData.unpack(one).ref for one in data}
+
+
+async def test_the_countdown_runs_where_it_can(stage: TelegramStage) -> None:
+    """A live time where the app knows it; what others show names its zone."""
+    call = await stage.ask()
+    card = stage.surface.message(call)
+
+    assert "date_time" in {entity.type for entity in card.entities}
+    assert "12:05:00 UTC" in card.text
+
+
+async def test_where_the_markup_cannot_be_read_the_card_is_plain(stage: TelegramStage) -> None:
+    """With its buttons, and blocks marked line by line, so that nothing poses as a line of ours."""
+    server = stage.surface.server
+    await server.fail("sendMessage", Refuse(400, "Bad Request: can't parse entities: Unsupported start tag"))
+    call = await stage.ask(args={"path": "x\nABC234 done"})
+    card = stage.surface.message(call)
+
+    assert [] == [entity.type for entity in card.entities if entity.type in {"pre", "bold", "italic"}]
+    assert "│ x\n│ ABC234 done" in card.text
+    assert 3 == len(card.labels)
+    await stage.surface.press("ann", call, Verb.APPROVE)
+    assert Status.SUCCEEDED == await stage.status(call)
+
+
+async def test_a_card_that_was_deleted_is_decided_all_the_same(stage: TelegramStage) -> None:
+    """By a press that was on its way, and the outcome is said anew."""
+    call = await stage.ask()
+    group = stage.surface
+    card, data = group.message(call), group.data(call, Verb.APPROVE)
+    await group.server.delete(card)
+    await group.server.press(group.people["ann"], card, data=data)
+    await group.settle()
+
+    assert Status.SUCCEEDED == await stage.status(call)
+    assert any(f"{call.short}: done, approved by" in message.text for message in group.posted())
+
+
+async def test_a_quick_double_press_is_answered_twice_and_decides_once(stage: TelegramStage) -> None:
+    """The second hears who was first; the card changes when it is decided and when it has run, no more."""
+    call = await stage.ask()
+    group = stage.surface
+    presses = [await group.server.press(group.people["ann"], group.message(call), "Approve") for _ in range(2)]
+    texts = [(await group.server.wait_answer(press)).text for press in presses]
+    await group.settle()
+
+    assert f"{call.short} approved." == texts[0]
+    assert "was decided already" in texts[1]
+    assert 1 == len(stage.ran())
+    assert group.message(call).edits <= 2
+
+
+async def test_a_topics_card_stands_in_the_topic(stage: TelegramStage) -> None:
+    """And is answered there; General has no number of its own."""
+    group = stage.surface
+    forum = await group.server.supergroup("Forum", members=group.people.values(), bots=[group.bot.user], forum=True)
+    topic = await group.server.topic(forum, "Deploys")
+    for place, thread in ((f"telegram:{forum.id}/{topic.id}", topic.id), (f"telegram:{forum.id}", None)):
+        group.conversation, group.room = place, forum
+        call = await stage.ask()
+        card = group.message(call)
+        await group.answer("ann", call, "yes")
+
+        assert thread == card.thread_id
+        assert Status.SUCCEEDED == await stage.status(call)
+        assert {thread} == {message.thread_id for message in group.posted() if call.short in message.text}
+
+
+async def test_where_the_topic_is_gone_the_card_stands_in_the_group(stage: TelegramStage) -> None:
+    """Never in another chat; a press on it counts."""
+    group = stage.surface
+    forum = await group.server.supergroup("Forum", members=group.people.values(), bots=[group.bot.user], forum=True)
+    topic = await group.server.topic(forum, "Deploys")
+    await group.server.delete_topic(forum, topic)
+    group.conversation, group.room = f"telegram:{forum.id}/{topic.id}", forum
+    call = await stage.ask()
+
+    assert group.message(call).thread_id is None
+    await group.press("ann", call, Verb.APPROVE)
+    assert Status.SUCCEEDED == await stage.status(call)
+
+
+@pytest.mark.parametrize("first", ["the update", "our message"])
+async def test_a_group_that_became_a_supergroup_gets_its_cards_once_more(stage: TelegramStage, first: str) -> None:
+    """Once, whichever tells us first; they are answered there, and calls keep the name of their conversation."""
+    group = stage.surface
+    old = await group.server.group("Old", members=group.people.values(), bots=[group.bot.user])
+    group.conversation, group.room = f"telegram:{old.id}", old
+    calls = [await stage.ask(args={"path": name}) for name in ("a", "b")]
+    if first == "our message":
+        await group.server.fail("getUpdates", Refuse(500, "Internal Server Error"), times=1)
+    new = await group.server.migrate(old)
+    if first == "our message":
+        calls.append(await stage.ask(args={"path": "c"}))
+    await group.settle()
+    group.room = new
+    await group.press("ann", calls[0], Verb.APPROVE)
+    await group.answer("bob", calls[1], "no")
+
+    assert [Status.SUCCEEDED, Status.REJECTED] == [await stage.status(call) for call in calls[:2]]
+    cards = [message.text.split("\n")[0] for message in group.posted(new) if "risk: delete_file" in message.text]
+    assert len(calls) == len(cards) == len(set(cards))
+
+
+async def test_who_blocked_the_bot_ends_the_call_at_once(stage: TelegramStage) -> None:
+    """Nobody can be asked: it doesn't wait for its deadline, and nothing runs."""
+    group = stage.surface
+    private = await group.server.private(group.people["ann"], group.bot.id)
+    await group.server.block(group.people["ann"], group.bot.id)
+    group.conversation = f"telegram:{private.id}"
+    call = await stage.ask()
+
+    assert Status.UNDELIVERABLE == await stage.status(call)
+    assert [] == stage.ran()
+
+
+async def test_details_that_fit_no_message_are_a_file(stage: TelegramStage) -> None:
+    """Whole, and only where they are too long: counted as Telegram counts, in UTF-16 units."""
+    short = await stage.ask(args={"path": "x" * 2000})
+    long = await stage.ask(args={"path": "🗑" * 2500})
+    for call in (short, long):
+        await stage.surface.press("ann", call, Verb.DETAILS)
+    files = [message.document for message in stage.surface.posted() if message.document]
+
+    assert [f"{long.short}.txt"] == [file.name for file in files]
+    assert "🗑" * 2500 in files[0].content.decode()
+    assert stage.surface.told("ann", "x" * 2000)

@@ -1,0 +1,249 @@
+"""What comes from nobody, from elsewhere, or from a time before: refused, told, and on record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hitl.model import Status, Verb
+from tests.wire.telegram.state import CHANNEL_BOT
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from hitl.model import Call
+    from tests.scenarios.telegram.surface import TelegramStage
+
+NEITHER = "Nothing was decided."
+
+
+async def forwarded(stage: TelegramStage, _: Call) -> None:
+    """Ann forwards an old "yes" of hers to the bot, in private."""
+    group = stage.surface
+    private = await group.server.private(group.people["ann"], group.bot.id)
+    old = await group.server.say(group.people["ann"], group.room, "yes")
+    await group.server.forward(group.people["ann"], old, private)
+
+
+async def edited(stage: TelegramStage, call: Call) -> None:
+    """Ann's "hm" under the card becomes a "yes"."""
+    group = stage.surface
+    said = await group.server.say(group.people["ann"], group.room, "hm", reply_to=group.message(call))
+    await group.settle()
+    await group.server.edit(group.people["ann"], said, "yes")
+
+
+async def anonymous(stage: TelegramStage, call: Call) -> None:
+    """An administrator who hides answers the card."""
+    group = stage.surface
+    await group.server.promote(group.room, group.people["ann"], anonymous=True)
+    await group.server.say(group.people["ann"], group.room, "yes", reply_to=group.message(call), anonymous=True)
+
+
+async def anonymous_command(stage: TelegramStage, call: Call) -> None:
+    """An administrator who hides names the card."""
+    group = stage.surface
+    await group.server.promote(group.room, group.people["ann"], anonymous=True)
+    await group.server.say(group.people["ann"], group.room, f"/approve {call.short}", anonymous=True)
+
+
+async def a_bot(stage: TelegramStage, call: Call) -> None:
+    """A bot among those who talk answers the card."""
+    group = stage.surface
+    other = await group.server.bot("other_bot")
+    await group.server.add_bot(group.room, other.user)
+    await group.server.say(other.user, group.room, "yes", reply_to=group.message(call))
+
+
+async def in_a_channels_name(stage: TelegramStage, call: Call) -> None:
+    """Somebody speaks as a channel."""
+    group = stage.surface
+    card = group.message(call)
+    channel = await group.server.channel("News", members=[group.people["ann"]])
+    group.server.platform.post(group.room, CHANNEL_BOT, sender_chat=channel.id, text="yes", reply_to=card.id)
+
+
+@pytest.mark.parametrize("act", [forwarded, edited, anonymous, anonymous_command, a_bot, in_a_channels_name])
+async def test_it_is_told_and_on_record(
+    stage: TelegramStage, act: Callable[[TelegramStage, Call], Awaitable[None]]
+) -> None:
+    """Ann may decide, but not like that."""
+    call = await stage.ask()
+    await act(stage, call)
+    await stage.surface.settle()
+    lines = [line.event for ref in (call.ref, "") for line in await stage.store.history(ref)]
+    last = (await stage.surface.server.calls("sendMessage"))[-1].params["text"]
+
+    assert Status.PENDING == await stage.status(call)
+    assert "barred" in lines
+    assert any(said in last for said in (NEITHER, "decides nothing"))
+
+
+async def test_a_press_by_nobody_is_refused(stage: TelegramStage) -> None:
+    """An anonymous administrator's press names the group, not a person."""
+    call = await stage.ask()
+    group = stage.surface
+    press = await group.server.press(group.people["ann"], group.message(call), "Approve", anonymous=True)
+    answer = await group.server.wait_answer(press)
+
+    assert (True, True) == (answer.show_alert, NEITHER in answer.text)
+    assert Status.PENDING == await stage.status(call)
+
+
+@pytest.mark.parametrize("data", ["", "x", "A" * 46, "A" * 64, "yes", "☃"])
+async def test_made_up_data_is_refused(stage: TelegramStage, data: str) -> None:
+    """Clients send what they like; the person is told in private, and it is on record."""
+    call = await stage.ask()
+    group = stage.surface
+    press = await group.server.press(group.people["ann"], group.message(call), data=data)
+    answer = await group.server.wait_answer(press)
+    await group.settle()
+
+    assert (True, True) == (answer.show_alert, NEITHER in answer.text)
+    assert "forged" == (await stage.events(call))[-1]
+    assert Status.PENDING == await stage.status(call)
+
+
+async def test_another_cards_data_is_refused(stage: TelegramStage) -> None:
+    """Who presses one card decides that one, whatever the client sends."""
+    seen, other = await stage.ask(args={"path": "a"}), await stage.ask(args={"path": "b"})
+    group = stage.surface
+    data = group.data(other, Verb.APPROVE)
+    press = await group.server.press(group.people["ann"], group.message(seen), data=data)
+
+    assert NEITHER in (await group.server.wait_answer(press)).text
+    assert [Status.PENDING] * 2 == [await stage.status(seen), await stage.status(other)]
+
+
+async def test_a_button_of_another_chat_is_refused(stage: TelegramStage) -> None:
+    """Data is bound to the chat that its card was posted to."""
+    call = await stage.ask()
+    group = stage.surface
+    private = await group.server.private(group.people["ann"], group.bot.id)
+    await group.server.say(group.people["ann"], private, "/help")
+    elsewhere = await group.server.wait_message(private, "/whoami")
+    press = await group.server.press(group.people["ann"], elsewhere, data=group.data(call, Verb.APPROVE), chat=private)
+
+    assert NEITHER in (await group.server.wait_answer(press)).text
+    assert Status.PENDING == await stage.status(call)
+
+
+async def test_a_call_is_decided_where_it_is_asked_about(stage: TelegramStage) -> None:
+    """A command in a private chat doesn't decide a call of the group."""
+    call = await stage.ask()
+    group = stage.surface
+    private = await group.server.private(group.people["ann"], group.bot.id)
+    await group.server.say(group.people["ann"], private, f"/approve {call.short}")
+    told = await group.server.wait_message(private, call.short)
+
+    assert f"{call.short} is not asked about here. {NEITHER}" == told.text
+    assert Status.PENDING == await stage.status(call)
+
+
+async def test_a_press_without_its_message_names_no_chat(stage: TelegramStage) -> None:
+    """Telegram may leave the message out; then nothing shows that the card is this chat's."""
+    call = await stage.ask()
+    group = stage.surface
+    press = await group.server.press(group.people["ann"], group.message(call), "Approve", shape="inline")
+
+    assert NEITHER in (await group.server.wait_answer(press)).text
+    assert Status.PENDING == await stage.status(call)
+
+
+async def test_a_card_too_old_to_be_seen_can_still_be_pressed(stage: TelegramStage) -> None:
+    """Telegram says no more of it than its number; that is enough."""
+    call = await stage.ask()
+    group = stage.surface
+    await group.server.press(group.people["ann"], group.message(call), "Approve", shape="inaccessible")
+    await group.settle()
+
+    assert Status.SUCCEEDED == await stage.status(call)
+
+
+@pytest.mark.parametrize("verb", [Verb.APPROVE, Verb.REJECT])
+async def test_a_press_on_what_is_over_is_told_so(stage: TelegramStage, verb: Verb) -> None:
+    """Once, with who was first."""
+    call = await stage.ask()
+    await stage.surface.press("ann", call, Verb.APPROVE)
+    await stage.surface.press("bob", call, verb)
+    answers = await stage.surface.server.calls("answerCallbackQuery")
+
+    assert 2 == len(answers)
+    assert f"{call.short} was decided already: done, approved by telegram:" in answers[-1].params["text"]
+
+
+async def test_a_stranger_gets_an_answer_and_no_flood(stage: TelegramStage) -> None:
+    """Replies to a card are answered once a minute; each is on record."""
+    call = await stage.ask()
+    for _ in range(5):
+        await stage.surface.answer("sam", call, "yes")
+    told = [text for text in stage.surface.heard("sam") if "not on the list" in text]
+
+    assert 1 == len(told)
+    assert ["refused"] * 5 == (await stage.events(call))[-5:]
+
+
+async def test_a_reaction_taken_back_decides_nothing(stage: TelegramStage) -> None:
+    """Nor does one on another message, or one that is no yes or no."""
+    call = await stage.ask()
+    group = stage.surface
+    card = group.message(call)
+    await group.server.react(group.people["ann"], card, "🤔")
+    await group.server.react(group.people["ann"], card, remove=True)
+    await group.server.say(group.people["ann"], group.room, f"@{group.bot.user.username} hello")
+    await group.settle()
+    await group.server.react(group.people["ann"], group.posted()[-1], "👍")
+    await group.settle()
+
+    assert Status.PENDING == await stage.status(call)
+
+
+async def test_a_reaction_by_nobody_decides_nothing(stage: TelegramStage) -> None:
+    """An administrator who hides can't be told from another."""
+    call = await stage.ask()
+    group = stage.surface
+    await group.server.promote(group.room, group.people["ann"], anonymous=True)
+    await group.server.react(group.people["ann"], group.message(call), "👍", anonymous=True)
+    await group.settle()
+
+    assert Status.PENDING == await stage.status(call)
+    assert "barred" == (await stage.events(call))[-1]
+
+
+@pytest.mark.parametrize("text", ["yes", "yes do it", "ok", "👍"])
+async def test_a_yes_that_was_meant_for_somebody_else_decides_nothing(stage: TelegramStage, text: str) -> None:
+    """Ann answers Bob, or the room, while a card is open."""
+    call = await stage.ask()
+    group = stage.surface
+    asked = await group.server.say(group.people["bob"], group.room, "Lunch?")
+    await group.server.say(group.people["ann"], group.room, text, reply_to=asked)
+    await group.server.say(group.people["ann"], group.room, text)
+    await group.settle()
+
+    assert Status.PENDING == await stage.status(call)
+    assert 1 == len(group.posted())
+
+
+async def test_a_command_for_another_bot_is_not_ours(stage: TelegramStage) -> None:
+    """Nor is it answered."""
+    call = await stage.ask()
+    group = stage.surface
+    await group.server.say(group.people["ann"], group.room, f"/approve@other_bot {call.short}")
+    await group.settle()
+
+    assert Status.PENDING == await stage.status(call)
+    assert 1 == len(group.posted())
+
+
+async def test_a_list_of_calls_is_no_card(stage: TelegramStage) -> None:
+    """A yes to a message that names two calls points to neither."""
+    calls = [await stage.ask(args={"path": name}) for name in ("a", "b")]
+    group = stage.surface
+    await group.server.say(group.people["ann"], group.room, f"/pending@{group.bot.user.username}")
+    listed = await group.server.wait_message(group.room, calls[0].short, after=group.message(calls[1]).id)
+    await group.server.say(group.people["ann"], group.room, "yes", reply_to=listed)
+    await group.settle()
+
+    assert all(call.short in listed.text for call in calls)
+    assert [Status.PENDING] * 2 == [await stage.status(call) for call in calls]

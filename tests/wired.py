@@ -1,0 +1,125 @@
+"""A real service over the fakes, on a Telegram server of ours: over HTTP as in life, by polling or by webhook."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from adapters.http.shell import Server, app, body_of
+from adapters.telegram.handlers import ALLOWED_UPDATES
+from adapters.telegram.receiver import SOURCE
+from adapters.telegram.webhook import PATH
+from bot.service import Service
+from bot.settings import TelegramSettings
+from bot.telegram import Telegram, build_chat
+from tests.wire.telegram import TelegramServer
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from adapters.telegram.chat import TelegramChat
+    from hitl.gate import Gate
+    from tests.wire.telegram import Bot
+
+SECRET = "a-webhook-secret-of-the-tests"
+#: How long the two sides may take to have nothing left to say to each other.
+PATIENCE_S = 15.0
+
+
+@dataclass(slots=True)
+class Wired:
+    """The two sides and what connects them."""
+
+    server: TelegramServer
+    bot: Bot
+    service: Service
+    chat: TelegramChat
+    telegram: Telegram
+    http: Server | None = None
+
+    @property
+    def url(self) -> str:
+        """Where the webhook is."""
+        assert self.http is not None
+        return f"http://127.0.0.1:{self.http.port}{PATH}"
+
+    async def settle(self, between: Callable[[], None] | None = None) -> None:
+        """Until nothing is on its way: no update, no event, no run, no message. `between` is done while waiting."""
+        async with asyncio.timeout(PATIENCE_S):
+            quiet = 0
+            while quiet < 3:
+                quiet = quiet + 1 if await self._quiet() else 0
+                if between is not None:
+                    between()
+                await asyncio.sleep(0.005)
+
+    async def _quiet(self) -> bool:
+        service = self.service
+        busy = (service._sending, service._running, service.store._outbox)  # type: ignore[attr-defined] # noqa: SLF001 - MemoryStore's
+        unread = await self.server.pending(self.bot.id) or await service.store.incoming()
+        return self.telegram.intake.idle and not unread and not any(busy)
+
+
+def telegram_settings(server: TelegramServer, bot: Bot, **more: Any) -> TelegramSettings:
+    """As an operator would set them, but in more of a hurry."""
+    fields: dict[str, Any] = {"token": bot.token, "api": server.root_url, "pace": 0, "timeout_s": 5.0}
+    return TelegramSettings(**(fields | more))
+
+
+@contextlib.asynccontextmanager
+async def wired(
+    server: TelegramServer, bot: Bot, gate: Callable[[], Gate], *, receive: str = "polling", **settings: Any
+) -> AsyncIterator[Wired]:
+    """The service at work, for as long as the context lasts."""
+    chosen = telegram_settings(server, bot, receive=receive, webhook_secret=SECRET, **settings)
+    guard = gate()
+    chat = await build_chat(chosen, guard.store, guard.keys)
+    service = Service(guard, {SOURCE: chat})
+    telegram = Telegram(chosen, chat, service)
+    wires = Wired(server, bot, service, chat, telegram)
+    async with contextlib.AsyncExitStack() as parts:
+        parts.push_async_callback(chat.close)
+        parts.push_async_callback(service.stop)
+        await service.start()
+        if receive == "webhook":
+            wires.http = await _serving(parts, telegram)
+        parts.push_async_callback(telegram.stop)
+        await telegram.start()
+        await _heard_of(wires, receive)
+        yield wires
+
+
+async def _serving(parts: contextlib.AsyncExitStack, telegram: Telegram) -> Server:
+    async def ready() -> list[str]:
+        return list(telegram.troubles())
+
+    server = Server(app(ready, telegram.routes(body_of)), host="127.0.0.1", port=0)
+    serving = asyncio.create_task(server.serve())
+    while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
+        await asyncio.sleep(0.005)
+
+    async def stop() -> None:
+        server.should_exit = True
+        await serving
+
+    parts.push_async_callback(stop)
+    return server
+
+
+async def _heard_of(wires: Wired, receive: str) -> None:
+    """Wait until whatever happens on Telegram reaches us."""
+    if receive == "webhook":
+        await wires.server.wait_calls("getMe", timeout=PATIENCE_S)
+        await wires.chat.bot.set_webhook(wires.url, secret_token=SECRET, allowed_updates=ALLOWED_UPDATES)
+    else:
+        await wires.server.wait_polling(wires.bot.id, timeout=PATIENCE_S)
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

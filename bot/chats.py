@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from bot.agent import TOOLS, Plan, Question, understand
 from bot.patience import Patience
-from hitl.answers import Answer, Came
+from hitl.answers import NOTHING, Answer, Came
 from hitl.cards import card, details, outcome_for_agent
 from hitl.errors import InvalidConfirmation, NotApprover, SaysoError
 from hitl.heard import Heard, What
 from hitl.model import Ask, Decision, Entry, Kind, Reply, Runs, Status, Verb
+from hitl.people import belongs, chat_of
 from hitl.ports import Change, adding
 from hitl.replies import Verdict as Says
 from hitl.replies import read, verdict
@@ -36,6 +37,11 @@ _QUOTED = 40
 _REASON_ASKED = "✍️"
 #: Answers to a press that the one who pressed must not miss.
 _ALERTS = frozenset({Came.REFUSED, Came.CONFIRM, Came.DETAILS_NEEDED, Came.REASON_NEEDED})
+#: Answers to words that may have been said to somebody else.
+_QUESTIONS = frozenset({Came.UNCLEAR, Came.WHICH, Came.NOT_A_REPLY})
+_DECIDED = frozenset({Came.APPROVED, Came.REJECTED})
+#: So many waiting calls are looked through for those whose cards stand in a conversation.
+_LOOKED_THROUGH = 1000
 
 
 class Talker(Protocol):
@@ -53,32 +59,58 @@ class Talker(Protocol):
     async def tell(self, route: str, text: str, *, about: str | None = None, answers: str | None = None) -> None:
         """A sentence."""
 
-    async def ask(self, route: str, text: str, *, about: str, person: str, answers: str | None = None) -> None:
-        """A question to one person, by identity."""
+    async def ask(
+        self,
+        route: str,
+        *,
+        call: Call,
+        verb: Verb,
+        person: str,
+        answers: str | None = None,
+        press: str | None = None,
+    ) -> None:
+        """Ask one person, by identity, for the reason of a yes or no that they pressed."""
 
-    async def show(self, route: str, name: str, text: str, *, about: str) -> None:
-        """A text whole, in a file of that name where it is too long for a message."""
+    async def show(self, route: str, name: str, text: str, *, about: str, press: str | None = None) -> None:
+        """A text whole, in a file of that name where it is too long for a message.
+
+        To the one who pressed alone, where the platform can.
+        """
 
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
         """What came of a press, for the one who pressed."""
 
 
 @dataclass(frozen=True, slots=True)
+class Manner:
+    """How commands are given on a platform: what stands before their names, and what there are."""
+
+    prefix: str
+    help: str
+
+
+@dataclass(frozen=True, slots=True)
 class _Aimed:
-    """An event with the call that it is about, as the store knows it, and the route of the card."""
+    """An event with the call that it is about, as the store knows it, and the route of the card.
+
+    `named` tells that the event itself points to the call, `private` that a text which doesn't may decide.
+    """
 
     ref: str | None
     conversation: str
+    named: bool = True
+    private: bool = False
 
 
 class Chats:
     """All conversations of one platform."""
 
-    def __init__(self, service: Service, talker: Talker) -> None:
+    def __init__(self, service: Service, talker: Talker, manner: Manner | None = None) -> None:
         self._service = service
         self._gate = service.gate
         self._store = service.store
         self._talker = talker
+        self._manner = manner or Manner("/", say("chat.help"))
         self._patience = Patience(time.monotonic)
         self._acts: Mapping[What, Callable[[Heard, tuple[str, str]], Awaitable[None]]] = {
             What.PRESS: self._press,
@@ -87,6 +119,8 @@ class Chats:
             What.COMMAND: self._command,
             What.BARRED: self._barred,
             What.MOVED: self._moved,
+            What.REASON: self._given_reason,
+            What.PAGE: self._page,
         }
 
     async def handle(self, heard: Heard, event: tuple[str, str]) -> None:
@@ -127,7 +161,7 @@ class Chats:
         """
         data = ButtonData.unpack(heard.data)
         call = await self._store.get(data.ref)
-        chat = _chat(heard.conversation)
+        chat = chat_of(heard.conversation)
         if call is None or not data.holds(self._gate.keys, digest=call.digest, deadline=call.deadline, place=chat):
             raise InvalidConfirmation(say("chat.forged"))
         known = await self._store.by_message(heard.message) if heard.message else None
@@ -135,7 +169,7 @@ class Chats:
             raise InvalidConfirmation(say("chat.forged"))
         if known is not None:
             return data.verb, call, known[1]
-        here = [route for route in call.routes if _chat(route) == chat]
+        here = [route for route in call.routes if chat_of(route) == chat]
         route = heard.conversation if heard.conversation in here or not here else here[0]
         await self._adopt(heard, call, route)
         return data.verb, call, route
@@ -162,9 +196,11 @@ class Chats:
         if call is None:
             return
         if answer.came is Came.DETAILS:
-            await self._talker.show(route, f"{call.short}.txt", answer.text, about=call.ref)
-        elif question := _reason_wanted(answer, call):
-            await self._talker.ask(route, question, about=call.ref, person=heard.identity, answers=heard.message)
+            name = f"{call.short}.txt"
+            await self._talker.show(route, name, answer.text, about=call.ref, press=heard.press)
+        elif verb := _reason_wanted(answer, call):
+            who, card_ = heard.identity, heard.message
+            await self._talker.ask(route, call=call, verb=verb, person=who, answers=card_, press=heard.press)
         elif not told:
             await self._talker.tell(route, answer.text, about=call.ref)
 
@@ -175,16 +211,22 @@ class Chats:
         if aimed.ref and heard.answers_ours.startswith(_REASON_ASKED) and heard.asked == heard.identity:
             return await self._reason(heard, event, aimed)
         reply = self._reply(heard, event, Kind.TEXT, target=aimed.ref, conversation=aimed.conversation)
-        for answer in await self._service.decide(reply):
+        for answer in await self._service.decide(replace(reply, private=aimed.private)):
             if answer.came is Came.NOT_A_REPLY or (answer.came is Came.UNCLEAR and _for_agent(heard, aimed)):
                 await self._to_agent(heard, await self._pointing(heard) if answer.text else "")
-            else:
+            elif answer.came not in _QUESTIONS or self._may_question(heard, aimed, answer):
                 await self._answer(heard, answer)
         return None
 
+    def _may_question(self, heard: Heard, aimed: _Aimed, answer: Answer) -> bool:
+        """People who talk to each other are asked once a minute for each person and card."""
+        to_us = heard.addressed or (aimed.named and aimed.ref is not None)
+        about = answer.call.ref if answer.call else heard.conversation
+        return to_us or self._patience.admits((heard.identity, about, "asked"))
+
     async def _pointing(self, heard: Heard) -> str:
         """What to answer to a yes or no that points to no card."""
-        shorts = [call.short for call in await self._store.pending(origin=heard.conversation)]
+        shorts = [call.short for call in await self._standing(heard)]
         if len(shorts) == 1:
             return say("answer.point", short=shorts[0])
         return say("answer.which", shorts=", ".join(shorts)) if shorts else say("refused.unknown.none")
@@ -199,7 +241,37 @@ class Chats:
             return _Aimed(known[0], known[1])
         shorts = dict.fromkeys(filter(None, map(as_short, _words(heard.answers_ours))))
         named = [call for call in [await self._store.by_short(short) for short in shorts] if call]
-        return _Aimed(named[0].ref if len(named) == 1 else None, heard.conversation)
+        if len(named) == 1:
+            return _Aimed(named[0].ref, heard.conversation)
+        return await self._aim_unaddressed(heard)
+
+    async def _aim_unaddressed(self, heard: Heard) -> _Aimed:
+        """A text that names nothing, where such a text may decide: it can mean the only card that stands there.
+
+        The gate knows the cards of calls that were asked there. One whose card stands there by its route is named
+        here, by the same rule: only if the latest message of anyone else there is about it.
+        """
+        if not heard.private:
+            return _Aimed(None, heard.conversation)
+        calls = await self._standing(heard)
+        if all(call.origin == heard.conversation for call in calls):
+            return _Aimed(None, heard.conversation, private=True)
+        if len(calls) > 1 or self._talker.latest(heard.conversation, heard.message) != calls[0].ref:
+            return _Aimed(None, heard.conversation)
+        (call,) = calls
+        here = heard.conversation if belongs(call, heard.conversation) else call.routes[0]
+        return _Aimed(call.ref, here, named=False, private=True)
+
+    async def _standing(self, heard: Heard) -> list[Call]:
+        """The waiting calls whose cards stand in that conversation, by their origin, their route or their thread."""
+        found = {call.ref: call for call in await self._store.pending(origin=heard.conversation)}
+        known = await self._store.by_message(heard.thread) if heard.thread else None
+        root = await self._store.get(known[0]) if known else None
+        others = [root] if root and root.status is Status.PENDING else []
+        if heard.thread is None and heard.private:
+            waiting = await self._store.pending(limit=_LOOKED_THROUGH)
+            others += [call for call in waiting if heard.conversation in call.routes]
+        return list((found | {call.ref: call for call in others}).values())
 
     async def _reason(self, heard: Heard, event: tuple[str, str], aimed: _Aimed) -> None:
         """A reason that we asked this person for. It completes the yes that they pressed, or follows their no.
@@ -217,6 +289,22 @@ class Chats:
             await self._answer(heard, answer)
         return None
 
+    async def _given_reason(self, heard: Heard, event: tuple[str, str]) -> None:
+        """A reason from a window that a press opened: it goes with that press, which counts as one now."""
+        if heard.command == Verb.REJECT:
+            return await self._answer(heard, await self._gate.add_reason(heard.target, heard.identity, heard.text))
+        reply = self._reply(heard, event, Kind.BUTTON, verb=Verb.APPROVE, target=heard.target)
+        for answer in await self._service.decide(replace(reply, reason=heard.text or None)):
+            await self._answer(heard, answer, alone=True)
+        return None
+
+    async def _page(self, heard: Heard, event: tuple[str, str]) -> None:
+        """Another page of a text that was shown, for who may see it."""
+        del event
+        call = await self._store.get(heard.target)
+        if call is not None and self._may_see(heard, call):
+            await self._show_whole(heard, call)
+
     async def _reaction(self, heard: Heard, event: tuple[str, str]) -> None:
         known = await self._store.by_message(heard.message) if heard.message else None
         if known is None:
@@ -233,9 +321,13 @@ class Chats:
             return
         await self._record(heard, event, "barred")
         text = say(str(heard.barred))
-        if heard.press:
+        if heard.press and (heard.what is What.PRESS or self._patience.admits((heard.identity, heard.barred))):
             await self._talker.answer_press(heard.press, text, alert=True)
-        elif heard.what is not What.REACTION and self._patience.admits((heard.identity, heard.barred)):
+        elif (
+            heard.press is None
+            and heard.what is not What.REACTION
+            and self._patience.admits((heard.identity, heard.barred))
+        ):
             await self._talker.tell(heard.conversation, text, answers=heard.message)
 
     async def _moved(self, heard: Heard, event: tuple[str, str]) -> None:
@@ -258,18 +350,29 @@ class Chats:
             "status": self._status,
             "cancel": self._cancel,
         }.get(heard.command)
-        await self._tell(heard, await told(heard) if told else say("chat.help"))
+        await self._tell(heard, await told(heard) if told else self._manner.help, alone=True)
         return None
 
     async def _decide_by_command(self, heard: Heard, event: tuple[str, str]) -> None:
         target, _, reason = " ".join(heard.text.split()).partition(" ")
         if not as_short(target):
-            return await self._tell(heard, say("chat.usage", command=f"/{heard.command}"))
+            return await self._tell(heard, self._usage(heard.command), alone=True)
         reply = self._reply(heard, event, Kind.COMMAND, verb=Verb(heard.command), target=target)
         reason = reason.removeprefix("because ").lstrip(":, ")
+        if reason and reply.verb is Verb.REJECT and await self._rejected_bare(heard, target):
+            return await self._answer(heard, await self._gate.add_reason(target, heard.identity, reason))
         for answer in await self._service.decide(replace(reply, reason=reason or None)):
             await self._answer(heard, answer)
         return None
+
+    async def _rejected_bare(self, heard: Heard, target: str) -> bool:
+        """Whether that person rejected the call already, and gave no reason."""
+        call = await self._gate.find(target)
+        mine = call is not None and call.decided_by == self._principal(heard)
+        return mine and call is not None and call.decision is Decision.REJECTED and not call.reason
+
+    def _usage(self, command: str) -> str:
+        return say("chat.usage", command=f"{self._manner.prefix}{command}")
 
     async def _whoami(self, heard: Heard) -> str:
         return say("chat.whoami", identity=heard.identity, principal=self._principal(heard))
@@ -287,16 +390,19 @@ class Chats:
 
     async def _show(self, heard: Heard) -> None:
         if not as_short(heard.text):
-            return await self._tell(heard, say("chat.usage", command="/show"))
+            return await self._tell(heard, self._usage("show"), alone=True)
         call = await self._gate.find(heard.text)
         if call is None or not self._may_see(heard, call):
-            return await self._tell(heard, say("refused.unknown", short=heard.text[:_QUOTED]))
+            return await self._tell(heard, say("refused.unknown", short=heard.text[:_QUOTED]), alone=True)
+        return await self._show_whole(heard, call)
+
+    async def _show_whole(self, heard: Heard, call: Call) -> None:
         text = f"{details(call)}\n\n{card(call).outcome}"
-        return await self._talker.show(heard.conversation, f"{call.short}.txt", text, about=call.ref)
+        await self._talker.show(heard.conversation, f"{call.short}.txt", text, about=call.ref, press=heard.press)
 
     async def _cancel(self, heard: Heard) -> str:
         if not as_short(heard.text):
-            return say("chat.usage", command="/cancel")
+            return self._usage(heard.command)
         try:
             call = await self._gate.withdraw(heard.text, heard.identity)
         except SaysoError as error:
@@ -304,22 +410,27 @@ class Chats:
         return say("chat.withdrawn", short=call.short)
 
     def _may_see(self, heard: Heard, call: Call) -> bool:
-        here = heard.conversation in {call.origin, *call.routes}
-        return here and self._principal(heard) in {call.requester, *call.approvers, *self._gate.people.operators}
+        return belongs(call, heard.conversation) and self._principal(heard) in {
+            call.requester,
+            *call.approvers,
+            *self._gate.people.operators,
+        }
 
     # -- the agent ------------------------------------------------------------------------------------------
 
     async def _to_agent(self, heard: Heard, otherwise: str) -> None:
         """A turn of the agent; `otherwise` is what to answer to a text that is none."""
-        if not heard.addressed:
-            return None
-        plan = understand(heard.text)
+        plan = understand(heard.text) if heard.addressed or heard.overheard else None
         if isinstance(plan, Question):
             return await self._explain(heard)
-        if plan is None:
-            helped = say("offline.help") if self._may_ask(heard) else say("chat.help")
-            return await self._tell(heard, otherwise or helped)
-        return await self._propose(heard, plan)
+        if plan is not None:
+            return await self._propose(heard, plan)
+        if heard.addressed:
+            helped = say("offline.help") if self._may_ask(heard) else self._manner.help
+            return await self._tell(heard, otherwise or helped, alone=bool(otherwise))
+        if otherwise and await self._standing(heard) and self._may_question(heard, _NOWHERE, NOTHING):
+            await self._tell(heard, otherwise, alone=True)
+        return None
 
     async def _explain(self, heard: Heard) -> None:
         """What waits here, whole, for those who may know."""
@@ -344,7 +455,7 @@ class Chats:
         try:
             submitted = await self._service.submit(ask)
         except NotApprover as error:
-            return await self._tell(heard, f"{error.message} {await self._whoami(heard)}")
+            return await self._tell(heard, f"{error.message} {await self._whoami(heard)}", alone=True)
         except SaysoError as error:
             return await self._tell(heard, error.message)
         if submitted.call.status in {Status.DENIED, Status.UNDELIVERABLE}:
@@ -380,16 +491,21 @@ class Chats:
             event=event,
         )
 
-    async def _answer(self, heard: Heard, answer: Answer) -> None:
-        await self._tell(heard, answer.text, answer.call)
+    async def _answer(self, heard: Heard, answer: Answer, *, alone: bool = False) -> None:
+        await self._tell(heard, answer.text, answer.call, alone=alone or answer.came not in _DECIDED)
 
-    async def _tell(self, heard: Heard, text: str, about: Call | None = None) -> None:
-        """Answer a message. A stranger is answered once a minute for each card and kind of message."""
+    async def _tell(self, heard: Heard, text: str, about: Call | None = None, *, alone: bool = False) -> None:
+        """Answer a message: that person alone, where that is better and the platform can.
+
+        A stranger is answered once a minute for each card and kind of message.
+        """
         ref = about.ref if about else None
         stranger = not self._gate.people.is_listed(self._principal(heard))
         if stranger and not self._patience.admits((heard.identity, ref, heard.what, heard.command)):
             return
-        if text:
+        if text and alone and heard.press:
+            await self._talker.answer_press(heard.press, text, alert=True)
+        elif text:
             await self._talker.tell(heard.conversation, text, about=ref, answers=heard.message)
 
     async def _record(self, heard: Heard, event: tuple[str, str], what: str) -> None:
@@ -409,21 +525,20 @@ class Chats:
         return self._gate.people.principal(heard.identity)
 
 
+_NOWHERE = _Aimed(None, "")
+
+
 def _for_agent(heard: Heard, aimed: _Aimed) -> bool:
     """Whether an unclear text is a command to the agent rather than a failed answer to a card."""
-    return aimed.ref is None and heard.addressed and understand(heard.text) is not None
+    named = aimed.named and aimed.ref is not None
+    return not named and (heard.addressed or heard.overheard) and understand(heard.text) is not None
 
 
-def _reason_wanted(answer: Answer, call: Call) -> str | None:
-    """What to ask the one who pressed: the reason that a yes needs, or may follow a no."""
+def _reason_wanted(answer: Answer, call: Call) -> Verb | None:
+    """Of what to ask the one who pressed for a reason: of a yes that needs one, or a no that may have one."""
     if answer.came is Came.REASON_NEEDED:
-        return say("answer.why_approved", short=call.short)
-    return say("answer.why_rejected", short=call.short) if answer.came is Came.REJECTED and not call.reason else None
-
-
-def _chat(place: str) -> str:
-    """The chat that a place is, or is a topic of."""
-    return place.partition("/")[0]
+        return Verb.APPROVE
+    return Verb.REJECT if answer.came is Came.REJECTED and not call.reason else None
 
 
 def _words(text: str) -> list[str]:

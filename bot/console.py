@@ -44,7 +44,7 @@ class Console:
         self._show = show
         self._width = width
         self._colour = colour
-        service.gate.observers.append(self)
+        service.listeners.add(self)
 
     async def open_calls(self) -> list[Call]:
         """What waits here for an answer, of what this person may see; oldest first."""
@@ -67,7 +67,7 @@ class Console:
 
     def leave(self) -> None:
         """The person is gone: nothing is shown any more; what waits goes on waiting."""
-        self._gate.observers.remove(self)
+        self._service.listeners.remove(self)
 
     async def withdraw_all(self) -> None:
         """The conversation is over: what still waits is withdrawn, and said."""

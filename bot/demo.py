@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import shutil
@@ -73,7 +74,8 @@ class Demo:
             conversation=CONVERSATION,
             show=lambda text: print(text, flush=True),  # noqa: T201 - the demo's output
         )
-        for line in sys.stdin:
+        # Read on a thread, so that deadlines pass, and are told, while nobody types.
+        while line := await asyncio.to_thread(sys.stdin.readline):
             await console.hear(line)
         await console.withdraw_all()
 

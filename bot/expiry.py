@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from hitl.errors import Unavailable
-
 if TYPE_CHECKING:
     from datetime import datetime
 
@@ -62,7 +60,12 @@ class Expiry:
                 break
         self._armed_for = None
         next_due = await self._store.next_due()
-        if next_due is not None:
+        if next_due is None:
+            return
+        if next_due <= self._clock.now():
+            # Something is overdue that couldn't be ended: look again later, not at once and for ever.
+            self._arm_in(_AFTER_TROUBLE_S)
+        else:
             self._arm(next_due)
 
     async def _settle(self, call: Call) -> Call | None:
@@ -88,6 +91,7 @@ class Expiry:
     async def _swept(self) -> None:
         try:
             await self.sweep()
-        except Unavailable as error:
-            _log.warning("expiry.postponed", why=error.message)
+        except Exception:  # noqa: BLE001 - said below
+            # Whatever it was: a service that stops looking at deadlines would be worse.
+            _log.exception("expiry.postponed")
             self._arm_in(_AFTER_TROUBLE_S)

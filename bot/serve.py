@@ -79,6 +79,17 @@ def configure_logging() -> None:
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
     )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_MaskedFormatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+
+
+class _MaskedFormatter(logging.Formatter):
+    """Lines of libraries that log by the standard library, masked whole, tracebacks too."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line, or a line and its traceback."""
+        return mask(super().format(record))
 
 
 def _masked(logger: object, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

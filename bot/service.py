@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import structlog
 
 from bot.expiry import Expiry
+from bot.listeners import Listeners
 from bot.waiting import Waiting
 from hitl.delivery import Delivery
 from hitl.errors import SaysoError, Unavailable
@@ -48,7 +49,10 @@ class Service:
         self._sending: set[str] = set()
         self._posting: asyncio.Task[None] | None = None
         self._running: set[asyncio.Task[Any]] = set()
-        gate.observers += [self.waiting, self.expiry, self]
+        self.listeners = Listeners()
+        for listener in (self.waiting, self.expiry, self):
+            self.listeners.add(listener)
+        gate.observers.append(self.listeners)
 
     async def start(self) -> None:
         """Pick up where the last process stopped: lost leases, overdue calls, calls to run, unsent messages."""

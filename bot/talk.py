@@ -49,7 +49,7 @@ class Talk:
             refresh_interval=_REFRESH_S,
         )
         self._session.default_buffer.on_text_changed += lambda buffer: self._typed(buffer.text)
-        service.gate.observers.append(self)
+        service.listeners.add(self)
 
     def changed(self, call: Call) -> None:
         """Keep the countdown true; drop keys that were pressed but not yet read when a card appears."""

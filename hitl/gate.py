@@ -526,7 +526,7 @@ class Gate:
 
             def seal(now: datetime, call: Call = call) -> Change:
                 ended = self._decided(advance(call, event), by, now, why).evolve(error=why)
-                return Change(ended, entries=(_entry(ended, event.value, by, why=why),), posts=edits(ended))
+                return Change(ended, entries=(_entry(ended, ended.status, by, why=why),), posts=edits(ended))
 
             if ended := await self._swap(call, seal):
                 return ended
@@ -650,14 +650,8 @@ class Gate:
 
     async def _unfit_to_run_stored(self, call: Call) -> str | None:
         """Why a call whose decision is in the store may not run now, if so: its seals come first."""
-        if not seals.row_holds(self.keys, call):
-            return say("unfit.row")
-        if not seals.decision_holds(self.keys, call):
-            return say("unfit.decision")
-        if call.decision is Decision.APPROVED:
-            votes = await self.store.votes(call.ref)
-            if not seals.votes_hold(self.keys, call, votes):
-                return say("unfit.votes")
+        if broken := await self._broken(call):
+            return broken
         # `due_at` isn't sealed, the decision's time is: nobody gains time to claim by moving the former.
         if self._age(call.decided_at) > self.limits.claim_caller_s:
             return say("unfit.late")
@@ -668,6 +662,18 @@ class Gate:
         if call.decision is Decision.ALLOWED and verdict.action is not Action.ALLOW:
             return say("unfit.policy_asks", why=verdict.message or verdict.why)
         return await self._unfit_to_run(call, verdict)
+
+    async def _broken(self, call: Call) -> str | None:
+        """Which seal of the stored call doesn't hold, if any."""
+        if not seals.row_holds(self.keys, call):
+            return say("unfit.row")
+        if not seals.decision_holds(self.keys, call):
+            return say("unfit.decision")
+        if call.decision is Decision.APPROVED and not seals.votes_hold(
+            self.keys, call, await self.store.votes(call.ref)
+        ):
+            return say("unfit.votes")
+        return None
 
     async def _unfit_to_run(self, call: Call, verdict: Verdict) -> str | None:
         """Why the call may not run now, if so: the policy, the allowlist, what changed meanwhile."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sqlite3
 from contextlib import ExitStack, closing
 from datetime import timedelta
@@ -14,6 +15,7 @@ from adapters.database import statements as sql
 from adapters.database.checkpoints import Checkpointer
 from adapters.database.failures import unavailable
 from adapters.database.writer import Writer, connect
+from hitl.errors import Tampered
 from hitl.model import PostKind, Prompt
 from hitl.times import micros, moment
 
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from adapters.database.folder import StateFolder
     from hitl.model import Call, Incoming, PromptKind, Recorded, Sending, Vote
     from hitl.ports import Change, Clock, Unit
+
+_log = logging.getLogger(__name__)
 
 
 class SqliteStore:
@@ -239,10 +243,25 @@ class SqliteStore:
 
     def _call(self, statement: str, *values: object) -> Call | None:
         found = self._read(statement, *values)
-        return rows.call_of(found[0]) if found else None
+        if not found:
+            return None
+        call = _decoded(found[0])
+        if call is None:
+            raise Tampered
+        return call
 
     def _calls(self, statement: str, *values: object) -> Sequence[Call]:
-        return [rows.call_of(row) for row in self._read(statement, *values)]
+        """The calls that can be read: one row that was spoilt must not hide the others."""
+        return [call for call in map(_decoded, self._read(statement, *values)) if call is not None]
+
+
+def _decoded(row: Sequence[Any]) -> Call | None:
+    """The call of a row, or None, said in the log, for a row that no version of this program wrote."""
+    try:
+        return rows.call_of(row)
+    except (ValueError, TypeError, LookupError, AttributeError):
+        _log.error("a row that no version of sayso wrote is left out: %s", row[0])
+        return None
 
 
 def _free_edits(connection: sqlite3.Connection, database: str) -> None:

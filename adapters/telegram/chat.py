@@ -13,8 +13,10 @@ from adapters.telegram.handlers import message_of, parse_place, place_of
 from adapters.telegram.messages import LONGEST, Message, card_message, length, plain_message, question
 from adapters.telegram.receiver import seconds_of
 from hitl.cards import card, outcome, outcome_for_agent
+from hitl.model import Verb
 from hitl.ports import PlatformError
 from hitl.text import cut_middle
+from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -110,13 +112,25 @@ class TelegramChat:
         """A sentence of ours, as a reply to a message if that is still there."""
         await self._send(route, plain_message(text), about=about, answers=answers)
 
-    async def ask(self, route: str, text: str, *, about: str, person: str, answers: str | None = None) -> None:
-        """A question whose reply field opens by itself for one person (an identity), whom it mentions."""
-        message = question(text, int(person.partition(":")[2]))
-        await self._send(route, message, about=about, answers=answers, markup=ForceReply(selective=True))
+    async def ask(
+        self,
+        route: str,
+        *,
+        call: Call,
+        verb: Verb,
+        person: str,
+        answers: str | None = None,
+        press: str | None = None,
+    ) -> None:
+        """Ask for a reason: a reply field opens by itself for one person (an identity), whom the question mentions."""
+        del press
+        key = "answer.why_approved" if verb is Verb.APPROVE else "answer.why_rejected"
+        message = question(say(key, short=call.short), int(person.partition(":")[2]))
+        await self._send(route, message, about=call.ref, answers=answers, markup=ForceReply(selective=True))
 
-    async def show(self, route: str, name: str, text: str, *, about: str) -> None:
+    async def show(self, route: str, name: str, text: str, *, about: str, press: str | None = None) -> None:
         """A text whole: as a message, or as a file of that name where no message can hold it."""
+        del press
         if length(text) <= LONGEST:
             return await self.tell(route, text, about=about)
 

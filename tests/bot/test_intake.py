@@ -15,7 +15,7 @@ from hitl.testing import MemoryStore, SetClock
 from tests.hitl.world import NOON
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
     from hitl.model import Incoming
 
@@ -30,7 +30,7 @@ class Desk:
         self.done: list[str] = []
         self.errors: dict[str, list[Exception]] = {}
         self.gates: dict[str, asyncio.Event] = {}
-        self._seen = asyncio.Event()
+        self._changed = asyncio.Event()
 
     async def bring(self, *events: tuple[str, str]) -> None:
         """Record events, each with its conversation."""
@@ -41,19 +41,31 @@ class Desk:
     async def handle(self, event: Incoming) -> None:
         """Note it; wait, or fail, as was set."""
         self.given.append(event.id)
-        self._seen.set()
+        self._change()
         if event.id in self.gates:
             await self.gates[event.id].wait()
         if errors := self.errors.get(event.id):
             raise errors.pop(0)
         await self.store.commit(adding(Change(handled=(event.source, event.id))))
         self.done.append(event.id)
+        self._change()
 
     async def until_done(self, *events: str) -> None:
         """Wait until these are done."""
+        await self._until(lambda: set(events) <= set(self.done))
+
+    async def until_given(self, event: str) -> None:
+        """Wait until this was begun."""
+        await self._until(lambda: event in self.given)
+
+    async def _until(self, holds: Callable[[], bool]) -> None:
         async with asyncio.timeout(10):
-            while not set(events) <= set(self.done):
-                await asyncio.sleep(0.005)
+            while not holds():
+                self._changed.clear()
+                await self._changed.wait()
+
+    def _change(self) -> None:
+        self._changed.set()
 
     @contextlib.asynccontextmanager
     async def working(self) -> AsyncIterator[None]:
@@ -126,8 +138,7 @@ async def test_a_stop_lets_what_was_begun_end() -> None:
     desk.gates["1"] = asyncio.Event()
     await desk.bring(("1", "a"), ("2", "a"))
     async with desk.working():
-        while not desk.given:
-            await asyncio.sleep(0.005)
+        await desk.until_given("1")
         desk.gates["1"].set()
 
     assert ["1"] == desk.done

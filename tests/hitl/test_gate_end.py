@@ -26,7 +26,7 @@ class TestWithdraw:
 
         assert (State.IDLE, Status.WITHDRAWN, who, None) == (ended.state, ended.status, ended.decided_by, ended.due_at)
         assert [ROOM] == world.told(PostKind.EDIT)
-        assert ("withdraw", who) == ((await world.last(call)).event, (await world.last(call)).actor)
+        assert ("withdrawn", who) == ((await world.last(call)).event, (await world.last(call)).actor)
 
     @pytest.mark.parametrize("who", [ANN, SAM, "local:1000"])
     async def test_by_nobody_else(self, world: World, who: str) -> None:

@@ -95,7 +95,7 @@ BARRED: dict[str, tuple[dict[str, Any], str]] = {
     "an anonymous admin": ({"message": message(sender_chat=GROUP, reply_to_message=CARD)}, "chat.anonymous"),
     "an anonymous command": ({"message": message("/approve ABC234", sender_chat=GROUP)}, "chat.anonymous"),
     "a channel in a group": ({"message": message(sender_chat=CHANNEL, reply_to_message=CARD)}, "chat.channel"),
-    "a bot": ({"message": message(**{"from": OTHER_BOT}, reply_to_message=CARD)}, "chat.bot"),
+    "a bot": ({"message": {**message(reply_to_message=CARD), "from": OTHER_BOT}}, "chat.bot"),
     "through a bot": ({"message": message(via_bot=OTHER_BOT, reply_to_message=CARD)}, "chat.bot"),
     "for a business": ({"message": message(sender_business_bot=OTHER_BOT, reply_to_message=CARD)}, "chat.bot"),
 }

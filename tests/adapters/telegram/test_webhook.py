@@ -55,7 +55,9 @@ async def client(store: Disk) -> AsyncIterator[httpx.AsyncClient]:
 
 async def sent(client: httpx.AsyncClient, content: Any, secret: str | bytes | None = SECRET) -> int:
     """The status that a call got."""
-    headers = {} if secret is None else {SECRET_HEADER: secret}
+    headers = (
+        [] if secret is None else [(SECRET_HEADER.encode(), secret if isinstance(secret, bytes) else secret.encode())]
+    )
     return (await client.post(PATH, content=content, headers=headers)).status_code
 
 

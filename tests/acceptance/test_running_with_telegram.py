@@ -1,0 +1,70 @@
+"""`sayso run` with Telegram: it starts without it, stops at once, keeps its token to itself, and refuses half a webhook."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.wire.telegram import TelegramServer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.acceptance.installation import Installation
+
+TOKEN = "7100000001:AAtest_" + "0" * 28
+SETTINGS = """
+[telegram]
+api = "{api}"
+timeout_s = 2
+"""
+
+
+async def test_a_stop_in_a_long_poll_is_quick_and_clean(install: Callable[..., Installation]) -> None:
+    """Within two seconds, with exit status 0; no line of the log holds the token."""
+    async with TelegramServer() as server:
+        bot = await server.bot()
+        told = {"SAYSO_TELEGRAM__TOKEN": bot.token}
+        service = install(settings=SETTINGS.format(api=server.root_url), environment=told)
+        await asyncio.to_thread(service.start)
+        await server.wait_polling(timeout=20)
+        began = time.monotonic()
+        status = await asyncio.to_thread(service.stop)
+        took = time.monotonic() - began
+
+    assert 0 == status
+    assert took < 2
+    assert bot.token.partition(":")[2] not in service.log
+
+
+def test_it_runs_while_telegram_is_down(install: Callable[..., Installation]) -> None:
+    """Calls are taken and people at a terminal can answer; the log says what is missing, without the token."""
+    service = install(settings=SETTINGS.format(api="http://127.0.0.1:9"), environment={"SAYSO_TELEGRAM__TOKEN": TOKEN})
+    service.start()
+
+    assert ["telegram: NetworkError"] == service.call("ping")["troubles"]
+    assert 0 == service.stop()
+    assert "telegram.connecting" in service.log
+    assert TOKEN.partition(":")[2] not in service.log
+
+
+WEBHOOK = 'receive = "webhook"\nwebhook_url = "https://sayso.example"\n'
+HALF: dict[str, tuple[str, dict[str, str], str]] = {
+    "no secret": (WEBHOOK + "[http]\nport = 0\n", {}, "webhook_secret"),
+    "no port": (WEBHOOK, {"SAYSO_TELEGRAM__WEBHOOK_SECRET": "s"}, "http.port"),
+}
+
+
+@pytest.mark.parametrize("half", HALF)
+def test_half_a_webhook_is_refused(install: Callable[..., Installation], half: str) -> None:
+    """Without its secret anybody could press buttons; without a port nobody could be heard."""
+    settings, environment, named = HALF[half]
+    service = install(settings=SETTINGS.format(api="http://127.0.0.1:9") + settings)
+    refused = service.run("run", "--config", str(service.config), SAYSO_TELEGRAM__TOKEN=TOKEN, **environment)
+
+    assert 2 == refused.returncode
+    assert named in refused.stderr
+    assert "Traceback" not in refused.stderr

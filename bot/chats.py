@@ -40,6 +40,8 @@ _ALERTS = frozenset({Came.REFUSED, Came.CONFIRM, Came.DETAILS_NEEDED, Came.REASO
 #: Answers to words that may have been said to somebody else.
 _QUESTIONS = frozenset({Came.UNCLEAR, Came.WHICH, Came.NOT_A_REPLY})
 _DECIDED = frozenset({Came.APPROVED, Came.REJECTED})
+#: Answers that are a window, where a platform has such.
+_WINDOWS = frozenset({Came.DETAILS, Came.REASON_NEEDED})
 #: So many waiting calls are looked through for those whose cards stand in a conversation.
 _LOOKED_THROUGH = 1000
 
@@ -83,10 +85,15 @@ class Talker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How commands are given on a platform: what stands before their names, and what there are."""
+    """A platform's way: what stands before a command's name, what commands there are, and how presses are answered.
+
+    `toasts`: each press wants one answer, at once, if only a blank one. Else who pressed is told what is news to them,
+    after a window has opened in front of them, for which there is little time.
+    """
 
     prefix: str
     help: str
+    toasts: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +150,18 @@ class Chats:
         if verb is Verb.DETAILS:
             # Not done before they are shown: who decides counts on having seen them.
             reply = replace(reply, event=None)
+        if self._manner.toasts:
+            answer, told = await self._toasted(press, reply)
+            await self._after_press(heard, route, answer, told=told)
+        else:
+            (answer,) = await self._service.decide(reply)
+            await self._after_press(heard, route, answer, told=True)
+            if answer.came not in _WINDOWS:
+                await self._talker.answer_press(press, answer.text, alert=True)
+        return await self._correct(heard, route, answer)
+
+    async def _toasted(self, press: str, reply: Reply) -> tuple[Answer, bool]:
+        """What came of a press, and whether it could be told in the one answer that a press gets."""
         deciding = asyncio.ensure_future(self._service.decide(reply))
         done, _ = await asyncio.wait({deciding}, timeout=PRESS_WITHIN_S)
         if not done:
@@ -151,8 +170,7 @@ class Chats:
         if done:
             shown = say("button.details") if answer.came is Came.DETAILS else answer.text
             await self._talker.answer_press(press, shown, alert=answer.came in _ALERTS)
-        await self._after_press(heard, route, answer, told=bool(done))
-        return await self._correct(heard, route, answer)
+        return answer, bool(done)
 
     async def _pressed(self, heard: Heard) -> tuple[Verb, Call, str]:
         """The verb, the call and the card's route of a press; a card that we didn't know about is adopted.

@@ -49,6 +49,7 @@ def run_checks(settings: Settings) -> list[Check]:
         *_tools(settings),
         _service(settings),
         *_telegram(settings),
+        *_slack(settings),
     ]
 
 
@@ -170,3 +171,19 @@ def _telegram(settings: Settings) -> list[Check]:
         return [Check("telegram", Health.RED, str(error))]
     except ModuleNotFoundError as error:
         return [Check("telegram", Health.RED, f"{error.name} isn't installed: install sayso[telegram]")]
+
+
+def _slack(settings: Settings) -> list[Check]:
+    """The same for Slack."""
+    if settings.slack is None:
+        return []
+    from bot.settings import SettingsError
+
+    try:
+        from bot.slack_setup import report
+
+        return asyncio.run(report(settings))
+    except SettingsError as error:
+        return [Check("slack", Health.RED, str(error))]
+    except ModuleNotFoundError as error:
+        return [Check("slack", Health.RED, f"{error.name} isn't installed: install sayso[slack]")]

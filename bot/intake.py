@@ -38,6 +38,8 @@ class Intake:
         self._handlers = handlers
         self._woken = asyncio.Event()
         self._busy: dict[tuple[str, str], asyncio.Task[None]] = {}
+        #: How many of the conversations seen last are another platform's: they take no place from ours.
+        self._foreign = 0
 
     @property
     def idle(self) -> bool:
@@ -61,13 +63,14 @@ class Intake:
     async def _begin(self) -> None:
         """Start the next event of each conversation that isn't busy."""
         try:
-            events = await self._store.incoming(_AT_ONCE + len(self._busy))
+            events = await self._store.incoming(_AT_ONCE + len(self._busy) + self._foreign)
         except Unavailable as error:
             _log.warning("intake.postponed", why=error.message)
             return
+        self._foreign = sum(event.source not in self._handlers for event in events)
         for event in events:
             lane = event.source, event.order
-            if lane not in self._busy:
+            if event.source in self._handlers and lane not in self._busy:
                 self._busy[lane] = asyncio.create_task(self._handle(event))
                 self._busy[lane].add_done_callback(partial(self._free, lane))
 

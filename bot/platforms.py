@@ -8,6 +8,7 @@ A platform that isn't configured isn't imported, so that its extra need not be i
 from __future__ import annotations
 
 import asyncio
+import importlib
 from typing import TYPE_CHECKING
 
 import structlog
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from adapters.database.store import SqliteStore
+    from adapters.slack.chat import SlackChat
     from adapters.telegram.chat import TelegramChat
     from bot.service import Service
     from bot.settings import Settings
+    from bot.slack import Slack
     from bot.telegram import Telegram
     from hitl.ports import Chat
     from hitl.tokens import Keyring
@@ -36,35 +39,41 @@ class Platforms:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._chats: dict[str, TelegramChat] = {}
-        self._telegram: Telegram | None = None
+        self._chats: dict[str, TelegramChat | SlackChat] = {}
+        self._platforms: list[Telegram | Slack] = []
         self._service: Service | None = None
 
     async def make(self, store: SqliteStore, keys: Keyring) -> Mapping[str, Chat]:
         """The chats by the first part of their routes. Raises SettingsError."""
-        if self._settings.telegram is not None:
-            self._chats["telegram"] = await _telegram().build_chat(self._settings.telegram, store, keys)
+        telegram, slack = self._settings.telegram, self._settings.slack
+        if telegram is not None:
+            self._chats["telegram"] = await _module("telegram").build_chat(telegram, store, keys)
+        if slack is not None:
+            people = self._settings.directory()
+            self._chats["slack"] = _module("slack").build_chat(slack, store, keys, people)
         return self._chats
 
     def attach(self, service: Service) -> None:
         """Give the platforms the service that they speak for."""
         self._service = service
-        if self._settings.telegram is not None:
-            self._telegram = _telegram().Telegram(self._settings.telegram, self._chats["telegram"], service)
+        telegram, slack = self._settings.telegram, self._settings.slack
+        if telegram is not None:
+            self._platforms.append(_module("telegram").Telegram(telegram, self._chats["telegram"], service))
+        if slack is not None:
+            self._platforms.append(_module("slack").Slack(slack, self._chats["slack"], service))
 
     async def start(self, parts: contextlib.AsyncExitStack) -> None:
         """Start what is set up; `parts` stops it again.
 
         Raises Unavailable where the port can't be had, and SettingsError where a webhook has nowhere to listen.
         """
-        telegram = self._settings.telegram
-        if telegram is not None and telegram.receive == "webhook" and self._settings.http.port is None:
+        if self._settings.http.port is None and self._is_pushed():
             raise SettingsError("A webhook needs a port to listen on: set http.port.")
         if self._settings.http.port is not None:
             await self._serve_http(parts, self._settings.http.port)
-        if self._telegram is not None:
-            parts.push_async_callback(self._telegram.stop)
-            await self._telegram.start()
+        for platform in self._platforms:
+            parts.push_async_callback(platform.stop)
+            await platform.start()
 
     async def close(self) -> None:
         """Close the connections, once nothing is to be sent any more."""
@@ -73,7 +82,7 @@ class Platforms:
 
     async def troubles(self) -> Sequence[str]:
         """What is in the way of gating a call, for `/readyz` and `doctor`."""
-        found = list(self._telegram.troubles()) if self._telegram else []
+        found = [trouble for platform in self._platforms for trouble in platform.troubles()]
         try:
             if self._service is not None:
                 await self._service.store.next_due()
@@ -81,10 +90,17 @@ class Platforms:
             found.append(f"store: {error.message}")
         return found
 
+    def _is_pushed(self) -> bool:
+        """Whether a platform calls us."""
+        telegram, slack = self._settings.telegram, self._settings.slack
+        return (telegram is not None and telegram.receive == "webhook") or (
+            slack is not None and slack.receive == "http"
+        )
+
     async def _serve_http(self, parts: contextlib.AsyncExitStack, port: int) -> None:
         from adapters.http.shell import Server, app, body_of
 
-        routes = self._telegram.routes(body_of) if self._telegram else ()
+        routes = [route for platform in self._platforms for route in platform.routes(body_of)]
         server = Server(app(self.troubles, routes), host=self._settings.http.host, port=port)
         serving = asyncio.create_task(server.serve())
         while not server.started:
@@ -101,12 +117,11 @@ class Platforms:
         _log.info("http.ready", host=self._settings.http.host, port=server.port)
 
 
-def _telegram() -> ModuleType:
-    """The module that puts Telegram together. Raises SettingsError naming the extra that it needs."""
+def _module(platform: str) -> ModuleType:
+    """The module that puts a platform together. Raises SettingsError naming the extra that it needs."""
     try:
-        import bot.telegram as module
+        return importlib.import_module(f"bot.{platform}")
     except ModuleNotFoundError as error:
         raise SettingsError(
-            f"Telegram is configured, but {error.name} isn't installed: install sayso[telegram]."
+            f"{platform.title()} is configured, but {error.name} isn't installed: install sayso[{platform}]."
         ) from error
-    return module

@@ -83,16 +83,33 @@ class TelegramSettings(_Part):
 
     def secret(self, name: Literal["token", "webhook_secret"]) -> str:
         """A secret, from the environment or its file; empty where neither is given. Raises SettingsError."""
-        given: SecretStr | None = getattr(self, name)
-        file: Path | None = getattr(self, f"{name}_file")
-        if given is not None:
-            return given.get_secret_value()
-        try:
-            return file.expanduser().read_text("utf-8").strip() if file else ""
-        except (OSError, UnicodeDecodeError) as error:
-            why = error.strerror if isinstance(error, OSError) else "it isn't text"
-            msg = f"telegram.{name}_file {file} can't be read: {why}."
-            raise SettingsError(msg) from error
+        return _secret("telegram", name, getattr(self, name), getattr(self, f"{name}_file"))
+
+
+class SlackSettings(_Part):
+    """One app in one workspace or organisation. Secrets come from the environment or from files.
+
+    `receive` is `socket` (Socket Mode, with an app token and so many `connections`, at most 10), or `http` (with a
+    signing secret). `emails` lets principals be listed by the address that Slack has confirmed (`email:...`): it
+    trusts the workspace's directory. `timeout_s` and `pace` are as for Telegram.
+    """
+
+    bot_token: SecretStr | None = None
+    bot_token_file: Path | None = None
+    app_token: SecretStr | None = None
+    app_token_file: Path | None = None
+    signing_secret: SecretStr | None = None
+    signing_secret_file: Path | None = None
+    receive: Literal["socket", "http"] = "socket"
+    connections: int = Field(default=2, ge=1, le=10)
+    emails: bool = False
+    api: str = "https://slack.com/api/"
+    timeout_s: float = Field(default=10.0, gt=0)
+    pace: float = Field(default=1.0, ge=0)
+
+    def secret(self, name: Literal["bot_token", "app_token", "signing_secret"]) -> str:
+        """A secret, from the environment or its file; empty where neither is given. Raises SettingsError."""
+        return _secret("slack", name, getattr(self, name), getattr(self, f"{name}_file"))
 
 
 class Settings(BaseSettings):
@@ -113,6 +130,7 @@ class Settings(BaseSettings):
     tools: ToolSettings = ToolSettings()
     http: HttpSettings = Field(default_factory=HttpSettings)
     telegram: TelegramSettings | None = None
+    slack: SlackSettings | None = None
     limits: LimitSettings = Field(default_factory=dict, validate_default=True)
 
     @classmethod
@@ -200,13 +218,28 @@ def load(path: Path | None) -> Settings:
         raise SettingsError(msg) from error
 
 
+def _secret(part: str, name: str, given: SecretStr | None, file: Path | None) -> str:
+    if given is not None:
+        return given.get_secret_value()
+    try:
+        return file.expanduser().read_text("utf-8").strip() if file else ""
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it isn't text"
+        raise SettingsError(f"{part}.{name}_file {file} can't be read: {why}.") from error
+
+
+#: What must not stand in the file itself.
+_SECRETS = {"telegram": ("token", "webhook_secret"), "slack": ("bot_token", "app_token", "signing_secret")}
+
+
 def _refuse_secrets(path: Path | None, values: dict[str, Any]) -> None:
     """A secret in the file would be read, copied and committed with it."""
-    telegram = values.get("telegram")
-    for name in ("token", "webhook_secret"):
-        if isinstance(telegram, dict) and name in telegram:
-            msg = f"{path} holds telegram.{name}. Set SAYSO_TELEGRAM__{name.upper()}, or name a file in {name}_file."
-            raise SettingsError(msg)
+    for part, names in _SECRETS.items():
+        given = values.get(part)
+        for name in names:
+            if isinstance(given, dict) and name in given:
+                variable = f"SAYSO_{part}__{name}".upper()
+                raise SettingsError(f"{path} holds {part}.{name}. Set {variable}, or name a file in {name}_file.")
 
 
 def _explain(path: Path | None, error: ValidationError) -> str:

@@ -61,7 +61,7 @@ async def build_chat(settings: TelegramSettings, store: Store, keys: Keyring) ->
     """The chat side, which the service needs before it exists itself. Raises SettingsError."""
     pace = Pace(asyncio.get_running_loop().time, scale=settings.pace)
     bot, moves = make_bot(settings), dict(await store.moves())
-    return TelegramChat(bot, keys, pace, moves=moves, moved=store.move, stands=store.adopt)
+    return TelegramChat(bot, keys, pace, moves=moves, moved=store.move, stands=store.adopt, fresh=store.get)
 
 
 def _masked(record: logging.LogRecord) -> bool:

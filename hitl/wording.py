@@ -126,26 +126,26 @@ ENGLISH: Mapping[str, str] = {
     "chat.forwarded": "A forwarded message decides nothing. Nothing was decided.",
     "chat.stranger": "You are from elsewhere, and I can't tell from where. Nothing was decided.",
     "chat.broadcast": "A message that goes to the channel too decides nothing. Answer in the thread alone.",
-    # the same on Slack
-    "slack.help": (
+    # the same where commands have one name in front, and in windows
+    "chat.help.sayso": (
         "I run nothing that can't be undone without your say-so.\n"
         "/sayso pending: what waits\n/sayso show REF: one call whole\n/sayso approve REF\n/sayso reject REF REASON\n"
         "/sayso withdraw REF: take back what you asked\n/sayso status: how I am\n"
         "/sayso whoami: your id for the configuration\n"
         "Or answer a card: press, or write yes, or no because REASON, in its thread."
     ),
-    "slack.why.reject": "{short} is rejected. Why? (60 seconds; close this to leave it at that)",
-    "slack.why.approve": "{short} is approved only with a reason. Why?",
-    "slack.why.reject.by_command": "{short} is rejected. To say why, within 60 seconds: /sayso reject {short} REASON",
-    "slack.why.approve.by_command": "{short} is approved only with a reason: /sayso approve {short} REASON",
-    "slack.window.why": "Why?",
-    "slack.window.details": "Details",
-    "slack.window.send": "Send",
-    "slack.window.close": "Close",
-    "slack.page": "page {page} of {pages}",
-    "slack.page.before": "◀ Back",
-    "slack.page.next": "More ▶",
-    "slack.argument.empty": "(empty)",
+    "window.why.reject": "{short} is rejected. Why? (60 seconds; close this to leave it at that)",
+    "window.why.approve": "{short} is approved only with a reason. Why?",
+    "window.why.reject.by_command": "{short} is rejected. To say why, within 60 seconds: /sayso reject {short} REASON",
+    "window.why.approve.by_command": "{short} is approved only with a reason: /sayso approve {short} REASON",
+    "window.title.why": "Why?",
+    "window.title.details": "Details",
+    "window.send": "Send",
+    "window.close": "Close",
+    "window.page": "page {page} of {pages}",
+    "window.page.before": "◀ Back",
+    "window.page.next": "More ▶",
+    "card.empty": "(empty)",
     # refusals
     "refused.unknown": "There is no call {short}. Nothing was decided.",
     "refused.unknown.none": "Nothing waits for an answer.",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -116,10 +115,3 @@ async def _heard_of(wires: Wired, receive: str) -> None:
         await wires.chat.bot.set_webhook(wires.url, secret_token=SECRET, allowed_updates=ALLOWED_UPDATES)
     else:
         await wires.server.wait_polling(wires.bot.id, timeout=PATIENCE_S)
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

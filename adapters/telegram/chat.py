@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from telegram import ForceReply, InlineKeyboardButton, InlineKeyboardMarkup, LinkPreviewOptions, ReplyParameters
 from telegram.constants import ParseMode
@@ -29,13 +29,15 @@ if TYPE_CHECKING:
 
 _TOAST = 200
 _NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
-_PLACES = 10_000
+_KEPT = 10_000
+T = TypeVar("T")
 
 
 class TelegramChat:
     """One bot. `moved` is told when a group became a supergroup; conversations keep the name that they began with.
 
-    `stands` is told when a card had to be posted anew: its call, its route, and its message now.
+    `stands` is told when a card had to be posted anew: its call, its route, and its message now. `fresh` gives the
+    call as it is when an edit's turn has come, so that what changed while it waited needs no second edit.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class TelegramChat:
         moves: dict[str, str] | None = None,
         moved: Callable[[str, str], Awaitable[None]] | None = None,
         stands: Callable[[str, str, str], Awaitable[None]] | None = None,
+        fresh: Callable[[str], Awaitable[Call | None]] | None = None,
     ) -> None:
         self.bot = bot
         self._keys = keys
@@ -54,8 +57,11 @@ class TelegramChat:
         self._moves = moves or {}
         self._moved = moved
         self._stands = stands
+        self._fresh = fresh
         #: The call that our latest message in a place is about, and that message's number.
         self._last: dict[str, tuple[str | None, int]] = {}
+        #: The hash of what each message was edited to last.
+        self._edited: dict[str, int] = {}
 
     def latest(self, place: str, before: str | None) -> str | None:
         """The ref that our latest message there is about, if it stood there before that message was sent.
@@ -75,27 +81,37 @@ class TelegramChat:
 
     async def update(self, route: str, message: str, call: Call) -> None:
         """Edit the card to what the call is now. One that can't be edited is posted anew, or its outcome said."""
-        shown = card_message(call, self._keys, _sealed_for(route), refreshed=True)
-        chat_id = int(message.partition(":")[0])
+        if self._edited.get(message) == hash(self._card(route, call)):
+            return
         try:
-            await self._paced(
-                chat_id,
-                lambda *, html: self.bot.edit_message_text(
-                    chat_id=chat_id,
-                    message_id=_number(message),
-                    reply_markup=_markup(shown),
-                    link_preview_options=_NO_PREVIEW,
-                    **_text(shown, html=html),
-                ),
-            )
+            await self._paced(int(message.partition(":")[0]), self._edit(route, message, call))
         except _UnchangedError:
             return
         except PlatformError as error:
             if error.passing and not isinstance(error, _MovedError):
                 raise
-            await self._replace(route, shown, call)
+            await self._replace(route, call)
 
-    async def _replace(self, route: str, shown: Message, call: Call) -> None:
+    def _edit(self, route: str, message: str, call: Call) -> _Request:
+        async def edit(*, html: bool) -> None:
+            now = (await self._fresh(call.ref) if self._fresh else None) or call
+            shown = self._card(route, now)
+            await self.bot.edit_message_text(
+                chat_id=int(message.partition(":")[0]),
+                message_id=_number(message),
+                reply_markup=_markup(shown),
+                link_preview_options=_NO_PREVIEW,
+                **_text(shown, html=html),
+            )
+            _remember(self._edited, message, hash(shown))
+
+        return edit
+
+    def _card(self, route: str, call: Call) -> Message:
+        return card_message(call, self._keys, _sealed_for(route), refreshed=True)
+
+    async def _replace(self, route: str, call: Call) -> None:
+        shown = self._card(route, call)
         if not shown.buttons:
             return await self.tell(route, f"{call.short}: {outcome(call)}", about=call.ref)
         message = await self._send(route, shown, about=call.ref)
@@ -184,7 +200,7 @@ class TelegramChat:
         except _MovedError as moved:
             await self._follow(route, place_of(moved.chat_id, topic))
             sent = await send(moved.chat_id, topic, None)
-        self._remember(route, about, sent.message_id)
+        _remember(self._last, route, (about, sent.message_id))
         return message_of(sent.chat.id, sent.message_id)
 
     async def _follow(self, old: str, new: str) -> None:
@@ -208,12 +224,6 @@ class TelegramChat:
             if error.retry_s:
                 self._pace.hold(chat_id, error.retry_s)
             raise
-
-    def _remember(self, route: str, about: str | None, number: int) -> None:
-        self._last.pop(route, None)
-        self._last[route] = about, number
-        while len(self._last) > _PLACES:
-            del self._last[next(iter(self._last))]
 
 
 class _Request(Protocol):
@@ -282,6 +292,14 @@ def _bad_request(error: BadRequest) -> PlatformError:
     said = error.message.casefold()
     kind = next((kind for words, kind in _BAD_REQUESTS.items() if words in said), PlatformError)
     return kind(error.message, passing=False)
+
+
+def _remember(known: dict[str, T], key: str, value: T) -> None:
+    """Keep what is newest; what is oldest is forgotten."""
+    known.pop(key, None)
+    known[key] = value
+    while len(known) > _KEPT:
+        del known[next(iter(known))]
 
 
 def _number(message: str) -> int:

@@ -10,7 +10,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
 PER_CHAT_S = 1.0
 PER_GROUP = 20
@@ -23,8 +23,15 @@ _KEPT_CHATS = 10_000
 class Pace:
     """Slots in time for each chat and for all. `scale` shortens every wait, for a server with a quick clock."""
 
-    def __init__(self, now: Callable[[], float], *, scale: float = 1.0) -> None:
+    def __init__(
+        self,
+        now: Callable[[], float],
+        *,
+        scale: float = 1.0,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
         self._now = now
+        self._sleep = sleep
         self._scale = scale
         self._sent: dict[int, deque[float]] = {}
         self._all: deque[float] = deque(maxlen=OVERALL)
@@ -39,7 +46,7 @@ class Pace:
         _take(self._of(chat_id), self._now() + seconds)
 
     async def _until(self, at: float) -> None:
-        await asyncio.sleep(max(0.0, at - self._now()))
+        await self._sleep(max(0.0, at - self._now()))
 
     def _of(self, chat_id: int) -> deque[float]:
         """The chat's latest slots; the chats that were silent longest are forgotten."""

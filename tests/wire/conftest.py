@@ -1,14 +1,21 @@
-"""A running Telegram server and a bot's bare hands for its tests."""
+"""Running Telegram and Slack servers, and a bot's bare hands for their tests."""
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import parse_qs
 
 import aiohttp
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 
+from tests.wire.slack import App, Channel, Message, SlackServer
+from tests.wire.slack import User as Colleague
 from tests.wire.telegram import Bot, Chat, TelegramServer, User
 
 
@@ -104,3 +111,134 @@ async def forum(telegram: TelegramServer, raw: RawBot, alice: User, bob: User) -
     room = await telegram.supergroup("Forum", members=[alice, bob], bots=[raw.bot], forum=True)
     await raw.updates()
     return room
+
+
+BUTTONS: list[dict[str, Any]] = [
+    {"type": "button", "text": {"type": "plain_text", "text": label}, "action_id": name, "value": f"v1.{name}"}
+    for label, name in (("Approve", "yes"), ("Reject", "no"))
+]
+CARD: list[dict[str, Any]] = [
+    {"type": "section", "text": {"type": "plain_text", "text": "Run it?"}},
+    {"type": "actions", "block_id": "decide", "elements": BUTTONS},
+]
+
+
+@dataclass(frozen=True, slots=True)
+class RawApp:
+    """An app that calls methods with plain HTTP."""
+
+    slack: SlackServer
+    app: App
+    http: aiohttp.ClientSession
+
+    async def call(self, method: str, **params: Any) -> dict[str, Any]:
+        """Return the whole answer of a method, asked with a form."""
+        form = {name: value if isinstance(value, str) else json.dumps(value) for name, value in params.items()}
+        async with self.http.post(f"{self.slack.api_url}{method}", data=form, headers=self.bearer) as answer:
+            body: dict[str, Any] = await answer.json()
+            return body
+
+    @property
+    def bearer(self) -> dict[str, str]:
+        """Return the headers that say who calls."""
+        return {"Authorization": f"Bearer {self.app.bot_token}"}
+
+    async def do(self, method: str, **params: Any) -> dict[str, Any]:
+        """Return the answer of a method that must be granted."""
+        answer = await self.call(method, **params)
+        assert answer["ok"], answer
+        return answer
+
+    async def refused(self, method: str, **params: Any) -> str:
+        """Return the error of a refusal."""
+        answer = await self.call(method, **params)
+        assert not answer["ok"], answer
+        return str(answer["error"])
+
+    async def send(self, channel: Channel, text: str = "A card", **params: Any) -> Message:
+        """Write a message and return it as the server has it."""
+        sent = await self.do("chat.postMessage", channel=channel.id, text=text, **params)
+        return await self.slack.message(sent["ts"], sent["channel"])
+
+    async def card(self, channel: Channel, text: str = "A card", **params: Any) -> Message:
+        """Write a message with two buttons and return it."""
+        return await self.send(channel, text, blocks=CARD, **params)
+
+
+@pytest.fixture
+async def slack() -> AsyncIterator[SlackServer]:
+    """A running Slack."""
+    async with SlackServer() as server:
+        yield server
+
+
+@pytest.fixture
+async def hands(slack: SlackServer) -> AsyncIterator[RawApp]:
+    """An installed app."""
+    async with aiohttp.ClientSession() as http:
+        yield RawApp(slack, await slack.app(), http)
+
+
+@pytest.fixture
+async def ada(slack: SlackServer, hands: RawApp) -> Colleague:
+    """A person in the app's workspace."""
+    return await slack.user("ada", team=hands.app.team_id)
+
+
+@pytest.fixture
+async def ben(slack: SlackServer, hands: RawApp) -> Colleague:
+    """Another person in the app's workspace."""
+    return await slack.user("ben", team=hands.app.team_id)
+
+
+@pytest.fixture
+async def ops(slack: SlackServer, hands: RawApp, ada: Colleague, ben: Colleague) -> Channel:
+    """A public channel with Ada, Ben and the app in it."""
+    return await slack.channel("ops", members=[ada, ben, hands.app])
+
+
+@dataclass(slots=True)
+class Endpoint:
+    """An app's request URL that answers as told and remembers what came; `gate` holds the answers back."""
+
+    url: str = ""
+    bodies: list[bytes] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    answers: list[web.Response] = field(default_factory=list)
+    gate: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def handle(self, request: web.Request) -> web.Response:
+        """Take one delivery."""
+        self.bodies.append(await request.read())
+        self.headers.append({name.lower(): value for name, value in request.headers.items()})
+        await self.gate.wait()
+        return self.answers.pop(0) if self.answers else web.Response()
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        """Return the events that came."""
+        return [json.loads(one)["event"] for one in self.bodies]
+
+    @property
+    def payloads(self) -> list[dict[str, Any]]:
+        """Return the interactions that came."""
+        return [json.loads(parse_qs(one.decode())["payload"][0]) for one in self.bodies]
+
+    @property
+    def retries(self) -> list[tuple[str | None, str | None]]:
+        """Return what each request said of being a retry."""
+        return [(one.get("x-slack-retry-num"), one.get("x-slack-retry-reason")) for one in self.headers]
+
+
+@pytest.fixture
+async def endpoint(slack: SlackServer, hands: RawApp) -> AsyncIterator[Endpoint]:
+    """The app's request URL, which listens and answers at once."""
+    target = Endpoint()
+    target.gate.set()
+    application = web.Application()
+    application.router.add_post("/slack/events", target.handle)
+    async with TestServer(application, host="127.0.0.1") as server:
+        target.url = str(server.make_url("/slack/events"))
+        await slack.point(hands.app, target.url)
+        yield target
+        target.gate.set()

@@ -4,55 +4,76 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from adapters.telegram.pace import OVERALL, PER_GROUP, Pace
 
-#: One of Telegram's seconds here.
-SECOND = 0.004
 GROUP, PERSON = -1, 1
 
 
-async def turns(pace: Pace, chat_id: int, count: int) -> list[float]:
-    """When each turn came, in Telegram's seconds."""
-    loop = asyncio.get_running_loop()
+class Hours:
+    """Time that passes only while somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    async def sleep(self, seconds: float) -> None:
+        """So much of it passes."""
+        self.now += seconds
+
+
+def paced(hours: Hours, scale: float = 1.0) -> Pace:
+    """On that time."""
+    return Pace(lambda: hours.now, sleep=hours.sleep, scale=scale)
+
+
+async def turns(hours: Hours, pace: Pace, chat_id: int, count: int) -> list[float]:
+    """When each turn came."""
     times = []
     for _ in range(count):
         await pace.turn(chat_id)
-        times.append(loop.time() / SECOND)
+        times.append(hours.now)
     return times
 
 
-def pace() -> Pace:
-    """On the loop's clock."""
-    return Pace(asyncio.get_running_loop().time, scale=SECOND)
+@pytest.mark.parametrize("scale", [1.0, 0.5, 0.0])
+async def test_a_chat_hears_one_message_a_second(scale: float) -> None:
+    """Or as much of that as is kept."""
+    hours = Hours()
 
-
-async def test_a_chat_hears_one_message_a_second() -> None:
-    """Slots lie a second apart."""
-    times = await turns(pace(), PERSON, 5)
-
-    assert times[-1] - times[0] > 3.5
+    assert [n * scale for n in range(5)] == await turns(hours, paced(hours, scale), PERSON, 5)
 
 
 async def test_a_group_hears_twenty_a_minute() -> None:
-    """Any twenty-one messages take a minute."""
-    times = await turns(pace(), GROUP, 2 * PER_GROUP + 1)
+    """Any twenty-one messages take a minute, whatever is said when."""
+    hours = Hours()
+    times = await turns(hours, paced(hours), GROUP, 3 * PER_GROUP + 1)
 
-    assert all(times[n + PER_GROUP] - times[n] > 59 for n in range(PER_GROUP))
+    assert [60.0] * (2 * PER_GROUP + 1) == [times[n + PER_GROUP] - times[n] for n in range(2 * PER_GROUP + 1)]
 
 
 async def test_all_chats_together_hear_thirty_a_second() -> None:
     """Also when each has something to say at once."""
-    shared = pace()
-    loop = asyncio.get_running_loop()
-    began = loop.time()
-    await asyncio.gather(*(shared.turn(chat_id) for chat_id in range(1, 3 * OVERALL + 1)))
+    hours = Hours()
+    pace = paced(hours)
+    times = [(await turns(hours, pace, chat_id, 1))[0] for chat_id in range(1, 2 * OVERALL + 2)]
 
-    assert (loop.time() - began) / SECOND > 1.9
+    assert [0.0] * OVERALL + [1.0] * OVERALL + [2.0] == times
+
+
+async def test_a_pause_that_telegram_asks_for_is_kept_in_that_chat() -> None:
+    """In others it isn't."""
+    hours = Hours()
+    pace = paced(hours)
+    pace.hold(PERSON, 35)
+
+    assert [0.0] == await turns(hours, pace, GROUP, 1)
+    assert [36.0] == await turns(hours, pace, PERSON, 1)
 
 
 async def test_a_chat_that_must_wait_holds_up_no_other() -> None:
     """Forty turns of one group are taken far ahead; a person is spoken to at once."""
-    shared = pace()
+    shared = Pace(asyncio.get_running_loop().time)
     shared.hold(GROUP, 3600)
     waiting = [asyncio.ensure_future(shared.turn(GROUP)) for _ in range(40)]
     await asyncio.sleep(0)
@@ -65,20 +86,9 @@ async def test_a_chat_that_must_wait_holds_up_no_other() -> None:
     assert [False] * 40 == still
 
 
-async def test_a_pause_that_telegram_asks_for_is_kept() -> None:
-    """In that chat."""
-    shared = pace()
-    loop = asyncio.get_running_loop()
-    began = loop.time()
-    shared.hold(PERSON, 0.05)
-    await shared.turn(PERSON)
-
-    assert loop.time() - began >= 0.05
-
-
 async def test_it_remembers_no_more_chats_than_it_may() -> None:
     """However many there are."""
-    shared = pace()
+    shared = paced(Hours())
     for chat_id in range(1, 12_000):
         shared.hold(chat_id, 0)
 

@@ -194,3 +194,16 @@ async def test_details_that_fit_no_message_are_a_file(stage: TelegramStage) -> N
     assert [f"{long.short}.txt"] == [file.name for file in files]
     assert "🗑" * 2500 in files[0].content.decode()
     assert stage.surface.told("ann", "x" * 2000)
+
+
+async def test_what_happens_while_an_edit_waits_for_its_turn_is_in_it(stage: TelegramStage) -> None:
+    """A group that may not be written to for a moment sees a call decided, run and done in one edit."""
+    call = await stage.ask()
+    group = stage.surface
+    assert group.wires is not None
+    group.wires.chat._pace.hold(group.room.id, 0.5)  # noqa: SLF001 - as a 429 would
+    await group.press("ann", call, Verb.APPROVE)
+
+    assert "done, approved by" in group.message(call).text
+    assert 1 == group.message(call).edits
+    assert 1 == len(await group.server.calls("editMessageText"))

@@ -73,11 +73,11 @@ async def test_it_is_told_and_on_record(
     await act(stage, call)
     await stage.surface.settle()
     lines = [line.event for ref in (call.ref, "") for line in await stage.store.history(ref)]
-    last = (await stage.surface.server.calls("sendMessage"))[-1].params["text"]
+    told = [sent.params["text"] for sent in await stage.surface.server.calls("sendMessage")][1:]
 
     assert Status.PENDING == await stage.status(call)
     assert "barred" in lines
-    assert any(said in last for said in (NEITHER, "decides nothing"))
+    assert any(said in text for text in told for said in (NEITHER, "decides nothing", "don't decide"))
 
 
 async def test_a_press_by_nobody_is_refused(stage: TelegramStage) -> None:
@@ -213,7 +213,7 @@ async def test_a_reaction_by_nobody_decides_nothing(stage: TelegramStage) -> Non
 
 @pytest.mark.parametrize("text", ["yes", "yes do it", "ok", "👍"])
 async def test_a_yes_that_was_meant_for_somebody_else_decides_nothing(stage: TelegramStage, text: str) -> None:
-    """Ann answers Bob, or the room, while a card is open."""
+    """Ann answers Bob, or the room, while a card is open; she is asked at most once whether it was meant."""
     call = await stage.ask()
     group = stage.surface
     asked = await group.server.say(group.people["bob"], group.room, "Lunch?")
@@ -222,7 +222,7 @@ async def test_a_yes_that_was_meant_for_somebody_else_decides_nothing(stage: Tel
     await group.settle()
 
     assert Status.PENDING == await stage.status(call)
-    assert 1 == len(group.posted())
+    assert len(group.posted()) <= 2
 
 
 async def test_a_command_for_another_bot_is_not_ours(stage: TelegramStage) -> None:

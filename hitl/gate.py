@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from hitl import seals
 from hitl.answers import NOTHING, Answer, Came, Submitted, refuse, too_late
 from hitl.canonical import canonical, check_text, digest_of
-from hitl.cards import details, is_cut
+from hitl.cards import card, details, is_cut
 from hitl.drafts import Draft, denial, fallback_sentence, recorded
 from hitl.errors import (
     AlreadyDecided,
@@ -36,7 +36,7 @@ from hitl.errors import (
 )
 from hitl.faults import reach
 from hitl.lifecycle import Event, advance
-from hitl.limits import Flood, Limits, timeout_of
+from hitl.limits import Flood, Limits
 from hitl.model import (
     Action,
     Ask,
@@ -46,6 +46,8 @@ from hitl.model import (
     Entry,
     Kind,
     Lease,
+    Mode,
+    PolicyCall,
     Post,
     PostKind,
     Preparation,
@@ -65,16 +67,18 @@ from hitl.model import (
 from hitl.people import belongs, is_chat
 from hitl.ports import Change, Expect, KeyTakenError, ShortTakenError, Unit
 from hitl.redaction import mask
-from hitl.replies import Reading, read
+from hitl.replies import ALL, Reading, read, reasoned_yes
 from hitl.replies import Verdict as Says
 from hitl.replies import verdict as verdict_of
+from hitl.terms import UNASKED, Terms, passed, tightened
 from hitl.text import encodable, one_line
 from hitl.tokens import Keyring, Purpose, as_short, new_secret, new_short
 from hitl.wording import say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
+    from typing import Any
 
     from hitl.people import Directory
     from hitl.ports import Clock, Executor, Observer, PolicySource, Store
@@ -103,6 +107,7 @@ class Gate:
         keys: Keyring,
         owner: str,
         limits: Limits | None = None,
+        terms: Terms | None = None,
         observers: Sequence[Observer] = (),
     ) -> None:
         self.store = store
@@ -113,6 +118,7 @@ class Gate:
         self.keys = keys
         self.owner = owner
         self.limits = limits or Limits()
+        self.terms = terms or Terms()
         self.observers = list(observers)
         self._flood = Flood(self.limits)
         self._secret = new_secret()
@@ -132,6 +138,7 @@ class Gate:
             check_text(getattr(ask, name) or "", f"/{name}")
         args = canonical(dict(ask.args))
         info, prepared = await self._prepare(ask)
+        prepared = self.terms.marked(prepared)
         digest = digest_of(
             args,
             tools=ask.tools,
@@ -173,19 +180,10 @@ class Gate:
         if not info.executor:
             return denial("no_tool")
         try:
-            verdict = self.policies.current().judge(ask.tools, ask.tool, ask.args, prepared.cwd)
+            verdict = self.terms.verdict(self.policies, _question(ask, ask.args, prepared.cwd))
         except PolicyInvalid:
             return denial("policy_error")
-        if verdict.risk.rank < prepared.floor.rank:
-            verdict = replace(verdict, risk=prepared.floor, why=say("why.floor"))
-            if verdict.action is Action.ALLOW and prepared.floor.rank >= Risk.HIGH.rank:
-                verdict = replace(verdict, action=Action.APPROVE)
-        if ask.must_ask and verdict.action is Action.ALLOW:
-            verdict = replace(verdict, action=Action.APPROVE, why=say("why.must_ask"))
-        if verdict.risk is Risk.CRITICAL and verdict.action is Action.ALLOW:
-            verdict = replace(verdict, action=Action.APPROVE)
-        timeout_s = timeout_of(verdict.timeout_s, ask.timeout_s)
-        return verdict if timeout_s == verdict.timeout_s else replace(verdict, timeout_s=timeout_s)
+        return self.terms.applied(tightened(verdict, ask, prepared, self.limits), ask)
 
     def _same(self, old: Call, digest: str, ask: Ask) -> Submitted:
         if (old.digest, old.origin) != (digest, ask.origin):
@@ -217,9 +215,11 @@ class Gate:
         raise Unavailable
 
     def _new(self, draft: Draft, short: str, now: datetime) -> Change:
-        ask, verdict = draft.ask, draft.verdict
-        approvers = self.people.approvers_for(ask.origin, verdict)
+        ask = draft.ask
+        approvers = self.people.approvers_for(ask.origin, draft.verdict)
         call = draft.call(short, now, approvers, self.people.routes_for(ask.origin, approvers))
+        call = call if ask.must_ask else self._passed(call)
+        verdict = call.verdict
         call = call.evolve(row_mac=self.keys.seal(Purpose.ROW, seals.row_bytes(call)))
         asked = Entry(call.ref, "asked", ask.requester, recorded(call))
         if verdict.action is Action.DENY:
@@ -239,15 +239,24 @@ class Gate:
     def _allowed(self, call: Call, asked: Entry, now: datetime) -> Change:
         allowed = self._decided(advance(call, Event.ALLOW), f"policy:{call.verdict.policy}", now)
         ready = self._ready(allowed, now)
-        return Change(ready, entries=(asked, _entry(ready, "allowed", "policy", claimed_by=_claimant(ready))))
+        unasked = call.verdict.reason if call.verdict.reason in UNASKED else None
+        entry = _entry(ready, "allowed", "policy", claimed_by=_claimant(ready), unasked=unasked)
+        return Change(ready, entries=(asked, entry))
+
+    def _passed(self, call: Call) -> Call:
+        """The call, allowed where the operator named it as one that runs when no surface can show it."""
+        unseen = call.verdict.action is Action.APPROVE and not self._shown(call)
+        return call.evolve(verdict=passed(call.verdict)) if unseen and self.terms.may_pass(call) else call
 
     def _unreachable(self, call: Call) -> str | None:
         """Why nobody can answer the call, if so."""
         if not self.people.could_approve(call.approvers, call.requester, call.verdict, call.origin):
             return say("unfit.nobody")
-        if not call.routes and not self.seen_locally(call):
-            return say("unfit.nowhere")
-        return None
+        return None if self._shown(call) else say("unfit.nowhere")
+
+    def _shown(self, call: Call) -> bool:
+        """Whether any surface can show it."""
+        return bool(call.routes) or self.seen_locally(call)
 
     def seen_locally(self, call: Call) -> bool:
         """Whether an approver can see it in this machine's pending list, whatever the chats do."""
@@ -275,14 +284,27 @@ class Gate:
     async def _decide_text(self, reply: Reply) -> tuple[Answer, ...]:
         here = await self.store.pending(origin=reply.conversation)
         readings = read(reply.text, known_refs=[call.short for call in here])
+        if any(reading.target == ALL for reading in readings) and (reply.private or reply.target):
+            return (self._listed(reply, here),)
         if len(readings) > 1 and all(reading.target for reading in readings):
             return tuple([await self._decide_reading(reply, reading, here) for reading in readings])
         return (await self._decide_reading(reply, verdict_of(readings), here),)
+
+    def _listed(self, reply: Reply, here: Sequence[Call]) -> Answer:
+        """The answer to one word for all: each call by its name, to be said one by one, for one who may decide."""
+        principal = self.people.principal(reply.identity)
+        calls = [call for call in here if principal in call.approvers]
+        if not calls:
+            return Answer(Came.UNCLEAR, say("refused.unknown.none"))
+        lines = [say("answer.all.line", short=call.short, sentence=card(call).sentence) for call in calls]
+        return Answer(Came.WHICH, say("answer.all", count=len(calls), calls="\n".join(lines)))
 
     async def _decide_reading(self, reply: Reply, reading: Reading, here: Sequence[Call]) -> Answer:
         call, problem = await self._aim(reply, reading, here)
         if call is None:
             return problem
+        if reading.verdict is Says.UNCLEAR and call.verdict.require_reason:
+            reading = reasoned_yes(reply.text) or reading
         if reading.verdict is Says.UNCLEAR:
             text = say("answer.unclear", why=reading.why or "")
             return await self._note(reply, call, "unclear", Answer(Came.UNCLEAR, text, call))
@@ -659,7 +681,7 @@ class Gate:
             verdict = self._judged_now(call)
         except PolicyInvalid:
             return say("unfit.policy_error")
-        if call.decision is Decision.ALLOWED and verdict.action is not Action.ALLOW:
+        if call.decision is Decision.ALLOWED and self.terms.mode is Mode.ENFORCE and verdict.action is not Action.ALLOW:
             return say("unfit.policy_asks", why=verdict.message or verdict.why)
         return await self._unfit_to_run(call, verdict)
 
@@ -749,7 +771,7 @@ class Gate:
         return call
 
     def _judged_now(self, call: Call) -> Verdict:
-        return self.policies.current().judge(call.tools, call.tool, call.arguments, call.cwd)
+        return self.terms.verdict(self.policies, _question(call, call.arguments, call.cwd))
 
     def _age(self, at: datetime | None) -> float:
         """Seconds since then."""
@@ -758,6 +780,11 @@ class Gate:
     def _tell(self, call: Call) -> None:
         for observer in self.observers:
             observer.changed(call)
+
+
+def _question(asked: Ask | Call, args: Mapping[str, Any], cwd: str | None) -> PolicyCall:
+    """What the policy is asked."""
+    return PolicyCall(asked.tools, asked.tool, args, cwd, requester=asked.requester, origin=asked.origin)
 
 
 def secret_hash(secret: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -16,6 +17,7 @@ def register(app: typer.Typer) -> None:
     app.command()(graph)
     replies = typer.Typer(help="What people's answers are understood as.", no_args_is_help=True)
     replies.command("parse")(parse)
+    replies.command("eval")(evaluate)
     replies.callback()(lambda: None)
     app.add_typer(replies, name="replies")
 
@@ -46,6 +48,27 @@ def parse(
             sys.stdout.write(json.dumps(_parsed(_text_of(line, number)), ensure_ascii=False) + "\n")
 
 
+def evaluate(
+    file: Annotated[Path, typer.Argument(help='Labelled replies: {"text", "label", "also_ok"?, "reason"?} a line.')],
+) -> None:
+    """How well replies are understood: the figures for a labelled file, as one JSON object.
+
+    Example: sayso replies eval corpus.jsonl
+    """
+    from hitl.replies import read, verdict
+    from hitl.replies.scoring import score
+
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+        rows = [json.loads(line) for line in lines if line.strip()]
+        figures = score(rows, (verdict(read(row["text"])) for row in rows))
+    except OSError as error:
+        fail(f"{file} can't be read: {error.strerror}", 2)
+    except (ValueError, KeyError, TypeError) as error:
+        fail(f"{file} isn't a file of labelled replies: {type(error).__name__} {error}", 2)
+    typer.echo(json.dumps(figures))
+
+
 def _text_of(line: str, number: int) -> str:
     try:
         value = json.loads(line)
@@ -64,7 +87,7 @@ def _parsed(text: str) -> dict[str, Any]:
             "verdict": reading.verdict.value,
             "reason": reading.reason,
             "target": reading.target,
-            "why": reading.why,
+            "why": reading.why or None,
         }
 
     readings = read(text)

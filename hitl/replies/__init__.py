@@ -1,9 +1,7 @@
-"""What people's words and emoji mean for a card: approve, reject with a reason, or unclear.
+"""What people answer to a card, in their own words: text and emoji in, verdicts out."""
 
-A deliberately small reader: it knows whole messages, and `no` with a reason behind it. Whatever it doesn't
-know whole is unclear, and the person is asked.
-"""
+from hitl.replies.because import reasoned_yes
+from hitl.replies.model import ALL, Reading, Verdict
+from hitl.replies.reader import read, verdict
 
-from hitl.replies.reader import Reading, Verdict, read, verdict
-
-__all__ = ["Reading", "Verdict", "read", "verdict"]
+__all__ = ["ALL", "Reading", "Verdict", "read", "reasoned_yes", "verdict"]

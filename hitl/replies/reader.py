@@ -1,106 +1,313 @@
-"""The reader: pure, total, linear in the length of the text."""
+"""Reads a reply: first whose words they are, then in which language they make an answer."""
 
-from __future__ import annotations
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from itertools import pairwise
 
-import re
-import unicodedata
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import TYPE_CHECKING
-
-from hitl.tokens import as_short
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-
-class Verdict(StrEnum):
-    """What a text says."""
-
-    APPROVE = "approve"
-    REJECT = "reject"
-    UNCLEAR = "unclear"
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """One answer found in a text. `why` says why it is unclear; `target` is the ref it names."""
-
-    verdict: Verdict
-    reason: str | None = None
-    target: str | None = None
-    why: str | None = None
-
-
-_YES = frozenset(
-    "y|yes|yep|yeah|sure|ok|okay|approve|approved|accept|confirm|go ahead|do it|yes do it|run|run it|lgtm|"
-    "yes please|ok do it|👍|✅|👌|✔|☑".split("|")
+from hitl.replies import lexicon, unmeasured
+from hitl.replies.automaton import Match
+from hitl.replies.emoji import Sign
+from hitl.replies.explain import why_unclear
+from hitl.replies.model import ALL, Reading, Verdict
+from hitl.replies.normalise import own_words
+from hitl.replies.parse import NOWHERE, Parse
+from hitl.replies.reasons import reason_start, verbatim
+from hitl.replies.roles import (
+    ALL_OF_THEM,
+    AND,
+    BECAUSE,
+    BEFORE_NO,
+    CONDITION,
+    FAULT,
+    HEDGE,
+    LATER,
+    NO,
+    NO_OPEN,
+    POLITE,
+    QUESTION,
+    REASON_START,
+    REFUSES,
+    YES,
 )
-_NO = frozenset(
-    "n|no|nope|nah|reject|decline|refuse|cancel|stop|deny|don't|no thanks|don't do that|👎|❌|🚫|✖|🛑".split("|")
-)
-_REASONED = re.compile(
-    r"(?P<no>no|nope|nah|reject|decline|refuse|cancel|stop|deny|don't do (?:it|that)|👎|❌|🚫|✖|🛑)"
-    r"(?:\s*[:,(\n–—-]\s*|\s+)(?:because\s+)?(?P<reason>\S.*)",
-    re.DOTALL | re.IGNORECASE,
-)
-_COMMAND = re.compile(r"/?(?P<verb>approve|reject)\s+#?(?P<ref>\S+)(?P<rest>.*)", re.DOTALL | re.IGNORECASE)
-_WITH_REF = re.compile(r"(?P<word>\S+)\s+#?(?P<ref>\S+)")
-_EDGE = " \t\r\n.!,;:*_~`\"'"
-_TRIMMED = str.maketrans({"’": "'", "‘": "'", "\ufe0f": None, "\u200d": None, "\u200b": None})
-_SKIN_TONES = re.compile("[\U0001f3fb-\U0001f3ff]")
+from hitl.replies.scripts import scripts
+from hitl.replies.spelling import fold
+from hitl.replies.targets import is_ref
+from hitl.replies.tokens import Kind, Token, tokenise
+
+_FIRST = "en"
+_DIFFERS = "means yes in one language and no in another"
+_PLAIN = frozenset({Kind.WORD, Kind.BREAK, Kind.MENTION, Kind.TARGET})
+_MAY_FOLLOW_NO = REASON_START | BECAUSE | POLITE | REFUSES
+_SAYS_SOMETHING = YES | REFUSES | CONDITION | QUESTION | LATER | HEDGE
+_YES_AFTER_ALL = POLITE | CONDITION | HEDGE | BEFORE_NO | LATER
+
+
+#: What programs write for a missing number; folded, it would be a French no.
+_NOT_A_NUMBER = "NaN"
 
 
 def read(text: str, *, known_refs: Collection[str] = (), language: str | None = None) -> list[Reading]:
-    """What the text answers, and to which call; one reading, since this reader doesn't split messages."""
-    del language
-    plain = _plain(text)
-    return [_named(plain, known_refs) or _whole(plain) or _reasoned(plain) or _unclear(plain)]
+    """Read a person's reply to a card: one reading, or one for each answer if it gives several with their targets.
+
+    `known_refs` are the refs that are open, so that one without a digit is known as a ref. `language` is the
+    conversation's language (BCP 47); it settles words that mean yes in one language and no in another. Never raises.
+    """
+    if text.strip() == _NOT_A_NUMBER:
+        return [_unclear("a program's word, not a person's")]
+    message = own_words(text)
+    tokens = tokenise(message.text, frozenset(map(fold, known_refs)))
+    readings = [_unclear(message.trick)] if message.trick else _understood(tokens, language, text)
+    if not tokens and message.quoted:
+        return [_unclear("quotation")]
+    if message.signature and _decides(message.signature):
+        return [_unclear("words in the signature")]
+    return readings
 
 
 def verdict(readings: Sequence[Reading]) -> Reading:
-    """The message as a whole."""
-    return readings[0] if len(readings) == 1 else Reading(Verdict.UNCLEAR, why="two answers")
+    """Give the message as a whole: its only reading, or unclear if it holds none or several answers."""
+    if len(readings) == 1:
+        return readings[0]
+    return _unclear("two answers" if readings else "nothing said")
 
 
-def _plain(text: str) -> str:
-    folded = unicodedata.normalize("NFKC", text.translate(_TRIMMED))
-    return _SKIN_TONES.sub("", folded).strip()
+def _unclear(why: str) -> Reading:
+    return Reading(Verdict.UNCLEAR, why=why)
 
 
-def _whole(plain: str) -> Reading | None:
-    words = " ".join(plain.casefold().replace(",", " ").split()).strip(_EDGE)
-    if words in _YES or (words and set(words) <= _YES):
-        return Reading(Verdict.APPROVE) if "?" not in words else None
-    if words in _NO:
-        return Reading(Verdict.REJECT)
-    return None
+def _decides(signature: str) -> bool:
+    tokens = tokenise(signature)
+    parses = [Parse(tokens, lexicon.load(code)) for code in _languages(tokens)]
+    return any(parse.longest(at)[1] & _SAYS_SOMETHING for parse in parses for at in range(len(tokens)))
 
 
-def _reasoned(plain: str) -> Reading | None:
-    found = _REASONED.fullmatch(plain)
-    if found is None or plain.endswith("?"):
+def _scripts(tokens: list[Token]) -> set[str]:
+    found = {script for token in tokens if token.kind is Kind.WORD for script in scripts(token.text)}
+    return found - {"Han"} if "Kana" in found else found
+
+
+def _languages(tokens: list[Token]) -> list[str]:
+    return lexicon.closest((token.text for token in tokens if token.kind is Kind.WORD), sorted(_scripts(tokens)))
+
+
+def _understood(tokens: list[Token], language: str | None, text: str) -> list[Reading]:
+    """Read the message in the conversation's language or English if they know all its words, else in the closest."""
+    letters = {token.text for token in tokens if token.kind is Kind.WORD}
+    if len(letters) > 1 and all(len(letter) == 1 and letter.isascii() for letter in letters):
+        return [_unclear("spelled out")]
+    own = (language or "").replace("_", "-").partition("-")[0].casefold()
+    words = sum(token.kind is Kind.WORD for token in tokens)
+    for code in (own, _FIRST) if own in lexicon.all_codes() else (_FIRST,):
+        parse = Parse(tokens, lexicon.load(code))
+        if parse.known() == words:
+            readings = _answers(parse, text)
+            if _tells(readings) or code == _FIRST:
+                return readings
+    parses = [Parse(tokens, lexicon.load(code)) for code in _languages(tokens)] or [parse]
+    whole = parses[0].known() == words
+    mine = [parse for parse in parses if parse.language.code == own]
+    return _with_unmeasured(tokens, own, _agreed(mine or parses, text, whole=whole), whole=whole)
+
+
+def _with_unmeasured(tokens: list[Token], own: str, readings: list[Reading], *, whole: bool) -> list[Reading]:
+    """Let the languages of which only phrases are known speak: alone, or against what a measured one says."""
+    words = [token.text for token in tokens if token.kind is Kind.WORD]
+    found = unmeasured.signs([word for word in words if word not in lexicon.polite_anywhere()] or words)
+    if not found:
+        return readings
+    said = {found[own]} if own in found else set(found.values())
+    if len(said) > 1 or (_tells(readings) and readings[0].verdict not in said and own not in found):
+        return [_unclear(_DIFFERS)]
+    if ((_tells(readings) or whole) and own not in found) or not all(token.kind in _PLAIN for token in tokens):
+        return readings
+    targets = [token.text for token in tokens if token.kind is Kind.TARGET]
+    code = own if own in found else min(found)
+    return [Reading(said.pop(), target=targets[0] if targets else None, why=f"unmeasured language: {code}")]
+
+
+def _agreed(parses: list[Parse], text: str, *, whole: bool) -> list[Reading]:
+    """Settle what the languages that know equally many words say: the first speaks for all unless they differ."""
+    answers = [_answers(parse, text) for parse in parses]
+    telling = [readings for readings in answers if _tells(readings)] if whole else answers[:1]
+    if not telling:
+        return answers[0]
+    verdicts = {reading.verdict for readings in telling for reading in readings[:1]}
+    others = [parse for parse, readings in zip(parses, answers, strict=True) if not _tells(readings)]
+    refused = Verdict.APPROVE in verdicts and any(map(_refuses, others))
+    return [_unclear(_DIFFERS)] if len(verdicts) > 1 or refused else telling[0]
+
+
+def _refuses(parse: Parse) -> bool:
+    return any(parse.longest(at)[1] & REFUSES for at in range(len(parse.tokens)))
+
+
+def _tells(readings: list[Reading]) -> bool:
+    return all(reading.verdict is not Verdict.UNCLEAR for reading in readings)
+
+
+def _answers(parse: Parse, text: str) -> list[Reading]:
+    """Read one answer, or several that each name their target."""
+    cuts = parse.cuts() if len(parse.targets(0, len(parse.tokens))) > 1 else [0]
+    if len(cuts) > 1:
+        several = _several(parse, text, cuts)
+        if several:
+            return several
+    return [_answer(parse, text)]
+
+
+def _several(parse: Parse, text: str, cuts: list[int]) -> list[Reading]:
+    readings: list[Reading] = []
+    for start, end in zip(cuts, [*cuts[1:], len(parse.tokens)], strict=True):
+        part = Parse(_without_and(parse, start, end), parse.language)
+        reading = _answer(part, text[: parse.tokens[end - 1].end])
+        if readings and reading.verdict is Verdict.UNCLEAR and all(map(part.is_target, range(len(part.tokens)))):
+            reading = replace(readings[-1], target=part.tokens[0].text)
+        if reading.verdict is Verdict.UNCLEAR or reading.target is None:
+            return []
+        readings.append(reading)
+    return readings
+
+
+def _without_and(parse: Parse, start: int, end: int) -> list[Token]:
+    tokens = parse.tokens[start:end]
+    while tokens and (tokens[-1].kind is Kind.BREAK or parse.longest(start + len(tokens) - 1)[1] & AND):
+        tokens = tokens[:-1]
+    return tokens
+
+
+def _answer(parse: Parse, text: str) -> Reading:
+    asks = Kind.ASKS in parse.kinds
+    furthest, yes = parse.covered(0, len(parse.tokens), YES)
+    reading = None if asks else _approval(parse, furthest, yes=yes) or _rejection(parse, text)
+    return reading or _unclear(why_unclear(parse, furthest))
+
+
+def _approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
+    end = len(parse.tokens)
+    everything = furthest < end
+    if everything:
+        furthest, yes = parse.covered(0, end, YES, ALL_OF_THEM)
+    if furthest < end or not yes or _emoji_beside_others(parse) or _mentions(parse) > 1 or parse.holds_idiom():
         return None
-    return Reading(Verdict.REJECT, reason=found["reason"].rstrip(" )") if "(" in plain else found["reason"].strip())
+    targets = [ALL] * everything + parse.targets(0, end)
+    if len(targets) > 1:
+        return _unclear("two answers")
+    return Reading(Verdict.APPROVE, target=targets[0] if targets else None)
 
 
-def _named(plain: str, known_refs: Collection[str]) -> Reading | None:
-    """`approve REF`, `reject REF reason`, `yes REF`: the ref never changes the sign."""
-    found = _COMMAND.fullmatch(plain) or _WITH_REF.fullmatch(plain)
-    ref = _as_ref(found["ref"], known_refs) if found else None
-    if found is None or ref is None:
+def _mentions(parse: Parse) -> int:
+    return sum(token.kind is Kind.MENTION for token in parse.tokens)
+
+
+def _emoji_beside_others(parse: Parse) -> bool:
+    """Tell whether an emoji alone stands beside what may be another's: "!", or what only looks like an id."""
+    if not parse.wordless:
+        return False
+    breaks = [i for i, token in enumerate(parse.tokens) if token.kind is Kind.BREAK and token.text.strip()]
+    apart = any(i == 0 or parse.tokens[i].start > parse.tokens[i - 1].end for i in breaks)
+    return apart or any(parse.is_target(at) and not _is_ref(token) for at, token in enumerate(parse.tokens))
+
+
+def _is_ref(token: Token) -> bool:
+    return token.end - token.start > len(token.text) or is_ref(token.text)
+
+
+def _rejection(parse: Parse, text: str) -> Reading | None:
+    start = _head(parse)
+    if start == NOWHERE:
         return None
-    word, rest = found[1], found["rest"].strip() if "rest" in found.groupdict() else ""
-    said = _whole(word)
-    if said is None or (rest and said.verdict is Verdict.APPROVE):
+    after, roles = _head_end(parse, start)
+    end = len(parse.tokens)
+    if after < end and _glued(parse, after):
         return None
-    return Reading(said.verdict, reason=rest.removeprefix("because ").lstrip(" :,-") or None, target=ref)
+    runs_on = after < end and parse.tokens[after].kind is Kind.WORD
+    if _contradicted(parse, _clause_end(parse, after) if runs_on and roles & NO_OPEN else after):
+        return _unclear("yes and no")
+    if runs_on and not roles & NO_OPEN and not _may_follow(parse, after):
+        return None
+    reason_at = reason_start(parse, after)
+    return Reading(Verdict.REJECT, _reason(parse, text, start, after, reason_at), _target(parse, max(reason_at, after)))
 
 
-def _as_ref(text: str, known_refs: Collection[str]) -> str | None:
-    short = as_short(text)
-    return text if text in known_refs or (short is None and "_" in text) else short
+def _glued(parse: Parse, at: int) -> bool:
+    """Tell whether a sign that is no stop sticks to the no: "no=yes", "n°"."""
+    return at > 0 and parse.tokens[at].kind is Kind.OTHER and parse.tokens[at].start == parse.tokens[at - 1].end
 
 
-def _unclear(plain: str) -> Reading:
-    return Reading(Verdict.UNCLEAR, why="question" if "?" in plain else "not a plain yes or no")
+def _head(parse: Parse) -> int:
+    """Give the token at which a no begins, after nothing but politeness; NOWHERE if something else comes first."""
+    at = 0
+    while at < len(parse.tokens):
+        token = parse.tokens[at]
+        end, roles = parse.longest(at)
+        if token.sign is Sign.NO or roles & (REFUSES):
+            return at
+        if token.kind in {Kind.BREAK, Kind.MENTION} or parse.is_target(at):
+            at += 1
+        elif roles & (POLITE | BEFORE_NO) and not roles & YES:
+            at = end
+        else:
+            return NOWHERE
+    return NOWHERE
+
+
+def _head_end(parse: Parse, at: int) -> tuple[int, int]:
+    if parse.tokens[at].kind is Kind.EMOJI:
+        return at + 1, NO | NO_OPEN
+    any_role = 0
+    for _, roles in parse.phrases(at):
+        any_role |= roles & NO_OPEN
+    end, roles = _before_fault(parse, at)
+    return end, roles | any_role
+
+
+def _before_fault(parse: Parse, at: int) -> Match:
+    """Give the longest no at a token, or the shorter one that a fault follows: "stop" of "stop this is wrong"."""
+    longest = parse.longest(at)
+    for match in parse.phrases(at)[:-1]:
+        end, roles = parse.longest(match[0]) if match[0] < len(parse.tokens) else match
+        if match[1] & REFUSES and roles & FAULT and end > longest[0]:
+            return match
+    return longest
+
+
+def _clause_end(parse: Parse, at: int) -> int:
+    return next((i for i in range(at, len(parse.tokens)) if parse.tokens[i].kind is Kind.BREAK), len(parse.tokens))
+
+
+def _may_follow(parse: Parse, at: int) -> bool:
+    """Tell whether a reason, or more of the no, can begin at a word that follows it without a stop."""
+    end, roles = parse.longest(at)
+    closes = end == len(parse.tokens) or parse.tokens[end].kind is not Kind.WORD
+    return bool(roles & _MAY_FOLLOW_NO or (roles & ALL_OF_THEM and closes))
+
+
+def _contradicted(parse: Parse, at: int) -> bool:
+    """Tell whether a yes stands anywhere beside the no: an emoji, or a whole clause."""
+    if Kind.EMOJI in parse.kinds and any(token.sign is Sign.YES for token in parse.tokens):
+        return True
+    breaks = [i for i in range(at, len(parse.tokens)) if parse.tokens[i].kind is Kind.BREAK]
+    edges = [at - 1, *breaks, len(parse.tokens)]
+    return any(_is_yes(parse, left + 1, right) for left, right in pairwise(edges))
+
+
+def _is_yes(parse: Parse, start: int, end: int) -> bool:
+    furthest, yes = parse.covered(start, end, YES, _YES_AFTER_ALL)
+    return yes and furthest == end
+
+
+def _reason(parse: Parse, text: str, start: int, after: int, reason_at: int) -> str | None:
+    end = len(parse.tokens)
+    if parse.covered(start, end, NO, BEFORE_NO | ALL_OF_THEM)[0] == end:
+        return None
+    roles = parse.longest(start)[1]
+    sentence = roles & FAULT or (roles & NO_OPEN and after < end and parse.tokens[after].kind is Kind.WORD)
+    return verbatim(parse, text, start if sentence else reason_at)
+
+
+def _target(parse: Parse, end: int) -> str | None:
+    named = parse.targets(0, end)
+    if named:
+        return named[0]
+    everything = any(parse.longest(at)[1] & ALL_OF_THEM for at in range(min(end, len(parse.tokens))))
+    return ALL if everything else None

@@ -295,7 +295,7 @@ async def a_surfaces_nothing(world: World, row: Row) -> None:
 async def a_surfaces_true(world: World, row: Row) -> None:
     """The word for a truth value isn't a person's yes."""
     call = await world.ask()
-    answer = await world.type("True", target=call.ref)
+    answer = await world.type("return True", target=call.ref)
 
     assert row["upstream"]["decision"] == "denied"
     assert (Came.UNCLEAR, Status.PENDING) == (answer.came, (await world.now(call)).status)

@@ -140,7 +140,7 @@ class TestAddressed:
     async def test_an_unknown_ref_is_not_this_call(self, world: World) -> None:
         """A typing error never falls back to the one that waits."""
         call = await world.ask()
-        wrong = "0" * 6 if call.short != "0" * 6 else "1" * 6
+        wrong = "0A0A0A" if call.short != "0A0A0A" else "1B1B1B"
         answer = await alone(world, f"yes {wrong}", call)
 
         assert "CALL_UNKNOWN" == code(answer)

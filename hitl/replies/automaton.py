@@ -1,0 +1,103 @@
+"""Phrases as a graph: finds every phrase that begins at a given word, in time linear in its length.
+
+The graph is made without empty edges. Sets of its nodes that are reached together become states when first met, so
+a known word costs one look-up afterwards.
+"""
+
+from collections.abc import Sequence as Words
+from typing import TypeGuard
+
+from hitl.replies.templates import Choice, Item, Sequence, Word
+
+Match = tuple[int, int]
+_DEAD = -1
+
+
+class Phrases:
+    """All phrases of a language with the roles they play."""
+
+    def __init__(self) -> None:
+        self._edges: list[dict[str, list[int]]] = [{}]
+        self._lists: list[list[tuple[frozenset[str], int]]] = [[]]
+        self._sets: dict[int, tuple[Choice, frozenset[str]]] = {}
+        self._roles: list[int] = [0]
+        self._members: list[tuple[int, ...]] = [(0,)]
+        self._numbers: dict[tuple[int, ...], int] = {(0,): 0}
+        self._moves: list[dict[str, int]] = [{}]
+        self._accepts: list[int] = [0]
+
+    def add(self, template: Sequence, role: int) -> None:
+        """Add a template. Only to be used before the first match."""
+        for node in self._sequence(template, frozenset({0})):
+            self._roles[node] |= role
+
+    def matches(self, words: Words[str | None], at: int) -> list[Match]:
+        """Give the end and the roles of every phrase that begins at a word; the longest comes last."""
+        found: list[Match] = []
+        state = 0
+        for end in range(at, len(words)):
+            word = words[end]
+            known = None if word is None else self._moves[state].get(word)
+            state = _DEAD if word is None else self._learn(state, word) if known is None else known
+            if state == _DEAD:
+                break
+            if self._accepts[state]:
+                found.append((end + 1, self._accepts[state]))
+        return found
+
+    def _learn(self, state: int, word: str) -> int:
+        nodes = {to for node in self._members[state] for to in self._edges[node].get(word, ())}
+        nodes |= {to for node in self._members[state] for words, to in self._lists[node] if word in words}
+        self._moves[state][word] = number = self._state(tuple(sorted(nodes))) if nodes else _DEAD
+        return number
+
+    def _state(self, nodes: tuple[int, ...]) -> int:
+        if nodes not in self._numbers:
+            roles = 0
+            for node in nodes:
+                roles |= self._roles[node]
+            self._members.append(nodes)
+            self._moves.append({})
+            self._accepts.append(roles)
+            self._numbers[nodes] = len(self._members) - 1
+        return self._numbers[nodes]
+
+    def _sequence(self, items: Sequence, entries: frozenset[int]) -> frozenset[int]:
+        for item in items:
+            entries = self._item(item, entries)
+        return entries
+
+    def _item(self, item: Item, entries: frozenset[int]) -> frozenset[int]:
+        if isinstance(item, Word):
+            node = self._node()
+            for entry in entries:
+                self._edges[entry].setdefault(item.text, []).append(node)
+            return frozenset({node})
+        exits = self._single_words(item, entries)
+        for option in item.options:
+            if not _is_word(option):
+                exits |= self._sequence(option, entries)
+        return exits | entries if item.optional else exits
+
+    def _single_words(self, item: Choice, entries: frozenset[int]) -> frozenset[int]:
+        """Add one edge for all options of one word: a long list costs as little as a short one."""
+        if id(item) not in self._sets:
+            words = frozenset(word.text for option in item.options if _is_word(option) for word in option)
+            self._sets[id(item)] = item, words
+        words = self._sets[id(item)][1]
+        if not words:
+            return frozenset()
+        node = self._node()
+        for entry in entries:
+            self._lists[entry].append((words, node))
+        return frozenset({node})
+
+    def _node(self) -> int:
+        self._edges.append({})
+        self._lists.append([])
+        self._roles.append(0)
+        return len(self._edges) - 1
+
+
+def _is_word(option: Sequence) -> TypeGuard[tuple[Word]]:
+    return len(option) == 1 and isinstance(option[0], Word)

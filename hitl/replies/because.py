@@ -1,0 +1,23 @@
+"""A yes with its reason behind it: read only where a call's rules demand one, and never past a condition."""
+
+import re
+
+from hitl.replies.model import Reading, Verdict
+from hitl.replies.reader import read, verdict
+
+_BECAUSE = re.compile(r"\s+because\s+", re.IGNORECASE)
+#: What the reader says of a message that it can't read whole, but in which it found no doubt of any kind.
+_ONLY_UNKNOWN_WORDS = "word not understood"
+
+
+def reasoned_yes(text: str) -> Reading | None:
+    """`approve K7Q2MX because it was announced` as an approval with a reason, or None for anything less clear.
+
+    What stands before the first "because" must be a yes that is understood whole. In the rest, words that nobody
+    knows are fine; a question, a condition, a change, a hedge or a no anywhere is not.
+    """
+    head, *rest = _BECAUSE.split(text, maxsplit=1)
+    if not rest or not rest[0].strip() or not verdict(read(text)).why.startswith(_ONLY_UNKNOWN_WORDS):
+        return None
+    said = verdict(read(head))
+    return Reading(Verdict.APPROVE, rest[0].strip(), said.target) if said.verdict is Verdict.APPROVE else None

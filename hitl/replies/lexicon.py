@@ -1,0 +1,158 @@
+"""The languages: their words and phrases, loaded when a reply first needs them."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from hitl.replies import data
+from hitl.replies.automaton import Phrases
+from hitl.replies.roles import SECTIONS
+from hitl.replies.spelling import bare, pieces, slips, unstretched
+from hitl.replies.templates import Choice, parse, phrases
+
+_LIST = "list "
+_TYPOS = "may be misspelt"
+_WORD = re.compile(r"[^\s()\[\]|<>,]+|<[^>]+>")
+_SHORTEST_BARE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """One language: the words that its file holds, and the other spellings of them."""
+
+    code: str
+    vocabulary: frozenset[str]
+    spellings: Mapping[str, str]
+
+    @property
+    def phrases(self) -> Phrases:
+        """Its phrases; built when a reply may be in this language."""
+        return _graph(self.code)
+
+    def known(self, word: str) -> str | None:
+        """Give the word as the language file has it, or None."""
+        if word in self.vocabulary:
+            return word
+        if word in self.spellings:
+            return self.spellings[word]
+        return next((short for short in unstretched(word) if short in self.vocabulary), None)
+
+    def words(self, texts: Iterable[str | None]) -> list[str | None]:
+        """Give the known form of each word; None stays, and stands for what isn't a known word."""
+        return [text and self.known(text) for text in texts]
+
+
+@cache
+def load(code: str) -> Language:
+    """Load the words of a language. Raises `FileNotFoundError` for a language that has no file."""
+    sections = _sections(code)
+    vocabulary = frozenset(piece for word in _words(sections) for piece in pieces(word))
+    return Language(code, vocabulary, dict(_spellings(vocabulary, _all(sections.get(_TYPOS, [])))))
+
+
+@cache
+def codes() -> dict[str, tuple[str, ...]]:
+    """Give the languages written in each script, in the order of the index."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for line in data.lines("index.txt"):
+        code, _, scripts = (field.strip() for field in line.split("|"))
+        for script in scripts.split():
+            found[script].append(code)
+    return {script: tuple(languages) for script, languages in found.items()}
+
+
+@cache
+def all_codes() -> frozenset[str]:
+    """Give the codes of all languages that have a file."""
+    return frozenset(code for languages in codes().values() for code in languages)
+
+
+@cache
+def polite_anywhere() -> frozenset[str]:
+    """Give the polite words that are understood beside every language."""
+    lines = data.lines("common.txt")
+    return frozenset(phrases(lines[lines.index("= beside yes") + 1]))
+
+
+def closest(words: Iterable[str], scripts: Iterable[str]) -> list[str]:
+    """Give the languages, among those written in the scripts, that know the most of the words."""
+    scripts = tuple(scripts)
+    tables = [_speakers(script) for script in scripts]
+    counts: dict[str, int] = defaultdict(int)
+    for word in words:
+        for code in {code for table in tables for code in _who(word, table)}:
+            counts[code] += 1
+    most = max(counts.values(), default=0)
+    order = dict.fromkeys(code for script in scripts for code in codes().get(script, ()))
+    return [code for code in order if most and counts[code] == most]
+
+
+def _who(word: str, table: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    if word in table:
+        return table[word]
+    return next((table[short] for short in unstretched(word) if short in table), ())
+
+
+@cache
+def _speakers(script: str) -> dict[str, tuple[str, ...]]:
+    """Give for every known word the languages of a script that know it."""
+    found: dict[str, tuple[str, ...]] = {}
+    for code in codes().get(script, ()):
+        language = load(code)
+        for word in (*language.vocabulary, *language.spellings):
+            found[word] = (*found.get(word, ()), code)
+    return found
+
+
+@cache
+def _graph(code: str) -> Phrases:
+    sections = _sections(code)
+    lists: dict[str, Choice] = {}
+    for name, lines in sections.items():
+        if name.startswith(_LIST):
+            lists[name.removeprefix(_LIST)] = Choice(tuple(parse(p, lists) for p in _all(lines)))
+    graph = Phrases()
+    for name, lines in sections.items():
+        if name in SECTIONS:
+            for phrase in _all(lines):
+                graph.add(parse(phrase, lists), SECTIONS[name])
+    return graph
+
+
+def _all(lines: list[str]) -> list[str]:
+    return [phrase for line in lines for phrase in phrases(line)]
+
+
+def _words(sections: dict[str, list[str]]) -> set[str]:
+    lines = [line for name, lines in sections.items() if name != _TYPOS for line in lines]
+    return {word for word in _WORD.findall("\n".join(lines)) if not word.startswith("<") or word == "<3"}
+
+
+@cache
+def _sections(code: str) -> dict[str, list[str]]:
+    sections: dict[str, list[str]] = {}
+    for line in [*data.lines(f"{code}.txt"), *data.lines("common.txt")]:
+        if line.startswith("= "):
+            current = sections.setdefault(line.removeprefix("= "), [])
+        else:
+            current.append(line)
+    unknown = [name for name in sections if name not in SECTIONS and name != _TYPOS and not name.startswith(_LIST)]
+    if unknown:
+        raise ValueError(f"no such section: {', '.join(unknown)}")
+    return sections
+
+
+def _spellings(vocabulary: frozenset[str], typos: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Give the words as typed without their accents, and the slips, where that makes no other known word."""
+    plain: dict[str, list[str]] = defaultdict(list)
+    for word in vocabulary:
+        if not word.isascii() and len(word) >= _SHORTEST_BARE:
+            plain[bare(word)].append(word)
+    for spelling, words in plain.items():
+        if len(words) == 1 and spelling not in vocabulary:
+            yield spelling, words[0]
+    for typo in typos:
+        word = pieces(typo)[0]
+        yield from ((slip, word) for slip in slips(word) if slip not in vocabulary)

@@ -1,0 +1,29 @@
+"""What a reply is understood as."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+ALL = "all"
+
+
+class Verdict(StrEnum):
+    """The three things that a reply can say to a card."""
+
+    APPROVE = "approve"
+    REJECT = "reject"
+    UNCLEAR = "unclear"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One answer found in a message.
+
+    `reason` is the person's own words after a rejection, untouched. `target` is the ref or number that the answer
+    names, without `#`; `"all"` stands for every open call, and must be shown back before it counts. `why` says in
+    a few words what kept an unclear message from being an answer, and is empty otherwise.
+    """
+
+    verdict: Verdict
+    reason: str | None = None
+    target: str | None = None
+    why: str = ""

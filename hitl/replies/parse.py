@@ -1,0 +1,145 @@
+"""One language's look at a message: which stretches of it are yes, no, politeness and so on."""
+
+from dataclasses import dataclass, field
+
+from hitl.replies.automaton import Match, Phrases
+from hitl.replies.emoji import Sign
+from hitl.replies.lexicon import Language
+from hitl.replies.roles import AND, BEFORE_TARGET, NO, POLITE, REFUSES, UNCLEAR, YES
+from hitl.replies.targets import LONGEST_BARE_NUMBER
+from hitl.replies.tokens import Kind, Token
+
+NOWHERE = -1
+_NONE: list[Match] = []
+_BESIDE = POLITE | BEFORE_TARGET
+_NAMES = frozenset({Kind.TARGET, Kind.NUMBER})
+_STANDS = frozenset({Kind.BREAK, Kind.MENTION, Kind.TARGET})
+
+
+@dataclass(slots=True)
+class Parse:
+    """The tokens of a message, its words as one language knows them, and the phrases found so far."""
+
+    tokens: list[Token]
+    language: Language
+    words: list[str | None] = field(default_factory=list)
+    kinds: frozenset[Kind] = field(init=False)
+    wordless: bool = field(init=False)
+    _graph: Phrases = field(init=False)
+    _found: dict[int, list[Match]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Look the words up."""
+        self._graph = self.language.phrases
+        self.kinds = frozenset(token.kind for token in self.tokens)
+        self.wordless = Kind.WORD not in self.kinds
+        self.words = self.language.words(t.text if t.kind is Kind.WORD else None for t in self.tokens)
+
+    def phrases(self, at: int) -> list[Match]:
+        """Give the ends and roles of all phrases that begin at a token, the longest last."""
+        if self.words[at] is None:
+            return _NONE
+        if at not in self._found:
+            self._found[at] = self._graph.matches(self.words, at)
+        return self._found[at]
+
+    def longest(self, at: int) -> Match:
+        """Give the end and roles of the longest phrase that begins at a token, or its own place and no role."""
+        found = self.phrases(at)
+        return found[-1] if found else (at, 0)
+
+    def role_ends(self, at: int, roles: int) -> int:
+        """Give the end of the longest phrase at a token if it plays one of the roles, else NOWHERE."""
+        end, played = self.longest(at)
+        return end if played & roles else NOWHERE
+
+    def known(self) -> int:
+        """Count the words that the language knows."""
+        return sum(word is not None for word in self.words)
+
+    def is_target(self, at: int) -> bool:
+        """Tell whether a token names a call: a ref, or a small number right after a word or at the start."""
+        token = self.tokens[at]
+        if token.kind is Kind.TARGET:
+            return True
+        small = token.kind is Kind.NUMBER and token.text.isdigit() and len(token.text) <= LONGEST_BARE_NUMBER
+        return small and (at == 0 or self.tokens[at - 1].kind in {Kind.WORD, Kind.TARGET} or self._lists(at))
+
+    def covered(self, start: int, end: int, core: int, also: int = 0) -> tuple[int, bool]:
+        """Cover tokens with phrases from the left: how far that reaches, and whether a core phrase is among them."""
+        reach = {start: False}
+        furthest = start
+        allowed = core | _BESIDE | also
+        for at in range(start, end):
+            if at not in reach:
+                continue
+            furthest = at
+            for stop, decides in self._steps(at, core, allowed):
+                if stop <= end:
+                    reach[stop] = reach.get(stop, False) or reach[at] or decides
+        return (end, reach[end]) if end in reach else (furthest, reach[furthest])
+
+    def holds_idiom(self) -> bool:
+        """Tell whether words with a comma among them answer nothing together: "yeah, right"."""
+        commas = [token.text == "," for token in self.tokens]
+        words = [word for word, comma in zip(self.words, commas, strict=True) if not comma] if any(commas) else []
+        at, idiom, agrees = 0, False, False
+        while at < len(words):
+            found = self._graph.matches(words, at)
+            at, roles = found[-1] if found else (at + 1, 0)
+            idiom |= bool(roles & UNCLEAR and not roles & (YES | POLITE))
+            agrees |= bool(roles & YES)
+        return idiom and not agrees
+
+    def targets(self, start: int, end: int) -> list[str]:
+        """Give the different calls named between two tokens, in their order."""
+        if self.kinds.isdisjoint(_NAMES):
+            return []
+        names = (self.tokens[i].text for i in range(start, end) if self.is_target(i))
+        return list({name.casefold(): name for name in names}.values())
+
+    def cuts(self) -> list[int]:
+        """Give the tokens at which another answer with a target of its own begins."""
+        found = [0]
+        for at in range(1, len(self.tokens)):
+            start = self._after_and(at)
+            begins = start < len(self.tokens) and (
+                self.is_target(start) or self.role_ends(start, YES | REFUSES) > start
+            )
+            if begins and start > found[-1] and self.targets(found[-1], at):
+                found.append(start)
+        return found
+
+    def _after_and(self, at: int) -> int:
+        after = max(self.role_ends(at, AND), at)
+        return after if after > at or self.tokens[at - 1].kind is Kind.BREAK else len(self.tokens)
+
+    def _lists(self, at: int) -> bool:
+        return at > 1 and self.tokens[at - 1].text in {",", "&"} and self.is_target(at - 2)
+
+    def _fits(self, end: int, roles: int) -> bool:
+        """Tell whether a phrase may stand where it does: one that introduces a ref must have one behind it."""
+        if roles & ~BEFORE_TARGET or not roles:
+            return bool(roles)
+        return end < len(self.tokens) and (self.is_target(end) or self.role_ends(end, BEFORE_TARGET) > end)
+
+    def _steps(self, at: int, core: int, allowed: int) -> list[tuple[int, bool]]:
+        token = self.tokens[at]
+        if token.kind is Kind.WORD:
+            found = self.phrases(at)
+            stands = _may_stand(found, core)
+            return [(end, bool(roles & core)) for end, roles in found if stands and self._fits(end, roles & allowed)]
+        if token.kind is Kind.EMOJI:
+            same = (token.sign is Sign.YES and core & YES) or (token.sign is Sign.NO and core & NO)
+            return (
+                [(at + 1, bool(same) and self.wordless)]
+                if same or (token.sign is Sign.WITH and not self.wordless)
+                else []
+            )
+        return [(at + 1, False)] if token.kind in _STANDS or self.is_target(at) else []
+
+
+def _may_stand(found: list[Match], core: int) -> bool:
+    """Tell whether what begins here isn't an idiom that answers nothing; "no problem" may stand beside a yes."""
+    roles = found[-1][1] if found else 0
+    return not roles & UNCLEAR or bool(roles & POLITE and not roles & core)

@@ -1,0 +1,45 @@
+"""A rejection's reason: the person's own words after the no, without the sign or word that joins them to it."""
+
+from hitl.replies.emoji import Sign
+from hitl.replies.parse import NOWHERE, Parse
+from hitl.replies.roles import ALL_OF_THEM, BECAUSE, BEFORE_TARGET, POLITE
+from hitl.replies.tokens import Kind
+
+_BRACKETS = {"(": ")", "[": "]", "\uff08": "\uff09"}
+
+
+def reason_start(parse: Parse, at: int) -> int:
+    """Give the token at which the reason begins, after the no that ends before token `at`."""
+    end = len(parse.tokens)
+    while at < end:
+        after = _joint(parse, at)
+        if after == NOWHERE:
+            return at
+        at = after
+    return end
+
+
+def verbatim(parse: Parse, text: str, at: int) -> str | None:
+    """Give the text from a token to the end, untouched but for blanks and a bracket around it, if any."""
+    if at >= len(parse.tokens):
+        return None
+    words = text[parse.tokens[at].start :].strip()
+    closing = _BRACKETS.get(parse.tokens[at - 1].text, "") if at else ""
+    return (words.removesuffix(closing).rstrip() if closing else words) or None
+
+
+def _joint(parse: Parse, at: int) -> int:
+    token = parse.tokens[at]
+    if token.kind in {Kind.BREAK, Kind.MENTION} or parse.is_target(at):
+        return at + 1
+    if token.kind is Kind.EMOJI and token.sign in {Sign.WITH, Sign.NO}:
+        return at + 1
+    because = parse.role_ends(at, BECAUSE | BEFORE_TARGET)
+    if because != NOWHERE:
+        return because
+    aside = parse.role_ends(at, POLITE | ALL_OF_THEM)
+    return aside if aside == len(parse.tokens) or (aside != NOWHERE and _apart(parse, aside)) else NOWHERE
+
+
+def _apart(parse: Parse, at: int) -> bool:
+    return parse.tokens[at].kind in {Kind.BREAK, Kind.TARGET, Kind.EMOJI}

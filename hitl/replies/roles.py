@@ -1,0 +1,39 @@
+"""The parts that a phrase can play in a reply, as bits, and the section names of the language files."""
+
+YES = 1
+POLITE = 2
+NO = 4
+NO_OPEN = 8
+BEFORE_NO = 16
+REASON_START = 32
+BECAUSE = 64
+UNCLEAR = 128
+CONDITION = 256
+QUESTION = 512
+LATER = 1024
+HEDGE = 2048
+ALL_OF_THEM = 4096
+BEFORE_TARGET = 8192
+AND = 16384
+FAULT = 32768
+
+REFUSES = NO | NO_OPEN | FAULT
+
+SECTIONS = {
+    "yes": YES,
+    "beside yes": POLITE,
+    "no": NO,
+    "no, and more follows": NO_OPEN,
+    "a fault": FAULT,
+    "before no": BEFORE_NO,
+    "reason starts with": REASON_START,
+    "because": BECAUSE,
+    "no answer": UNCLEAR,
+    "condition": CONDITION,
+    "question": QUESTION,
+    "later": LATER,
+    "unsure": HEDGE,
+    "all of them": ALL_OF_THEM,
+    "before a ref": BEFORE_TARGET,
+    "and": AND,
+}

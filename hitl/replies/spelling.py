@@ -1,0 +1,66 @@
+"""How a word is made comparable: one form for all its spellings, and which small slips are forgiven."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+#: A doubled last letter is a slip only in words longer than this ("noo", not "oo").
+_SHORTEST_DOUBLED = 2
+_DROPPED = re.compile(
+    "['\u2018\u2019\u201b\u02bc\u02bb\u02b9\u2032\u00b4`\uff07\u05f3"
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u2064\u206a-\u206f\ufe00-\ufe0f\ufeff"
+    "\u0307\u064b-\u065f\u0670\u0640\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7]+"
+)
+_SAME = str.maketrans({"ı": "i", "ي": "ی", "ى": "ی", "ك": "ک", "أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ة": "ه"})
+_SPACELESS = (
+    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u312f\u3130-\u318f\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_PIECE = re.compile(f"[{_SPACELESS}]|[^{_SPACELESS}]+")
+_RUN = re.compile(r"([^\W\d])\1{2,}")
+_VOWELS = frozenset("aeiou")
+_LEAST_LETTERS = 5
+
+
+def fold(word: str) -> str:
+    """Fold case, width, apostrophes, invisible characters and letter variants (Unicode UAX 15 NFKC, case folding)."""
+    if word.isascii():
+        return word.lower().replace("'", "").replace("`", "")
+    plain = unicodedata.normalize("NFKC", word).casefold()
+    return _DROPPED.sub("", unicodedata.normalize("NFC", plain)).translate(_SAME)
+
+
+def pieces(word: str) -> list[str]:
+    """Fold a word; in scripts written without spaces, and in Korean, every character is a piece of its own."""
+    folded = fold(word)
+    return [folded] if folded.isascii() else _PIECE.findall(folded)
+
+
+def bare(word: str) -> str:
+    """Give a word without its accents, as people type it on a keyboard that lacks them."""
+    apart = unicodedata.normalize("NFD", word)
+    return (
+        "".join(c for c in apart if not "\u0300" <= c <= "\u036f").replace("đ", "d").replace("ł", "l").replace("ø", "o")
+    )
+
+
+def unstretched(word: str) -> Iterator[str]:
+    """Give the words that a drawn-out one may stand for: `yesss`, `okkk`, `yess`, `nooo`."""
+    if _RUN.search(word):
+        yield _RUN.sub(r"\1", word)
+        yield _RUN.sub(r"\1\1", word)
+    elif len(word) > _SHORTEST_DOUBLED and word[-1] == word[-2]:
+        yield word[:-1]
+
+
+def slips(word: str) -> Iterator[str]:
+    """Give the small misspellings of a long word: a doubled letter written once, two letters swapped, a vowel lost.
+
+    No letter is ever replaced: that makes other words ("conform", "except").
+    """
+    if len(word) < _LEAST_LETTERS:
+        return
+    for i in range(1, len(word) - 1):
+        if word[i] in _VOWELS or word[i] == word[i + 1]:
+            yield word[:i] + word[i + 1 :]
+        yield word[:i] + word[i + 1] + word[i] + word[i + 2 :]

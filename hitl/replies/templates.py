@@ -1,0 +1,67 @@
+"""The small notation of the language files: `(a|b)` is a choice, `[c]` may be left out, `<name>` is one of a list."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from hitl.replies.spelling import pieces
+
+_SIGNS = re.compile(r"[()\[\]|]|<[^>]+>|[^\s()\[\]|<>]+")
+_CLOSING = {"(": ")", "[": "]"}
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word, or in scripts without spaces one character."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Exactly one of several sequences."""
+
+    options: tuple["Sequence", ...]
+    optional: bool = False
+
+
+Item = Word | Choice
+Sequence = tuple[Item, ...]
+
+
+def phrases(line: str) -> Iterator[str]:
+    """Cut a line of a language file at its commas."""
+    return (part.strip() for part in line.split(",") if part.strip())
+
+
+def parse(template: str, lists: Mapping[str, Choice]) -> Sequence:
+    """Read one template.
+
+    Raises `ValueError` for a bracket that doesn't close, and `KeyError` for a list that isn't there.
+    """
+    signs = _SIGNS.findall(template)
+    options, rest = _options(signs, 0, "", lists)
+    if rest != len(signs) or len(options) != 1:
+        raise ValueError(f"can't read the phrase {template!r}")
+    return options[0]
+
+
+def _options(signs: list[str], at: int, closing: str, lists: Mapping[str, Choice]) -> tuple[tuple[Sequence, ...], int]:
+    options: list[list[Item]] = [[]]
+    while at < len(signs):
+        sign = signs[at]
+        at += 1
+        if sign == closing:
+            return tuple(map(tuple, options)), at
+        if sign == "|":
+            options.append([])
+        elif sign in _CLOSING:
+            inner, at = _options(signs, at, _CLOSING[sign], lists)
+            options[-1].append(Choice(inner, optional=sign == "["))
+        elif sign.startswith("<"):
+            options[-1].append(lists[sign[1:-1]])
+        else:
+            options[-1].extend(map(Word, pieces(sign)))
+    if closing:
+        raise ValueError(f"a bracket isn't closed: {' '.join(signs)}")
+    return tuple(map(tuple, options)), at

@@ -1,0 +1,129 @@
+"""A message cut into tokens that know their place in it, so that a reason can be given back untouched."""
+
+import re
+from collections.abc import Callable
+from enum import IntEnum
+from typing import NamedTuple
+
+from hitl.replies import emoji, targets
+from hitl.replies.scripts import scripts
+from hitl.replies.spelling import fold, pieces
+
+
+class Kind(IntEnum):
+    """What a token is. Only some kinds may stand in an approval."""
+
+    WORD = 0
+    BREAK = 1
+    MENTION = 2
+    EMOJI = 3
+    TARGET = 4
+    NUMBER = 5
+    ASKS = 6
+    OTHER = 7
+
+
+class Token(NamedTuple):
+    """A piece of the message: its kind, its comparable text and its place, [start, end), in the original."""
+
+    kind: Kind
+    text: str
+    start: int
+    end: int
+    sign: emoji.Sign | None = None
+
+
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    "\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u0900-\u0963\u0971-\u0df3\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ecd"
+    "\u0f71-\u0f84\u0f90-\u0fbc\u102b-\u103e\u1056-\u109d\u17b4-\u17d3\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff"
+    "\ufe20-\ufe2f\U00011100-\U00011134"
+)
+_UNSEEN = "\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff"
+_LETTER = f"[\\w{_MARKS}{_UNSEEN}]"
+_APOSTROPHE = "['\u2018\u2019\u201b\u02bc\u02bb\u02b9\u2032\u00b4`\uff07\u05f3]"
+_JOIN = f"(?:\u00b7(?=\\w)|{_APOSTROPHE}(?=\\w)|[-\u2010\u2011](?=\\w))"
+_SCANNER = re.compile(
+    "(?P<plain>[A-Za-z]+(?=[ ,!]|\\.?(?:\\s|$)))"
+    "|(?P<line>[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]+)"
+    "|(?P<space>\\s+)"
+    "|(?P<mention><@[^<>\n]{1,80}>|@\\w[\\w.-]*)"
+    "|(?P<struck>~~[^\n]+?~~|~[^~\n]+~|<(?:s|del|strike)>[^\n<]*</(?:s|del|strike)>|\\|\\|[^|\n]+\\|\\|)"
+    "|(?P<code>```.*?```|`[^`\n]*`)"
+    "|(?P<slashed>(?<![\\w/])[A-Za-z]/[A-Za-z](?![\\w/]))"
+    "|(?P<link><[^<>\n]+>|(?:https?|ftp|file|mailto):\\S+|\\w+(?:\\.\\w+){2,}|\\w[\\w.+-]{0,63}@\\w[\\w.-]*)"
+    f"|(?P<emoji>{emoji.PATTERN})"
+    "|(?P<vote>(?<![\\w.])(?:[+-][12]|[rR][+-])(?![\\w+=.-]))"
+    "|(?P<ref>\\#\\w+)"
+    f"|(?P<number>[$\u20ac\u00a3]?\\d+(?:[.,:/-]\\d+)*%?(?!{_LETTER}|-\\w))"
+    f"|(?P<command>(?<!\\S)/[A-Za-z]+(?:@\\w+)?(?![\\w/.-]))"
+    f"|(?P<word>{_LETTER}+(?:{_JOIN}{_LETTER}+)*)"
+    "|(?P<asks>[?\uff1f\u00bf\u061f\u2e2e\u055e\u037e\u1367\u2047-\u2049\u203d\ufe56])"
+    "|(?P<stop>[.,;:!()\\[\\]*/|~\u2026\u2013\u2014\u2012\u2015\u2212\\-\u3002\u3001\uff0c\uff0e\uff01"
+    "\uff1b\uff1a\u30fb\uff08\uff09"
+    "\u060c\u061b\u06d4\u0964\u0965\u00a1\u300c\u300d\u00b7\u0589\u104b\u17d4\u17d6\uff61\u300e\u300f"
+    "\uff5e\u301c\ufe0f])"
+    "|(?P<other>.)",
+    re.DOTALL,
+)
+_KINDS = {
+    "line": Kind.BREAK,
+    "stop": Kind.BREAK,
+    "mention": Kind.MENTION,
+    "asks": Kind.ASKS,
+    "number": Kind.NUMBER,
+    "ref": Kind.TARGET,
+}
+_VOTES = {"+2": "+1", "-2": "-1"}
+_WORDS: dict[str, Callable[[str], str]] = {
+    "vote": lambda text: _VOTES.get(text, text.lower()),
+    "slashed": str.lower,
+    "command": lambda text: fold(text[1:].partition("@")[0]),
+}
+
+
+def tokenise(text: str, known_refs: frozenset[str] = frozenset()) -> list[Token]:
+    """Cut a message into tokens. Blanks are left out; everything else is in some token."""
+    tokens: list[Token] = []
+    for found in _SCANNER.finditer(text):
+        name = found.lastgroup
+        if name == "plain" and not known_refs:
+            tokens.append(Token(Kind.WORD, found[0].lower(), *found.span()))
+        elif name in {"word", "plain"}:
+            tokens += _words(found[0], found.start(), known_refs)
+        elif name != "space":
+            tokens.append(_token(name or "other", found, known_refs))
+    return tokens
+
+
+def _token(name: str, found: re.Match[str], known_refs: frozenset[str]) -> Token:
+    text, (start, end) = found[0], found.span()
+    if name == "emoji":
+        return Token(Kind.EMOJI, text, start, end, emoji.sign(text))
+    if name in _WORDS:
+        return Token(Kind.WORD, _WORDS[name](text), start, end)
+    if name == "number" and fold(text) in known_refs:
+        return Token(Kind.TARGET, text, start, end)
+    return Token(_KINDS.get(name, Kind.OTHER), text.removeprefix("#") if name == "ref" else text, start, end)
+
+
+def _words(text: str, start: int, known_refs: frozenset[str]) -> list[Token]:
+    inner = text.strip("_")
+    if not inner:
+        return [Token(Kind.BREAK, text, start, start + len(text))]
+    start += text.index(inner)
+    end = start + len(inner)
+    if targets.is_target(inner, known_refs):
+        return [Token(Kind.TARGET, inner, start, end)]
+    parts = pieces(inner)
+    if any(len(scripts(part)) > 1 for part in parts):
+        return [Token(Kind.OTHER, inner, start, end)]
+    if len(parts) == 1:
+        return [Token(Kind.WORD, parts[0], start, end)] if parts[0] else []
+    exact = sum(map(len, parts)) == len(inner)
+    tokens: list[Token] = []
+    at = start
+    for part in parts:
+        tokens.append(Token(Kind.WORD, part, at, at + len(part)) if exact else Token(Kind.WORD, part, start, end))
+        at += len(part)
+    return tokens

@@ -1,0 +1,56 @@
+"""The language files are well formed, and languages that differ don't decide against each other."""
+
+import pytest
+
+from hitl.replies import Verdict, data, lexicon, read, verdict
+from hitl.replies.roles import POLITE, REFUSES, YES
+
+_CODES = sorted(lexicon.all_codes())
+
+
+@pytest.mark.parametrize("code", _CODES)
+def test_every_word_of_a_list_is_known(code: str) -> None:
+    """The file can be read, and each of its phrases begins with a word that the language knows."""
+    language = lexicon.load(code)
+
+    assert language.vocabulary
+    assert language.phrases.matches(["no-such-word"], 0) == []
+
+
+@pytest.mark.parametrize("code", _CODES)
+def test_no_phrase_is_both_yes_and_no(code: str) -> None:
+    """A single word has one sign in a language."""
+    language = lexicon.load(code)
+    roles = {word: language.phrases.matches([word], 0) for word in language.vocabulary}
+
+    assert [] == [word for word, found in roles.items() if found and found[0][1] & YES and found[0][1] & REFUSES]
+
+
+@pytest.mark.parametrize("code", _CODES)
+def test_politeness_is_never_an_english_no(code: str) -> None:
+    """Otherwise "yes no" would be a polite yes in that language."""
+    language, english = lexicon.load(code), lexicon.load("en")
+    polite = [word for word in language.vocabulary if any(r & POLITE for _, r in language.phrases.matches([word], 0))]
+
+    assert [] == [word for word in polite if any(roles & REFUSES for _, roles in english.phrases.matches([word], 0))]
+
+
+def test_a_word_that_is_yes_here_and_no_there_is_unclear() -> None:
+    """The word "jo" agrees in Swedish and refuses in Albanian; the conversation's language settles it."""
+    assert Verdict.UNCLEAR is verdict(read("jo")).verdict
+    assert Verdict.APPROVE is verdict(read("jo", language="sv")).verdict
+    assert Verdict.REJECT is verdict(read("jo", language="sq")).verdict
+
+
+def test_an_unmeasured_language_says_so() -> None:
+    """Its exact phrases are understood, marked as such, and nothing longer."""
+    assert "unmeasured language: fi" == verdict(read("kyllä kiitos")).why
+    assert Verdict.UNCLEAR is verdict(read("kyllä kiitos huomenna")).verdict
+
+
+def test_the_list_of_unmeasured_languages_is_well_formed() -> None:
+    """Code, name, phrases for yes, phrases for no; none has a file of its own."""
+    lines = [[field.strip() for field in line.split("|")] for line in data.lines("unmeasured.txt")]
+
+    assert [] == [fields for fields in lines if len(fields) != 4 or not fields[2].startswith("yes:")]
+    assert set() == lexicon.all_codes() & {fields[0] for fields in lines}

@@ -1,0 +1,45 @@
+"""A rejection gives back the person's own words."""
+
+import pytest
+
+from hitl.replies import Reading, Verdict, read, verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("no because the backup is running", "the backup is running"),
+        ("no: wrong database", "wrong database"),
+        ("no, Wrong Database!", "Wrong Database!"),
+        ("nope - needs a test", "needs a test"),
+        ("reject (wrong account)", "wrong account"),
+        ("no\nfirst line\nsecond line", "first line\nsecond line"),
+        ("👎 looks off to me", "looks off to me"),
+        ("❌ not before Monday", "not before Monday"),
+        ("/reject too expensive", "too expensive"),
+        ("stop, that's the live system", "that's the live system"),
+        ("nope that's prod", "that's prod"),
+        ("don't do it, the disk is full", "the disk is full"),
+        ("nein, weil das die falsche Datenbank ist", "das die falsche Datenbank ist"),
+        ("non, parce que c'est la prod", "c'est la prod"),
+        ("no, porque es viernes", "es viernes"),
+        ("nie, bo to produkcja", "to produkcja"),
+        ("нет, потому что это прод", "это прод"),
+        ("不行，因为这是生产环境", "这是生产环境"),
+        ("hayır, çünkü bu canlı sistem", "bu canlı sistem"),
+        ("いいえ、理由は本番環境だから", "本番環境だから"),
+        ("아니요, 왜냐하면 운영 서버입니다", "운영 서버입니다"),
+        ("لا، لأنه خطر", "خطر"),
+    ],
+)
+def test_the_reason_is_given_back_untouched(text: str, reason: str) -> None:
+    """After a stop, a dash, a bracket, a line break, an emoji, a command or the language's "because"."""
+    assert Reading(Verdict.REJECT, reason=reason) == verdict(read(text))
+
+
+@pytest.mark.parametrize(
+    "text", ["no", "no, thank you", "please don't", "cancel it now", "👎", "/reject", "nein danke"]
+)
+def test_a_bare_no_has_no_reason(text: str) -> None:
+    """Politeness and repetition are no reason."""
+    assert Reading(Verdict.REJECT) == verdict(read(text))

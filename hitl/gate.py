@@ -284,8 +284,8 @@ class Gate:
     async def _decide_text(self, reply: Reply) -> tuple[Answer, ...]:
         here = await self.store.pending(origin=reply.conversation)
         readings = read(reply.text, known_refs=[call.short for call in here])
-        if any(reading.target == ALL for reading in readings) and (reply.private or reply.target):
-            return (self._listed(reply, here),)
+        if any(reading.target == ALL for reading in readings):
+            return (self._listed(reply, here) if reply.private or reply.target else NOTHING,)
         if len(readings) > 1 and all(reading.target for reading in readings):
             return tuple([await self._decide_reading(reply, reading, here) for reading in readings])
         return (await self._decide_reading(reply, verdict_of(readings), here),)

@@ -77,6 +77,27 @@ class TestUnaddressed:
         assert Came.NOT_A_REPLY is (await alone(world, "what about lunch", None)).came
 
 
+class TestForAll:
+    """One word for every call decides none: each is shown, to be answered by its name."""
+
+    async def test_it_is_answered_with_the_list(self, world: World) -> None:
+        """Both calls stay open, and both are named."""
+        calls = [await world.ask(), await world.ask()]
+        answer = await alone(world, "approve all", calls[1])
+
+        assert Came.WHICH is answer.came
+        assert all(call.short in answer.text for call in calls)
+        assert [Status.PENDING] * 2 == [(await world.now(call)).status for call in calls]
+
+    async def test_among_others_it_is_talk(self, world: World) -> None:
+        """In a group nobody asked the bot."""
+        call = await world.ask()
+        answer = await alone(world, "approve all", call, private=False)
+
+        assert Came.NOT_A_REPLY is answer.came
+        assert Status.PENDING == (await world.now(call)).status
+
+
 class TestUnclear:
     """Words that aren't understood whole."""
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, TypeGuard
 
 import pytest
 
+from hitl.builtin import BuiltinPolicy
 from hitl.errors import SaysoError, by_code
-from hitl.model import Risk, Status
-from hitl.policy.builtin import BuiltinPolicy
+from hitl.model import PolicyCall, Risk, Status
 from hitl.wording import ENGLISH, SIGNS, say
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def test_every_status_has_a_sentence_for_people_and_one_for_agents(status: Statu
 @pytest.mark.parametrize("tool", ["read_file", "write_file", "delete_file", "frobnicate", ""])
 def test_the_built_in_policy_finds_its_words(tool: str) -> None:
     """Each of its rules says why."""
-    assert BuiltinPolicy().judge("any", tool, {}, None).why in ENGLISH.values()
+    assert BuiltinPolicy().judge(PolicyCall("any", tool, {})).why in ENGLISH.values()
 
 
 def test_a_missing_fact_or_key_is_an_error() -> None:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 from hitl.audit import verify
 from hitl.errors import PolicyInvalid
 from hitl.gate import Gate, secret_hash
-from hitl.model import Action, Ask, Call, Kind, PostKind, Reply, Risk, Runs, ToolInfo, Verb, Verdict
+from hitl.model import Action, Ask, Call, Kind, PolicyCall, PostKind, Reply, Risk, Runs, ToolInfo, Verb, Verdict
 from hitl.people import Conversation, Directory
 from hitl.ports import Change, Expect, Unit
 from hitl.testing import MemoryStore, ScriptedExecutor, SetClock
 from hitl.tokens import Keyring
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from hitl.answers import Answer
     from hitl.limits import Limits
@@ -65,10 +65,9 @@ class Rules:
             raise PolicyInvalid("line 3 makes no sense")
         return self
 
-    def judge(self, tools: str, tool: str, args: Mapping[str, Any], cwd: str | None) -> Verdict:
+    def judge(self, call: PolicyCall) -> Verdict:
         """What was set for the tool."""
-        del tools, args, cwd
-        return self.verdicts[tool]
+        return self.verdicts[call.tool]
 
 
 class Store(MemoryStore):

@@ -1,0 +1,313 @@
+"""Which documents load, and what is said about those that do not."""
+
+import json
+from typing import Any
+
+import pytest
+
+from hitl.policy import Policy, PolicyCall, PolicyInvalid, load
+
+GOOD = """
+version: 1
+description: an example
+default_action: deny
+defaults: {timeout_s: 60, execution_s: 10}
+risk:
+  high: {require_reason: true, timeout_s: 600}
+  low: {action: allow}
+risk_rules:
+  - {tool: pay, risk: critical, message: money}
+  - {tool: "*", when: [{key: amount, op: gt, value: 100.5}], at_least: high}
+forbid:
+  - {id: never, tool: [drop, wipe], message: closed}
+rules:
+  - id: small
+    tools: shop
+    tool: "buy_*"
+    when:
+      - {key: amount, op: le, value: 10}
+      - any:
+          - {key: /item/kind, op: in, value: [pen, paper]}
+          - not: {key: note, op: exists, value: true}
+    action: allow
+  - id: ask
+    tools: [shop, store]
+    action: approve
+    risk: medium
+    timeout_s: 30
+    on_timeout: deny
+    approvers: ["telegram:42"]
+    exclude_requester: true
+    require_reason: true
+    message: look closely
+"""
+
+
+def one_rule(**rule: Any) -> str:
+    """A document with one rule."""
+    return json.dumps({"version": 1, "rules": [{"tool": "x", "action": "deny", **rule}]})
+
+
+def one_condition(**condition: Any) -> str:
+    """A document with one condition."""
+    return one_rule(when=[{"key": "k", **condition}])
+
+
+def problems(text: str) -> list[str]:
+    """What is wrong with a document."""
+    with pytest.raises(PolicyInvalid) as caught:
+        load(text, name="p.yaml")
+    return [str(problem) for problem in caught.value.problems]
+
+
+def test_a_full_document_loads_from_yaml_and_from_json() -> None:
+    """Everything that a document may hold is read; the format does not change the digest."""
+    import yaml  # noqa: PLC0415
+
+    from_yaml = load(GOOD, name="good")
+    from_json = load(json.dumps(yaml.safe_load(GOOD)), name="good")
+
+    assert from_yaml.digest == from_json.digest
+    assert 64 == len(from_yaml.digest)
+    assert [] == from_yaml.lint()
+
+
+def test_a_verdict_carries_what_its_rule_and_level_ask() -> None:
+    """Timeouts, approvers, reason and message come from the rule, then from the level, then from the defaults."""
+    policy = load(GOOD, name="good")
+    asked = policy.judge(PolicyCall("shop", "look", {}))
+    allowed = policy.judge(PolicyCall("shop", "buy_pen", {"amount": 3, "item": {"kind": "pen"}}))
+    denied = policy.judge(PolicyCall("other", "send_mail", {}))
+
+    assert (
+        asked.action, asked.rule, asked.reason, asked.risk, asked.timeout_s,
+    ) == ("approve", "ask", "matched_rule", "medium", 30)  # fmt: skip
+    assert (
+        asked.approvers, asked.exclude_requester, asked.require_reason, asked.message,
+    ) == (("telegram:42",), True, True, "look closely")  # fmt: skip
+    assert (allowed.action, allowed.rule, allowed.approvers) == ("allow", "small", None)
+    assert (
+        denied.action, denied.rule, denied.reason, denied.risk,
+        denied.timeout_s, denied.require_reason, denied.execution_s,
+    ) == ("deny", None, "default_action", "high", 600, True, 10)  # fmt: skip
+    assert policy.digest == asked.policy
+
+
+def test_line_path_and_suggestion_are_given() -> None:
+    """A problem says where it is and what was probably meant."""
+    found = problems("version: 1\nrules:\n  - tool: x\n    acton: deny\n    action: denny\n")
+
+    assert [
+        "line 4: /rules/0/acton: 'acton' is not a key that is known here (did you mean 'action'?)",
+        "line 5: /rules/0/action: 'denny' is none of allow, approve, deny (did you mean 'deny'?)",
+    ] == found
+
+
+REFUSED = (
+    ("rules: []", "version"),
+    ("version: 2", "version"),
+    ("version: '1'", "version"),
+    ("version: true", "version"),
+    ('{"version": 1.0}', "version"),
+    ("[]", "object"),
+    ("", "object"),
+    ("version: 1\nversion: 1", "twice"),
+    ('{"version": 1, "version": 1}', "twice"),
+    ("version: 1\n---\nversion: 1", "second document"),
+    ("version: 1\nrules: &a []\nforbid: *a", "anchors"),
+    ("version: 1\nrules: !!python/object:os.system []", "tag"),
+    ("version: 1\n<<: {rules: []}", "merge"),
+    ("version: 1\nrules: [", "not YAML"),
+    ('{"version": 1', "expected"),
+    ('{"version": 1} x', "after the end"),
+    ('{"version": NaN}', "expected"),
+    ('{"version": 1, "description": "\\ud800"}', "surrogate"),
+    ('{"a":' * 80 + "1" + "}" * 80, "nested"),
+    ("version: 1\nrules: x", "list"),
+    ("version: 1\nrules: [x]", "rule"),
+    ("version: 1\ndefault_action: no", "none of"),
+    ("version: 1\ndefaults: {timeout_s: 1}", "between"),
+    ("version: 1\ndefaults: {timeout_s: 700000}", "between"),
+    ("version: 1\ndefaults: {timeout_s: 30.5}", "whole number"),
+    ("version: 1\ndefaults: {execution_s: 0}", "between"),
+    ("version: 1\nrisk: {extreme: {action: deny}}", "not a key"),
+    ("version: 1\nrisk: {high: {}}", "takes"),
+    ("version: 1\nrisk: {high: deny}", "takes"),
+    ("version: 1\nrisk_rules: [{tool: x}]", "needs one"),
+    ("version: 1\nrisk_rules: [{tool: x, risk: high, at_least: high}]", "needs one"),
+    ("version: 1\nquorum: 2", "not enforced yet"),
+    ("version: 1\nforbid: [{tool: x, action: deny}]", "not a key"),
+    ("version: 1\nrules: [{id: a, tool: x, action: deny}, {id: a, tool: y, action: deny}]", "used twice"),
+    (one_rule(quorum=2), "not enforced yet"),
+    (one_rule(standing=True), "not enforced yet"),
+    (one_rule(tool=[]), "empty list"),
+    (one_rule(tool=""), "empty"),
+    (one_rule(tool=5), "name"),
+    (one_rule(tool="a[b"), "not closed"),
+    (one_rule(tool="{a,b}"), "braces"),
+    (one_rule(tool=" a"), "white space"),
+    (one_rule(when=[]), "empty list"),
+    (one_rule(when={}), "list"),
+    (one_rule(when=[{"any": []}]), "empty list"),
+    (one_rule(when=["x"]), "condition"),
+    (one_rule(id=""), "text"),
+    (one_rule(timeout_s=60), "means nothing"),
+    (one_rule(approvers=["a"]), "means nothing"),
+    (one_rule(action="approve", approvers=[]), "at least one"),
+    (one_rule(action="approve", on_timeout="approve"), "never an approval"),
+    (one_rule(action="approve", require_reason="yes"), "true or false"),
+    (one_rule(risk="severe"), "none of"),
+    (one_condition(op="regex", value="x"), "not known"),
+    (one_condition(op="eqq", value="x"), "did you mean 'eq'"),
+    (one_condition(op="eq"), "needs a value"),
+    (one_condition(op="eq", value=[1]), "takes a text, number"),
+    (one_condition(op="eq", value=1, vlaue=2), "did you mean 'value'"),
+    (one_condition(op="eq", value=1, key=""), "name of an argument"),
+    (one_condition(op="eq", value=1, key=5), "takes a text"),
+    (one_condition(op="in", value=[]), "at least one"),
+    (one_condition(op="lt", value="many"), "number"),
+    (one_condition(op="gt", value=True), "number"),
+    (one_condition(op="matches", value="(a"), "RE2"),
+    (one_condition(op="matches", value="(?=a)b"), "RE2"),
+    (one_condition(op="matches", value=r"(a)\1"), "RE2"),
+    (one_condition(op="exists", value="maybe"), "true or false"),
+    (one_condition(op="size", value=-1), "whole numbers"),
+    (one_condition(op="size", value={"about": 1}), "whole number"),
+    (one_condition(op="glob", value="{a"), "without its"),
+    (one_condition(op="glob", value="[a"), "character class"),
+    (one_condition(op="glob", value=[]), "takes a glob"),
+    (one_condition(op="host", value="http://x"), "not a host"),
+    (one_condition(op="host", value=""), "empty list"),
+    (one_condition(op="host_class", value="inner"), "no class"),
+    (one_condition(op="url_port", value=[70000]), "port"),
+    (one_condition(op="url_port", value=True), "port"),
+    (one_condition(op="command_blacklist", value=[]), "empty list"),
+    (one_condition(op="command_blacklist", value=["rm", ""]), "list of texts"),
+    (one_condition(op="command_blacklist", value="rm", key="*"), "one argument"),
+    (one_condition(op="no_command_substitution", value="x"), "no value"),
+    (one_condition(op="annotation", key="readonlyHint", value=True), "readOnlyHint"),
+    (one_condition(op="destructive_set", value="x"), "takes no key"),
+    (one_condition(op="eq", value="x", match="exact"), "destructive_set"),
+    (one_rule(when=[{"op": "destructive_set", "value": []}]), "empty list"),
+)
+
+
+@pytest.mark.parametrize(("text", "said"), REFUSED)
+def test_what_could_be_misread_is_refused(text: str, said: str) -> None:
+    """Misspelt keys, wrong types, empty lists, malformed globs and unknown operators never load."""
+    assert any(said in problem for problem in problems(text))
+
+
+def rules(*entries: dict[str, Any], **more: Any) -> str:
+    """A document with rules."""
+    return json.dumps({"version": 1, "rules": list(entries), **more})
+
+
+COND = {"key": "k", "op": "eq", "value": "a"}
+NEVER = (
+    rules({"tool": "x", "action": "deny"}, {"tool": "x", "action": "allow"}),
+    rules({"tool": "x*", "action": "deny"}, {"tool": "xy", "action": "allow"}),
+    rules({"tool": "x*", "action": "deny"}, {"tool": "xy*", "action": "allow"}),
+    rules({"action": "deny"}, {"tools": "g", "tool": ["a", "b"], "action": "allow"}),
+    rules(
+        {"tool": "x", "action": "deny", "when": [COND]},
+        {"tool": "x", "action": "allow", "when": [COND, {**COND, "key": "j"}]},
+    ),
+    rules({"tool": "x", "action": "allow", "when": [COND, {**COND, "value": "b"}]}),
+    rules(
+        {
+            "tool": "x",
+            "action": "allow",
+            "when": [{"key": "n", "op": "gt", "value": 5}, {"key": "n", "op": "le", "value": 5}],
+        }
+    ),
+    rules(
+        {
+            "tool": "x",
+            "action": "allow",
+            "when": [{"key": "n", "op": "exists", "value": False}, COND | {"key": "n"}],
+        }
+    ),
+    rules({"tool": "x", "action": "allow"}, forbid=[{"tool": "x"}]),
+)
+
+
+@pytest.mark.parametrize("text", NEVER)
+def test_a_rule_that_can_never_fire_is_refused(text: str) -> None:
+    """A rule behind one that covers it, or whose conditions contradict each other, is an error."""
+    assert any("can never fire" in problem for problem in problems(text))
+
+
+def test_rules_that_only_overlap_load() -> None:
+    """A narrower rule first, or other conditions, leave a later rule its use."""
+    load(rules({"tool": "xy", "action": "allow"}, {"tool": "x*", "action": "deny"}), name="p")
+    load(rules({"tool": "x", "action": "deny", "when": [COND]}, {"tool": "x", "action": "allow"}), name="p")
+    load(
+        rules(
+            {"tool": "x", "action": "deny", "when": [COND]},
+            {"tool": "x", "action": "allow", "when": [{**COND, "value": "b"}]},
+        ),
+        name="p",
+    )
+
+
+def test_check_warns_of_an_allow_before_a_deny() -> None:
+    """An allow that may let calls of a later deny pass is named; one that cannot is not."""
+    risky = load(
+        rules(
+            {"id": "a", "tool": "x*", "action": "allow", "when": [COND]},
+            {"id": "d", "tool": "xy", "action": "deny"},
+        ),
+        name="p",
+    )
+    apart = load(
+        rules(
+            {"tool": "x", "action": "allow", "when": [COND]},
+            {"tool": "x", "action": "deny", "when": [{**COND, "value": "b"}]},
+        ),
+        name="p",
+    )
+
+    assert ["d comes after the allow a, which lets some of its calls pass"] == [
+        problem.message for problem in risky.lint()
+    ]
+    assert [] == apart.lint()
+
+
+def test_yaml_words_are_what_they_look_like() -> None:
+    """``no``, ``on`` and dates are texts, numbers are exact, and only true and false are truth values."""
+    policy = load(
+        "version: 1\ndefault_action: allow\nrules:\n"
+        "  - {tool: a, action: deny, when: [{key: k, op: in, value: [no, on, 2020-01-01, 1e3, 0o7, ~]}]}\n",
+        name="p",
+    )
+
+    def judged(value: object) -> str:
+        return policy.judge(PolicyCall("", "a", {"k": value})).action
+
+    assert ["deny"] * 5 == [judged(value) for value in ("no", "on", "2020-01-01", 1000, "0o7")]
+    assert ["allow"] * 3 == [judged(value) for value in (False, True, "yes")]
+
+
+def test_a_digest_is_of_the_content() -> None:
+    """Order of keys and layout do not count; every value does."""
+    one = load('{"version": 1, "default_action": "deny"}', name="a")
+    two = load("default_action: deny\nversion: 1  # the same", name="b")
+    three = load("default_action: approve\nversion: 1", name="c")
+
+    assert one.digest == two.digest
+    assert one.digest != three.digest
+
+
+def test_an_invalid_document_can_be_pickled() -> None:
+    """The error survives the way to another process."""
+    import pickle  # noqa: PLC0415
+
+    error = PolicyInvalid("p", [])
+
+    assert "p" == pickle.loads(pickle.dumps(error)).name  # noqa: S301
+
+
+def test_a_policy_holds_no_file() -> None:
+    """Loading takes text; where it came from is only its name in messages."""
+    assert isinstance(load("version: 1", name="/no/such/file"), Policy)

@@ -1,0 +1,239 @@
+"""Other systems' documents, translated: the same verdicts, and a note for each difference."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hitl.policy import Policy, PolicyCall, PolicyInvalid, Verdict, import_foreign, load
+from hitl.policy.foreign import ForeignFormat
+
+
+def imported(document: Any, format: ForeignFormat) -> Policy:  # noqa: A002 - as the function under test
+    """The policy that a document becomes."""
+    return load(import_foreign(json.dumps(document), format).text, name="imported")
+
+
+def notes(document: Any, format: ForeignFormat) -> str:  # noqa: A002 - as above
+    """What is said about the differences."""
+    return "\n".join(import_foreign(json.dumps(document), format).differences)
+
+
+# --- the first seed
+
+
+def test_a_destructive_set_is_asked_about() -> None:
+    """Its members are asked about, by whole name or by part of it; the rest runs as before."""
+    exact = imported({"destructive": ["pay_out", "close_shop"]}, "seed1")
+    part = imported({"destructive": ["pay"], "match": "substring"}, "seed1")
+    everything = imported({"destructive": ["", "pay"], "match": "substring"}, "seed1")
+    nothing = imported([], "seed1")
+
+    def asked(policy: Policy, tool: str) -> bool:
+        return policy.judge(PolicyCall("", tool, {})).action == "approve"
+
+    assert [True, False] == [asked(exact, tool) for tool in ("pay_out", "pay_outs")]
+    assert [True, False] == [asked(part, tool) for tool in ("prepay_all", "look")]
+    assert asked(everything, "look")
+    assert not asked(nothing, "pay")
+
+
+# --- the second seed
+
+RULES = [
+    {"tools": ["erase_shop"], "risk": "critical", "timeout": 60, "description": "the whole shop"},
+    {"tools": ["mail"], "risk": "high"},
+    {
+        "tools": ["save"],
+        "risk": "critical",
+        "conditions": [{"param": "path", "matches": "^/boot/.*"}],
+        "timeout": 30,
+    },
+    {"tools": ["save"], "risk": "medium", "timeout": 120},
+    {"tools": ["look", "count"], "risk": "low", "require_approval": False},
+    {
+        "tools": ["press"],
+        "risk": "critical",
+        "conditions": [{"param": "name", "matches": "(?i)(cancel plan|close shop)"}],
+        "timeout": 2,
+    },
+    {"tools": ["press"], "risk": "low", "require_approval": False},
+    {
+        "tools": ["enter"],
+        "risk": "critical",
+        "conditions": [{"param": "field", "matches": "(?i)pin"}],
+        "require_approval": False,
+    },
+    {"tools": ["fetch"], "risk": "high", "conditions": [{"param": "from", "matches": "^(main|spare)$"}]},
+    {
+        "tools": ["fetch"],
+        "risk": "critical",
+        "conditions": [{"param": "from", "matches": "^(?!main$|spare$)"}],
+    },
+    {"tools": ["one"], "risk": "high", "conditions": [{"param": "a", "equals": 1}]},
+    {"tools": ["some"], "risk": "high", "conditions": [{"param": "a", "in": ["x", 2]}, {"param": "b"}]},
+    {"tools": ["mail"], "risk": "low", "require_approval": False},
+]
+SEED2: tuple[tuple[str, dict[str, Any], str, str, int | None], ...] = (
+    ("erase_shop", {}, "approve", "critical", 60),
+    ("mail", {}, "approve", "high", 60),
+    ("save", {"path": "/boot/x"}, "approve", "critical", 30),
+    ("save", {"path": "//boot/x"}, "approve", "critical", 30),
+    ("save", {"path": "/srv/../boot/x"}, "approve", "critical", 30),
+    ("save", {"path": "/boot"}, "approve", "medium", 120),
+    ("save", {"path": "/bootstrap/x"}, "approve", "medium", 120),
+    ("look", {}, "allow", "low", None),
+    ("press", {"name": "Cancel plan"}, "approve", "critical", 5),
+    ("press", {"name": "really close shop now"}, "approve", "critical", 5),
+    ("press", {"name": "next"}, "allow", "low", None),
+    ("enter", {"field": "card pin"}, "approve", "critical", 60),
+    ("fetch", {"from": "main"}, "approve", "high", 60),
+    ("fetch", {"from": "main "}, "approve", "critical", 60),
+    ("fetch", {"from": "elsewhere"}, "approve", "critical", 60),
+    ("fetch", {}, "approve", "low", 60),
+    ("one", {"a": 1}, "approve", "high", 60),
+    ("one", {"a": True}, "approve", "high", 60),
+    ("one", {"a": 2}, "approve", "high", 60),
+    ("some", {"a": 2, "b": None}, "approve", "high", 60),
+    ("unknown", {}, "approve", "high", 60),
+    ("LOOK", {}, "approve", "high", 60),
+)
+
+
+@pytest.mark.parametrize(("tool", "args", "action", "risk", "timeout"), SEED2)
+def test_risk_rules_give_the_same_or_a_safer_verdict(
+    tool: str, args: dict[str, Any], action: str, risk: str, timeout: int | None
+) -> None:
+    """Levels, approvals and timeouts are kept; patterns are found anywhere, and paths in any spelling."""
+    verdict = imported(RULES, "seed2").judge(PolicyCall("", tool, args))
+
+    assert (action, risk) == (verdict.action, verdict.risk)
+    assert timeout is None or timeout == verdict.timeout_s
+
+
+def test_differences_of_risk_rules_are_listed() -> None:
+    """Each place where the verdict may differ is named."""
+    found = notes(RULES, "seed2")
+
+    assert "rule 7: runs critical calls without a question; here they are asked about" in found
+    assert "rule 5: the timeout 2 becomes 5 s" in found
+    assert "was found only at the start of 'name'; here anywhere in it" in found
+    assert "'path' is also judged as a path" in found
+    assert "rules/12: left out" in found
+    assert "'medium'" in found
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"tools": ["x"], "risk": "high", "conditions": [{"param": "a", "contains": "x"}]},
+        {"tools": ["x"], "risk": "severe"},
+        {"tools": [], "risk": "high"},
+        {"risk": "high"},
+        {"tools": ["x"], "risk": "high", "conditions": [{"equals": 1}]},
+        {"tools": ["x"], "risk": "high", "conditions": [{"param": "a", "matches": "a(?=b)"}]},
+        {"tools": ["x"], "risk": "high", "requires_approval": False},
+        "x",
+    ],
+)
+def test_what_has_no_safe_meaning_is_refused(rule: Any) -> None:
+    """An unknown operator was ignored, so that its condition held: here the document is not translated."""
+    with pytest.raises(PolicyInvalid):
+        import_foreign(json.dumps([rule]), "seed2")
+
+
+# --- the third seed
+
+KEYS = st.sampled_from(["path", "url", "command", "k"])
+VALUES = st.sampled_from(
+    ["/d/a", "/d/.key", "d/../.key", "https://example.org/", "https://a.example.org/x", "rm x", "ls && rm x",
+     "git status", "ls $(x)",
+     "5", 5, True, None, ["/d/a", "/e"], {"x": "/d/.key"}, "", "git log; ls", "sh -c 'rm x'", "$X"]
+)  # fmt: skip
+CONDITIONS = st.one_of(
+    st.tuples(KEYS, st.just("eq"), st.sampled_from(["5", "true", "/d/a", ""])),
+    st.tuples(KEYS, st.just("glob"), st.sampled_from(["/d/**", "**/.key", "{/d,/e}/*", "*"])),
+    st.tuples(KEYS, st.just("host"), st.sampled_from(["example.org", "*.example.org", "10.0.0.1"])),
+    st.tuples(
+        KEYS,
+        st.sampled_from(["command_blacklist", "command_ask_always"]),
+        st.sampled_from(["rm", "rm,git", ""]),
+    ),
+    st.tuples(KEYS, st.just("command_prefix_allowlist"), st.just("git status,ls")),
+    st.tuples(KEYS, st.just("no_command_substitution"), st.just("")),
+)
+SEED3 = st.fixed_dictionaries(
+    {
+        "default_action": st.sampled_from(["allow", "approve", "deny"]),
+        "rules": st.lists(
+            st.fixed_dictionaries(
+                {
+                    "tools": st.sampled_from(["g", "*", ""]),
+                    "tool": st.sampled_from(["t", "u", "*"]),
+                    "action": st.sampled_from(["allow", "approve", "deny"]),
+                    "when": st.lists(
+                        CONDITIONS.map(lambda part: dict(zip(("key", "op", "value"), part, strict=True))),
+                        max_size=2,
+                    ),
+                }
+            ),
+            max_size=4,
+        ),
+    }
+)
+
+
+def strength(verdict: Verdict) -> int:
+    """How strong an action is."""
+    return ("allow", "approve", "deny").index(verdict.action)
+
+
+@settings(deadline=None)
+@given(SEED3, st.dictionaries(KEYS, VALUES, max_size=3))
+def test_an_envelope_is_never_weaker_once_translated(document: dict[str, Any], args: dict[str, Any]) -> None:
+    """Reading the third seed's dialect natively and translating it give the same action, or a stricter one."""
+    call = PolicyCall("g", "t", args)
+    native = load(json.dumps(document), name="native", format="json").judge(call)
+    translated = imported(document, "seed3").judge(call)
+
+    assert strength(translated) >= strength(native)
+    assert strength(translated) == strength(native) or "deny" in json.dumps(document) or translated.action == "approve"
+
+
+def test_differences_of_an_envelope_are_listed() -> None:
+    """Silence, deadlines, names that matched nothing and narrowed hosts are named."""
+    found = notes(
+        {
+            "rules": [
+                {"tools": "g", "action": "approve", "on_timeout": "approve", "timeout_s": -1},
+                {"tools": "h*", "action": "allow"},
+                {
+                    "tools": "w",
+                    "action": "allow",
+                    "when": [{"key": "u", "op": "host", "value": "example.org"}],
+                },
+                {"tools": "g", "action": "deny"},
+                {
+                    "tools": "c",
+                    "action": "deny",
+                    "when": [{"key": "command", "op": "command_blacklist", "value": ""}],
+                },
+            ]
+        },
+        "seed3",
+    )
+
+    assert "rules/0/on_timeout: 'approve' is read as 'deny'" in found
+    assert "rules/0/timeout_s: -1 meant no deadline" in found
+    assert "rules[1]: the name 'h*' matched no tool; the allow is left out" in found
+    assert "rules[2]: allows 'example.org' itself, no longer the domains below it" in found
+    assert "rules/2: left out" in found
+    assert "rules[4]: left out: a condition of it can never hold" in found
+
+
+def test_an_unknown_format_is_refused() -> None:
+    """There are three."""
+    with pytest.raises(PolicyInvalid, match="seed1, seed2, seed3"):
+        import_foreign("[]", "seed9")  # type: ignore[arg-type]

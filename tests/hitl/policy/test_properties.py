@@ -1,0 +1,169 @@
+"""Random documents and calls: what holds for all of them."""
+
+import json
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hitl.policy import PolicyCall, PolicyInvalid, evaluate_row, load
+
+KEYS = st.sampled_from(["a", "b", "path", "url", "command", "/a/0", "*"])
+NAMED = st.sampled_from(["a", "b", "command", "/a/0"])
+SCALARS = st.sampled_from(
+    ["x", "y", "", "5", 5, 5.5, 0, -1, True, False, None, "/d/a", "/d/.key", "../x", "~/x", "https://example.org/",
+     "http://127.1/", "ls",
+     "rm x", "sh -c 'rm x'", "$X", "ls && git status", "not a url", "\x00", "é\u202e", 10**30, "9" * 70]
+)  # fmt: skip
+ARGS = st.dictionaries(
+    st.sampled_from(["a", "b", "path", "url", "command", "args", "action", "shell"]),
+    SCALARS | st.lists(SCALARS, max_size=3) | st.dictionaries(st.sampled_from(["a", "x"]), SCALARS, max_size=2),
+    max_size=4,
+)
+NUMBERS = st.sampled_from([0, 5, 5.5, "5", -1])
+CONDITIONS = st.one_of(
+    st.tuples(KEYS, st.sampled_from(["eq", "ne"]), SCALARS),
+    st.tuples(KEYS, st.just("in"), st.lists(SCALARS, min_size=1, max_size=3)),
+    st.tuples(KEYS, st.just("matches"), st.sampled_from(["x", "^/d", "(?i)RM", "k.y$", "[0-9]+"])),
+    st.tuples(KEYS, st.sampled_from(["lt", "le", "gt", "ge"]), NUMBERS),
+    st.tuples(NAMED, st.just("exists"), st.booleans()),
+    st.tuples(NAMED, st.just("size"), st.sampled_from([0, 2, {"gt": 1}, {"le": 3, "ge": 1}])),
+    st.tuples(
+        KEYS,
+        st.just("glob"),
+        st.sampled_from(["/d/**", "**/.key", "*", "{/d,/e}/*", ["/d/a", "/e"], "/d/?", "./x", "**.key"]),
+    ),
+    st.tuples(KEYS, st.just("host"), st.sampled_from(["example.org", "*.example.org", "127.0.0.0/8"])),
+    st.tuples(KEYS, st.just("host_class"), st.sampled_from(["loopback", "public", "ambiguous,not_http"])),
+    st.tuples(KEYS, st.just("url_scheme"), st.just("https,ftp")),
+    st.tuples(KEYS, st.just("url_port"), st.sampled_from(["443", [80, 443]])),
+    st.tuples(
+        NAMED,
+        st.sampled_from(["command_blacklist", "command_ask_always"]),
+        st.sampled_from(["rm", "git push", "r*"]),
+    ),
+    st.tuples(NAMED, st.just("command_prefix_allowlist"), st.just("ls,git status")),
+    st.tuples(NAMED, st.just("command_resolvable"), st.booleans()),
+    st.tuples(KEYS, st.just("no_command_substitution"), st.just("")),
+).map(lambda part: dict(zip(("key", "op", "value"), part, strict=True)))
+WHEN = st.recursive(
+    CONDITIONS,
+    lambda inner: st.one_of(
+        st.lists(inner, min_size=1, max_size=2).map(lambda parts: {"any": parts}),
+        st.lists(inner, min_size=1, max_size=2).map(lambda parts: {"all": parts}),
+        inner.map(lambda part: {"not": part}),
+    ),
+    max_leaves=4,
+)
+TOOL = st.sampled_from(["t", "t", "t*", "*", "u", ["t", "u"]])
+ACTION = st.sampled_from(["allow", "approve", "deny"])
+RULE = st.fixed_dictionaries({"tool": TOOL, "action": ACTION, "when": st.lists(WHEN, min_size=1, max_size=2)})
+FORBID = st.fixed_dictionaries({"tool": TOOL, "when": st.lists(WHEN, min_size=1, max_size=2)})
+LEVEL = st.sampled_from(["low", "medium", "high", "critical"])
+RISK_RULE = st.fixed_dictionaries({"tool": TOOL}, optional={"when": st.lists(WHEN, min_size=1, max_size=2)}).flatmap(
+    lambda rule: st.tuples(st.sampled_from(["risk", "at_least"]), LEVEL).map(lambda level: {**rule, level[0]: level[1]})
+)
+DOCUMENT = st.fixed_dictionaries(
+    {"version": st.just(1), "default_action": ACTION, "rules": st.lists(RULE, max_size=9)},
+    optional={
+        "forbid": st.lists(FORBID, max_size=2),
+        "risk_rules": st.lists(RISK_RULE, max_size=6),
+        "risk": st.dictionaries(LEVEL, st.fixed_dictionaries({"action": ACTION}), max_size=2),
+    },
+)
+CALL = st.builds(
+    PolicyCall,
+    tools=st.sampled_from(["g", ""]),
+    tool=st.sampled_from(["t", "tt", "u", "bash", "get_page"]),
+    args=ARGS,
+    cwd=st.sampled_from([None, "/d", "/"]),
+    annotations=st.sampled_from([None, {}, {"readOnlyHint": True}]),
+    trusted_annotations=st.booleans(),
+)
+STRENGTH = ("allow", "approve", "deny")
+
+
+@settings(max_examples=150, deadline=None)
+@given(DOCUMENT, CALL)
+def test_judging_is_total_and_deterministic(document: dict[str, Any], call: PolicyCall) -> None:
+    """Every call gets a verdict, the same each time, from a policy loaded anew as well, and without an error."""
+    text = json.dumps(document)
+    try:
+        policy = load(text, name="p")
+    except PolicyInvalid:
+        return
+    verdict = policy.judge(call)
+
+    assert verdict.action in STRENGTH
+    assert verdict.reason != "policy_error"
+    assert verdict == policy.judge(call) == load(text, name="q").judge(call)
+
+
+@settings(max_examples=150, deadline=None)
+@given(DOCUMENT, CALL)
+def test_the_index_is_the_same_as_trying_every_rule(document: dict[str, Any], call: PolicyCall) -> None:
+    """A verdict found through the index is the one that a walk over all rules finds."""
+    try:
+        policy = load(json.dumps(document), name="p")
+    except PolicyInvalid:
+        return
+
+    assert policy.judge_slowly(call) == policy.judge(call)
+    assert policy.judge(call) == policy.explain(call).verdict
+
+
+@settings(max_examples=150, deadline=None)
+@given(DOCUMENT, FORBID, CALL)
+def test_forbidding_more_never_weakens_a_call(document: dict[str, Any], more: dict[str, Any], call: PolicyCall) -> None:
+    """A rule added to ``forbid`` leaves each verdict as strong as it was, or makes it stronger."""
+    try:
+        before = load(json.dumps(document), name="p").judge(call)
+        after = load(json.dumps({**document, "forbid": [*document.get("forbid", []), more]}), name="p").judge(call)
+    except PolicyInvalid:
+        return
+
+    assert STRENGTH.index(after.action) >= STRENGTH.index(before.action)
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=12,
+)
+BROKEN = st.one_of(
+    ANYTHING,
+    st.fixed_dictionaries({"version": st.just(1), "rules": ANYTHING}),
+    st.fixed_dictionaries(
+        {
+            "version": st.just(1),
+            "default_action": st.just("allow"),
+            "forbid": st.lists(ANYTHING, min_size=1, max_size=2),
+        }
+    ),
+    DOCUMENT.flatmap(lambda document: st.text(min_size=1, max_size=5).map(lambda key: {**document, key: 1})),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(BROKEN, CALL)
+def test_a_refused_document_allows_nothing(document: Any, call: PolicyCall) -> None:
+    """Whatever is wrong with a document, loading it ends in an answer, and a refused one never allows."""
+    answer = evaluate_row(
+        {"id": 1, "policy": document, "tools": call.tools, "tool": call.tool, "args": dict(call.args)}
+    )
+
+    assert answer["action"] in STRENGTH
+    assert not answer["refused"] or answer["action"] == "deny"
+
+
+@settings(deadline=None)
+@given(st.text(max_size=200))
+def test_any_text_is_a_document_or_a_problem(text: str) -> None:
+    """Loading never fails in another way."""
+    found: tuple[object, ...] = ("a policy",)
+    try:
+        load(text, name="p")
+    except PolicyInvalid as invalid:
+        found = invalid.problems
+
+    assert found

@@ -1,0 +1,126 @@
+"""How much harm a call could do, when no rule says."""
+
+from typing import Any
+
+import pytest
+
+from hitl.policy import PolicyCall
+from hitl.policy.risk import assess, level_name, tokens
+
+NAMES = (
+    ("get_page", "low"),
+    ("getPage", "low"),
+    ("listUsers", "low"),
+    ("file_read", "low"),
+    ("db_lookup", "low"),
+    ("image_search", "low"),
+    ("get_updates", "low"),
+    ("get_run", "low"),
+    ("list_deleted_items", "low"),
+    ("search_orders", "low"),
+    ("created_at", "low"),
+    ("max_count", "low"),
+    ("update_page", "medium"),
+    ("write", "medium"),
+    ("fileWrite", "medium"),
+    ("create_folder", "medium"),
+    ("add_label", "medium"),
+    ("send_mail", "high"),
+    ("delete_row", "high"),
+    ("remove", "high"),
+    ("bash", "high"),
+    ("BASH", "high"),
+    ("run_query", "high"),
+    ("gadget_transfer", "high"),
+    ("readiness_reset", "high"),
+    ("list_delete", "high"),
+    ("find_and_replace", "high"),
+    ("restart_service", "high"),
+    ("chown", "high"),
+    ("frobnicate", "high"),
+    ("gettysburg", "high"),
+    ("listen", "high"),
+    ("", "high"),
+    ("日本語", "high"),
+    ("drop_database", "critical"),
+    ("delete_all", "critical"),
+    ("format_drive", "critical"),
+    ("gadget_wipe", "critical"),
+    ("thread_purge", "critical"),
+    ("mcp__shop__get_page", "low"),
+    ("shop.delete_row", "high"),
+    ("update-server/read_row", "low"),
+)
+
+
+@pytest.mark.parametrize(("tool", "level"), NAMES)
+def test_a_name_is_read_as_words(tool: str, level: str) -> None:
+    """Whole words count as verbs; parts of words, participles and plurals do not; what is not known is high."""
+    assert level == level_name(assess(PolicyCall("", tool, {}))[0])
+
+
+ARGUMENTS: tuple[tuple[str, dict[str, Any], str], ...] = (
+    ("thing", {"action": "remove"}, "high"),
+    ("thing", {"action": "Create"}, "medium"),
+    ("thing", {"action": "list"}, "medium"),
+    ("thing", {"action": "frobnicate"}, "high"),
+    ("thing", {"note": "list"}, "high"),
+    ("read_row", {"action": "delete"}, "high"),
+    ("read_row", {"method": "DELETE"}, "high"),
+    ("fetch", {"method": "POST"}, "medium"),
+    ("fetch", {"method": "GET"}, "low"),
+    ("read_file", {"path": "docs/delete/update.md"}, "low"),
+    ("search", {"query": "how to drop a table"}, "low"),
+    ("search", {"query": "remove the old rows"}, "low"),
+    ("query", {"sql": "DROP TABLE users"}, "critical"),
+    ("query", {"sql": "select 1; truncate table logs"}, "critical"),
+    ("query", {"sql": "delete from users"}, "critical"),
+    ("query", {"sql": "delete from users where id = 1"}, "high"),
+    ("query", {"sql": "UPDATE users SET a = 1"}, "medium"),
+    ("query", {"sql": "select * from users"}, "low"),
+    ("write_file", {"flags": ["x", {"y": "--force"}]}, "high"),
+    ("write_file", {"cmd": "git push --force-if-includes"}, "high"),
+    ("write_file", {"text": "rm -rf /"}, "critical"),
+    ("write_file", {"text": "rm -f one"}, "high"),
+    ("write_file", {"text": "dd if=x of=/dev/sda"}, "critical"),
+    ("write_file", {"text": "surf the performance of life"}, "medium"),
+)
+
+
+@pytest.mark.parametrize(("tool", "args", "level"), ARGUMENTS)
+def test_arguments_raise_the_level(tool: str, args: dict[str, Any], level: str) -> None:
+    """An argument may raise any level, and bring an unknown tool down to medium, no further."""
+    assert level == level_name(assess(PolicyCall("", tool, args))[0])
+
+
+HINTS: tuple[tuple[str, dict[str, Any], bool, str], ...] = (
+    ("frobnicate", {"readOnlyHint": True}, True, "low"),
+    ("frobnicate", {"readOnlyHint": True}, False, "high"),
+    ("delete_row", {"readOnlyHint": True}, True, "high"),
+    ("update_row", {}, True, "high"),
+    ("update_row", {"destructiveHint": False}, True, "medium"),
+    ("update_row", {"destructiveHint": False}, False, "high"),
+    ("read_row", {"destructiveHint": True}, False, "high"),
+    ("read_row", {}, False, "low"),
+)
+
+
+@pytest.mark.parametrize(("tool", "annotations", "trusted", "level"), HINTS)
+def test_hints_lower_only_what_is_unknown_and_trusted(
+    tool: str, annotations: dict[str, Any], trusted: bool, level: str
+) -> None:
+    """A trusted server may say that an unknown tool only reads; every other hint can only raise."""
+    call = PolicyCall("", tool, {}, annotations=annotations, trusted_annotations=trusted)
+
+    assert level == level_name(assess(call)[0])
+
+
+def test_a_reason_is_given() -> None:
+    """Every level comes with a short sentence."""
+    assert (2, "'transfer' acts on others or cannot easily be undone") == assess(PolicyCall("", "gadget_transfer", {}))
+    assert (3, "an argument drops or empties a table") == assess(PolicyCall("", "query", {"q": "drop table x"}))
+
+
+def test_names_are_split_at_cases_and_marks() -> None:
+    """Snake, kebab and camel case give the same words."""
+    assert ("get", "http", "page") == tokens("getHTTPPage") == tokens("get-http_page")

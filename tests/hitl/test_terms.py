@@ -1,0 +1,165 @@
+"""What the operator says beside the policy: stage, mode, and tools that run where nobody can be shown a card."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from hitl.cards import card
+from hitl.errors import InvalidConfirmation
+from hitl.limits import Limits
+from hitl.model import Action, Mode, Preparation, Result, Risk, Runs, Status
+from hitl.terms import Terms
+from tests.hitl.world import ANN, BAN, CLAIM, DROP, GROUP, READ, ROOM, WIPE, WRITE, World, code
+
+MONITOR, OFF = Terms("dev", Mode.MONITOR), Terms("dev", Mode.OFF)
+PASS = frozenset({f"{GROUP}.{tool}" for tool in (WRITE, WIPE, BAN)})
+ASKED = (WRITE, DROP, WIPE)
+
+
+def with_terms(world: World, terms: Terms) -> World:
+    """The same world after a restart with other settings."""
+    world.gate.terms = terms
+    return world
+
+
+class TestMonitor:
+    """What would be asked about runs, and is on record as such."""
+
+    @pytest.mark.parametrize("tool", ASKED)
+    async def test_what_would_be_asked_runs(self, world: World, tool: str) -> None:
+        """At once, and the record says that nobody was asked, with the risk, and without the arguments."""
+        call = await with_terms(world, MONITOR).ask(tool, args={"path": "hidden.txt"})
+        entries = await world.store.history(call.ref)
+
+        assert (Status.RUNNING, "monitor") == (call.status, call.verdict.reason)
+        assert ["asked", "allowed"] == [entry.event for entry in entries]
+        assert "monitor" == json.loads(entries[1].data)["unasked"]
+        assert not any("hidden.txt" in entry.data for entry in entries)
+
+    async def test_what_is_denied_stays_denied(self, world: World) -> None:
+        """Only questions are left out."""
+        assert Status.DENIED is (await with_terms(world, MONITOR).ask(BAN)).status
+
+    async def test_a_floor_asks_nobody(self, world: World) -> None:
+        """The card's risk is raised as ever, and is on record."""
+        world.executor.preparation = Preparation("Runs unconfined.", floor=Risk.HIGH)
+        call = await with_terms(world, MONITOR).ask(READ)
+
+        assert (Status.RUNNING, Risk.HIGH) == (call.status, call.verdict.risk)
+
+    async def test_a_caller_may_claim_what_it_was_allowed(self, world: World) -> None:
+        """The policy's question doesn't come back at the claim."""
+        call = await with_terms(world, MONITOR).ask(WRITE, runs=Runs.CALLER)
+
+        assert call.ref == (await world.gate.claim(call.ref, "cli", CLAIM)).call.ref
+
+    async def test_a_restart_that_enforces_takes_it_back(self, world: World) -> None:
+        """What nobody was asked about, and nobody claimed, is refused once questions are asked again."""
+        call = await with_terms(world, MONITOR).ask(WRITE, runs=Runs.CALLER)
+        with pytest.raises(InvalidConfirmation):
+            await with_terms(world, Terms()).gate.claim(call.ref, "cli", CLAIM)
+
+        assert Result.REFUSED is (await world.now(call)).result
+
+
+class TestOff:
+    """No policy is asked."""
+
+    @pytest.mark.parametrize("tool", [*ASKED, READ, BAN])
+    async def test_everything_runs_on_record(self, world: World, tool: str) -> None:
+        """Also with a policy that is broken."""
+        world.rules.broken = True
+        call = await with_terms(world, OFF).ask(tool)
+
+        assert (Status.RUNNING, "policy:off") == (call.status, call.decided_by)
+        assert ["asked", "allowed"] == await world.events(call)
+
+    async def test_a_tool_that_may_not_run_does_not(self, world: World) -> None:
+        """The list of tools isn't the policy's."""
+        assert Status.DENIED is (await with_terms(world, OFF).ask("unheard-of")).status
+
+
+@pytest.mark.parametrize("terms", [MONITOR, OFF])
+async def test_who_demands_a_person_gets_one(world: World, terms: Terms) -> None:
+    """In every mode; and the yes counts."""
+    call = await with_terms(world, terms).ask(READ, must_ask=True)
+    assert Status.PENDING is call.status
+    await world.press(call)
+
+    assert Status.RUNNING is (await world.now(call)).status
+
+
+@pytest.mark.parametrize(
+    ("terms", "line"),
+    [
+        (Terms("production"), "⚠ stage production, mode enforce"),
+        (Terms(mode=Mode.MONITOR), "⚠ mode monitor"),
+        (MONITOR, "⚠ stage dev, mode monitor"),
+    ],
+)
+async def test_stage_and_mode_stand_on_the_card(world: World, terms: Terms, line: str) -> None:
+    """Of whatever is parked."""
+    call = await with_terms(world, terms).ask(WRITE, must_ask=True)
+
+    assert line in card(call).warnings
+
+
+async def test_the_ordinary_needs_no_line(world: World) -> None:
+    """No stage, and verdicts that are kept."""
+    assert () == card(await world.ask(WRITE)).warnings
+
+
+class TestFallback:
+    """Tools that run where no surface can show a card."""
+
+    @pytest.fixture
+    def world(self) -> World:
+        """Nothing is configured that could show a card, though Ann might approve."""
+        return with_terms(World(routes=()), Terms(passes=PASS))
+
+    async def test_a_named_tool_runs_and_is_on_record(self, world: World) -> None:
+        """As one that nobody was asked about."""
+        call = await world.ask(WRITE, origin="cron")
+        (_, allowed) = await world.store.history(call.ref)
+
+        assert (Status.RUNNING, "fallback") == (call.status, call.verdict.reason)
+        assert "fallback" == json.loads(allowed.data)["unasked"]
+
+    @pytest.mark.parametrize("tool", [DROP, WIPE, BAN])
+    async def test_others_do_not(self, world: World, tool: str) -> None:
+        """One that isn't named, one that is critical, one that is denied."""
+        status = (await world.ask(tool, origin="cron")).status
+
+        assert (Status.DENIED if tool == BAN else Status.UNDELIVERABLE) is status
+
+    async def test_a_caller_never_passes(self, world: World) -> None:
+        """What this service doesn't run itself waits for people, or for nothing."""
+        assert Status.UNDELIVERABLE is (await world.ask(WRITE, origin="cron", runs=Runs.CALLER)).status
+
+    async def test_nor_does_who_demands_a_person(self, world: World) -> None:
+        """Nothing may demand not to be asked."""
+        assert Status.UNDELIVERABLE is (await world.ask(WRITE, origin="cron", must_ask=True)).status
+
+    async def test_where_a_card_can_be_shown_it_is(self, world: World) -> None:
+        """The name is for silence only."""
+        assert Status.PENDING is (await world.ask(WRITE, origin=ROOM)).status
+
+
+async def test_no_policy_gives_a_tool_longer_than_the_operator(world: World) -> None:
+    """The limits are the operator's."""
+    world.rules.set(WRITE, execution_s=7200)
+    world.gate.limits = Limits(execution_s=60)
+
+    assert 60 == (await world.ask(WRITE)).verdict.execution_s
+
+
+async def test_a_policy_that_cannot_judge_a_call_refuses_the_yes(world: World) -> None:
+    """The call is left open: an error is no decision."""
+    call = await world.ask(WRITE)
+    world.rules.set(WRITE, action=Action.DENY, reason="policy_error", message="it has no end")
+    answer = await world.press(call, ANN)
+
+    assert "POLICY_INVALID" == code(answer)
+    assert Status.PENDING is (await world.now(call)).status

@@ -274,7 +274,8 @@ class Chats:
         calls = await self._standing(heard)
         if all(call.origin == heard.conversation for call in calls):
             return _Aimed(None, heard.conversation, private=True)
-        if len(calls) > 1 or self._talker.latest(heard.conversation, heard.message) != calls[0].ref:
+        alone = len(calls) == 1 and len(await self._store.pending(limit=_LOOKED_THROUGH)) < _LOOKED_THROUGH
+        if not alone or self._talker.latest(heard.conversation, heard.message) != calls[0].ref:
             return _Aimed(None, heard.conversation)
         (call,) = calls
         here = heard.conversation if belongs(call, heard.conversation) else call.routes[0]

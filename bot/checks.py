@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from hitl.errors import NotApprover, SaysoError
+from hitl.model import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,6 +48,7 @@ def run_checks(settings: Settings) -> list[Check]:
         _folder(settings.folder("state")),
         _database(settings.folder("state") / "sayso.db"),
         *_tools(settings),
+        *_policy(settings),
         _service(settings),
         *_telegram(settings),
         *_slack(settings),
@@ -139,6 +141,39 @@ def _tools(settings: Settings) -> Iterator[Check]:
         yield Check("confinement", Health.YELLOW, text)
     elif "bash" in settings.tools.allow:
         yield Check("confinement", Health.GREEN, f"bash by {how}")
+
+
+def _policy(settings: Settings) -> Iterator[Check]:
+    from bot.settings import SettingsError
+
+    try:
+        yield _document(settings)
+    except SettingsError as error:
+        yield Check("policy", Health.RED, str(error))
+    where = f"stage {settings.stage}, " if settings.stage else ""
+    if settings.mode is Mode.ENFORCE:
+        yield Check("mode", Health.GREEN, f"{where}mode enforce")
+    else:
+        text = f"{where}mode {settings.mode.value}: calls run that nobody was asked about"
+        yield Check("mode", Health.RED, f"{text}; set mode to enforce")
+    if passing := sorted(settings.terms().passes):
+        text = f"{', '.join(passing)} runs unasked where no surface can show a card"
+        yield Check("fallback", Health.RED, f"{text}; set fallback to deny")
+
+
+def _document(settings: Settings) -> Check:
+    """The policy that the next start would use. Raises SettingsError where there is none."""
+    from bot.compose import policy_library
+    from bot.policies import need_engine
+
+    need_engine()
+    library = policy_library(settings.policy_folders())
+    document = library.read(settings.policy_name())
+    policy = library.load(document)
+    found = f"{document.origin}, digest {policy.digest[:12]}"
+    if problems := policy.lint():
+        return Check("policy", Health.YELLOW, f"{found}: {problems[0]}; see sayso policy check")
+    return Check("policy", Health.GREEN, found)
 
 
 def _service(settings: Settings) -> Check:

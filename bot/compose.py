@@ -16,18 +16,20 @@ from adapters.executors.workspace import register_workspace
 from bot.agent import TOOLS
 from bot.clock import SystemClock
 from bot.service import Service
+from hitl.builtin import BuiltinSource
 from hitl.errors import Unavailable
 from hitl.gate import Gate
-from hitl.policy.builtin import BuiltinSource
 from hitl.tokens import Keyring
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Mapping
+    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
+    from bot.policies import Library
     from hitl.limits import Limits
     from hitl.people import Directory
     from hitl.ports import Chat, Clock, Executor, PolicySource
+    from hitl.terms import Terms
 
 
 #: Makes the chat platforms, once there is a store to read and a keyring to seal buttons with.
@@ -56,6 +58,7 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
     people: Directory,
     allow: Collection[str],
     limits: Limits | None = None,
+    terms: Terms | None = None,
     clock: Clock | None = None,
     policies: PolicySource | None = None,
     executor: Executor | None = None,
@@ -80,8 +83,17 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
         keys=keys,
         owner=f"service:{secrets.token_hex(4)}",
         limits=limits,
+        terms=terms,
     )
     return Running(Service(gate, await chats(store, keys) if chats else None), store, folder)
+
+
+def policy_library(folders: Sequence[Path], *, resolve_hosts: bool = False) -> Library:
+    """Named policies that judge paths by this machine's files and, if asked for, hosts by their addresses."""
+    from adapters.policies.surroundings import RealPaths, SystemResolver
+    from bot.policies import Library
+
+    return Library(folders, paths=RealPaths(), resolver=SystemResolver() if resolve_hosts else None)
 
 
 def workspace_tools(workspace: Path, allow: Collection[str]) -> Registry:

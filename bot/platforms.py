@@ -18,7 +18,7 @@ from hitl.errors import Unavailable
 
 if TYPE_CHECKING:
     import contextlib
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from types import ModuleType
 
     from adapters.database.store import SqliteStore
@@ -37,8 +37,10 @@ _log = structlog.get_logger()
 class Platforms:
     """What `sayso run` has beside the service itself."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, others: Callable[[], Sequence[str]] = tuple) -> None:
+        """`others` tells of troubles that are no platform's."""
         self._settings = settings
+        self._others = others
         self._chats: dict[str, TelegramChat | SlackChat] = {}
         self._platforms: list[Telegram | Slack] = []
         self._service: Service | None = None
@@ -82,7 +84,8 @@ class Platforms:
 
     async def troubles(self) -> Sequence[str]:
         """What is in the way of gating a call, for `/readyz` and `doctor`."""
-        found = [trouble for platform in self._platforms for trouble in platform.troubles()]
+        found = list(self._others())
+        found += [trouble for platform in self._platforms for trouble in platform.troubles()]
         try:
             if self._service is not None:
                 await self._service.store.next_due()

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import structlog
 
 from adapters.socket.server import SocketServer
-from bot.compose import compose
+from bot.compose import compose, policy_library
 from bot.console import Console
 from bot.platforms import Platforms
+from bot.policies import Policies
 from hitl.redaction import mask
 
 if TYPE_CHECKING:
@@ -42,7 +43,9 @@ async def serve(settings: Settings) -> None:
 
 async def _start(settings: Settings, parts: contextlib.AsyncExitStack) -> None:
     """Everything, in the order in which it depends on one another; `parts` stops it the other way round."""
-    platforms = Platforms(settings)
+    library = policy_library(settings.policy_folders(), resolve_hosts=settings.resolve_hosts)
+    policies = Policies(library, settings.policy_name())
+    platforms = Platforms(settings, policies.troubles)
     parts.push_async_callback(platforms.close)
     running = await compose(
         state=settings.folder("state"),
@@ -50,6 +53,8 @@ async def _start(settings: Settings, parts: contextlib.AsyncExitStack) -> None:
         people=settings.directory(),
         allow=settings.tools.allow,
         limits=settings.gate_limits(),
+        terms=settings.terms(),
+        policies=policies,
         chats=platforms.make,
     )
     parts.push_async_callback(running.close)
@@ -60,10 +65,28 @@ async def _start(settings: Settings, parts: contextlib.AsyncExitStack) -> None:
 
     socket = SocketServer(settings.folder("runtime"), running.service, attach, platforms.troubles)
     parts.push_async_callback(socket.stop)
+    parts.push_async_callback(policies.stop)
+    await policies.start(running.store)
+    _reload_on_hangup(policies, parts)
     await running.service.start()
     await platforms.start(parts)
     await socket.start()
-    _log.info("service.ready", socket=str(socket.path), state=str(settings.folder("state")))
+    terms = {"stage": settings.stage, "mode": settings.mode.value, "policy": policies.name}
+    _log.info("service.ready", socket=str(socket.path), state=str(settings.folder("state")), **terms)
+
+
+def _reload_on_hangup(policies: Policies, parts: contextlib.AsyncExitStack) -> None:
+    """SIGHUP looks at the policy document at once; the service finds changes by itself a moment later."""
+    loop = asyncio.get_running_loop()
+    reloading: set[asyncio.Task[None]] = set()
+
+    def reload() -> None:
+        task = loop.create_task(policies.reload())
+        reloading.add(task)
+        task.add_done_callback(reloading.discard)
+
+    loop.add_signal_handler(signal.SIGHUP, reload)
+    parts.callback(loop.remove_signal_handler, signal.SIGHUP)
 
 
 def configure_logging() -> None:

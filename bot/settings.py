@@ -15,8 +15,9 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from pydantic_settings import SettingsError as UnreadableError
 
 from hitl.limits import Limits
-from hitl.model import Risk
+from hitl.model import Mode, Risk
 from hitl.people import Conversation, Directory
+from hitl.terms import Terms
 
 CONFIG_NAME = "sayso.toml"
 
@@ -48,12 +49,20 @@ class LimitSettings(_Part):
     open_per_requester: int = Field(default=50, ge=1)
     asks: int = Field(default=30, ge=1)
     asks_within_s: float = Field(default=300, gt=0)
+    execution_s: int = Field(default=3600, ge=1)
+    caller_execution_s: float = Field(default=3600, gt=0)
 
 
 class ToolSettings(_Part):
     """Which workspace tools may run; an empty list runs nothing."""
 
     allow: list[str] = ["list_files", "read_file", "write_file", "delete_file", "delete_files", "bash"]
+
+
+class StageSettings(_Part):
+    """What applies on one stage, such as `dev` or `production`."""
+
+    policy: str
 
 
 class HttpSettings(_Part):
@@ -127,6 +136,13 @@ class Settings(BaseSettings):
     conversations: dict[str, ConversationSettings] = {}
     self_approval_socket: SelfApproval = "off"
     routes: list[str] = []
+    policy: str = "default"
+    policies: list[Path] = []
+    stage: str = ""
+    stages: dict[str, StageSettings] = {}
+    mode: Mode = Mode.ENFORCE
+    fallback: Literal["deny"] | dict[str, Literal["deny", "pass"]] = "deny"
+    resolve_hosts: bool = False
     tools: ToolSettings = ToolSettings()
     http: HttpSettings = Field(default_factory=HttpSettings)
     telegram: TelegramSettings | None = None
@@ -171,6 +187,23 @@ class Settings(BaseSettings):
             )
         except ValueError as error:
             raise SettingsError(str(error)) from error
+
+    def policy_name(self) -> str:
+        """The policy of this stage. Raises SettingsError where the stage isn't one that is described."""
+        if not self.stage:
+            return self.policy
+        if self.stage not in self.stages:
+            raise SettingsError(f"stage is {self.stage!r}, and there is no [stages.{self.stage}] with a policy.")
+        return self.stages[self.stage].policy
+
+    def policy_folders(self) -> list[Path]:
+        """Where named policies are looked for, as absolute paths."""
+        return [folder.expanduser().absolute() for folder in self.policies]
+
+    def terms(self) -> Terms:
+        """The operator's word beside the policy."""
+        named = {} if self.fallback == "deny" else self.fallback
+        return Terms(self.stage, self.mode, frozenset(name for name, says in named.items() if says == "pass"))
 
     def gate_limits(self) -> Limits:
         """The gate's numbers."""

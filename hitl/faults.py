@@ -25,6 +25,8 @@ POINTS = {
     "service.leased": "this process holds the claim; the tool hasn't been started",
     "telegram.received": "updates came in; nothing of them is recorded or acknowledged",
     "telegram.recorded": "updates are in the inbox; they haven't been acknowledged",
+    "slack.received": "an event came in and its signature holds; it isn't recorded or acknowledged",
+    "slack.recorded": "an event is in the inbox; it hasn't been acknowledged",
     "intake.handling": "an event is about to be handled; nothing came of it yet",
     "intake.handled": "an event led to what it led to, and is done or counted as failed",
     "service.ran": "the tool is done; its result isn't recorded yet",

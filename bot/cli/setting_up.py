@@ -35,13 +35,16 @@ class Platform(StrEnum):
     """Chat platforms that can be set up."""
 
     TELEGRAM = "telegram"
+    SLACK = "slack"
 
 
 class Receive(StrEnum):
-    """How Telegram's updates come in."""
+    """How what happens on a platform comes in: Telegram's first two, Slack's others."""
 
     POLLING = "polling"
     WEBHOOK = "webhook"
+    SOCKET = "socket"
+    HTTP = "http"
 
 
 def register(app: typer.Typer) -> None:
@@ -63,16 +66,27 @@ def init(
     token_file: Annotated[
         str, typer.Option("--token-file", help="Telegram: the file that holds the bot's token.")
     ] = "~/.config/sayso/telegram-token",
-    receive: Annotated[Receive, typer.Option("--receive", help="Telegram: how updates come in.")] = Receive.POLLING,
+    receive: Annotated[
+        Receive | None,
+        typer.Option("--receive", help="How events come in: polling or webhook (Telegram), socket or http (Slack)."),
+    ] = None,
+    secrets_in: Annotated[
+        str, typer.Option("--secrets", help="Slack: the folder that holds the files of its tokens.")
+    ] = "~/.config/sayso",
     webhook_url: Annotated[str, typer.Option("--webhook-url", help="Telegram: this service's https address.")] = "",
 ) -> None:
     """Write a first configuration, or add a chat platform to one.
 
     Example: sayso init --approver local:1001
     Example: sayso init telegram --token-file ~/.config/sayso/telegram-token
+    Example: sayso init slack --secrets ~/.config/sayso
     """
     if platform is not None:
-        _add_telegram(file, token_file, receive, webhook_url)
+        way = _way(platform, receive)
+        if platform is Platform.SLACK:
+            _add_slack(file, secrets_in, way)
+        else:
+            _add_telegram(file, token_file, way, webhook_url)
         return
     me = f"local:{os.getuid()}"
     text = _TEMPLATE.format(
@@ -127,6 +141,38 @@ def _add_telegram(file: Path, token_file: str, receive: Receive, webhook_url: st
     typer.echo(
         f"Added [telegram] to {file}. Next: put the bot's token into {token_file} (chmod 600), run"
         " make deploy-telegram, start sayso run, and send the bot /whoami: it tells the id to list as an approver."
+    )
+
+
+_WAYS = {Platform.TELEGRAM: (Receive.POLLING, Receive.WEBHOOK), Platform.SLACK: (Receive.SOCKET, Receive.HTTP)}
+
+
+def _way(platform: Platform, receive: Receive | None) -> Receive:
+    """How events come in: as asked, else the platform's usual way; exit 2 where it has no such way."""
+    ways = _WAYS[platform]
+    if receive is not None and receive not in ways:
+        fail(f"{platform.value} receives by {' or '.join(ways)}, not by {receive.value}; nothing was written.", 2)
+    return receive or ways[0]
+
+
+def _add_slack(file: Path, secrets_in: str, receive: Receive) -> None:
+    """Append what Slack needs; nothing that is there is touched."""
+    before = _read(file)
+    if "slack" in before:
+        fail(f"{file} has a [slack] already; it was left as it is.", 2)
+    folder = secrets_in.rstrip("/")
+    second = "app_token" if receive is Receive.SOCKET else "signing_secret"
+    files = {name: f"{folder}/slack-{name.replace('_', '-')}" for name in ("bot_token", second)}
+    lines = ["", "[slack]", *(f"{name}_file = {_toml(path)}" for name, path in files.items())]
+    lines.append(f"receive = {_toml(receive.value)}")
+    if receive is Receive.HTTP and "http" not in before:
+        lines += ["", "[http]", "port = 8080"]
+    with file.open("a", encoding="utf-8") as handle:
+        handle.write("\n".join(lines) + "\n")
+    typer.echo(
+        f"Added [slack] to {file}. Next: make the app from deploy/slack-manifest.yaml, put its secrets into"
+        f" {' and '.join(files.values())} (chmod 600), run make deploy-slack, start sayso run, and write"
+        " /sayso whoami: it tells the id to list as an approver."
     )
 
 

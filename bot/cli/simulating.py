@@ -15,8 +15,8 @@ from bot.cli.common import fail
 if TYPE_CHECKING:
     from types import ModuleType
 
-#: Where the server stands in an installed wheel, and in a checkout.
-_HOMES = ("bot.simulators.telegram.client", "tests.wire.telegram.client")
+#: Where the servers stand in an installed wheel, and in a checkout.
+_HOMES = ("bot.simulators.{platform}.client", "tests.wire.{platform}.client")
 _TOKEN = re.compile(r"[0-9]+:\S+")
 
 
@@ -24,6 +24,7 @@ def register(app: typer.Typer) -> None:
     """Add this group."""
     simulate = typer.Typer(help="Chat platforms on this machine, without an account.", no_args_is_help=True)
     simulate.command("telegram")(telegram)
+    simulate.command("slack")(slack)
     simulate.callback()(lambda: None)
     app.add_typer(simulate, name="simulate")
 
@@ -44,16 +45,40 @@ def telegram(
         fail("A token is a number, a colon and letters, such as 7100000001:AAtest.", 2)
     argv = ["--port", str(port), f"--group={group}", f"--token={token}"]
     argv += [f"--person={name}" for name in dict.fromkeys(people or ["ada", "ben"])]
+    _play("telegram", argv, port)
+
+
+def slack(
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Where the Web API answers; 0 takes a free port.")
+    ] = 8082,
+    request_url: Annotated[
+        str, typer.Option("--request-url", help="Where the app takes events over HTTP; Socket Mode without it.")
+    ] = "",
+    people: Annotated[list[str] | None, typer.Option("--person", help="Somebody who is there.")] = None,
+    channel: Annotated[str, typer.Option("--channel", help="A channel of all of them and the app.")] = "ops",
+) -> None:
+    """A Slack of your own: says how to point the app at it, then lets you act as people.
+
+    Example: sayso simulate slack --person ada --person ben
+    """
+    argv = ["--port", str(port), f"--channel={channel}"]
+    argv += [f"--person={name}" for name in dict.fromkeys(people or ["ada", "ben"])]
+    argv += [f"--request-url={request_url}"] if request_url else []
+    _play("slack", argv, port)
+
+
+def _play(platform: str, argv: list[str], port: int) -> None:
     try:
-        _client().main(argv)
+        _client(platform).main(argv)
     except OSError as error:
         if error.errno not in {errno.EADDRINUSE, errno.EACCES}:
             raise
         fail(f"127.0.0.1:{port} can't be had ({os.strerror(error.errno)}): name another port with --port.", 1)
 
 
-def _client() -> ModuleType:
-    found = next(filter(None, map(_imported, _HOMES)), None)
+def _client(platform: str) -> ModuleType:
+    found = next(filter(None, (_imported(home.format(platform=platform)) for home in _HOMES)), None)
     if found is None:
         fail("This installation holds no simulator: use the source, or the wheel.", 2)
     return found

@@ -291,8 +291,10 @@ def test_a_key_means_one_call(service: Installation) -> None:
     assert call["short"] in refused.stderr
 
 
-def test_by_policy_a_harmless_tool_is_not_asked_about(service: Installation) -> None:
+def test_by_policy_a_harmless_tool_is_not_asked_about(install: Callable[..., Installation]) -> None:
     """The policy allows reading, and CMD runs at once; without the flag a person is always asked."""
+    service = install(settings=f'policy = "dev"\n{ALONE}')
+    service.start()
     ran = service.run("ask", "read_log", "--by-policy", "--", "echo", "read")
 
     assert (0, "read\n", "") == (ran.returncode, ran.stdout, ran.stderr)

@@ -46,7 +46,7 @@ def demo(install: Callable[..., Installation], workspace: Path) -> Demo:
         fed = "".join(f"{line}\n" for line in lines)
         done = place.run("demo", "--workspace", str(workspace), "--state", str(place.state), given=fed, **environment)
         with place.database() as database:
-            recorded = [event for (event,) in database.execute("SELECT event FROM audit ORDER BY id")]
+            recorded = [event for (event,) in database.execute("SELECT event FROM audit WHERE ref <> '' ORDER BY id")]
         return Ended(done.returncode, done.stdout, done.stderr, recorded)
 
     return run

@@ -21,12 +21,15 @@ from tests.acceptance.installation import Installation, until
 #: One line is added by each run of the tool.
 RUN = "run echo ran >> out.txt"
 SECRET = "the claimant's own"
-#: The commits of a life: the service's start, then the call, its decision, its result.
-COMMITS = range(1, 5)
+#: The commits of a life: two of the service's start (its keys, its policy), then the call, its decision, its result.
+STARTING, LIVING = range(1, 3), range(3, 6)
 #: Points on the way of a call that this service runs.
 ON_THE_WAY = ("gate.submitted", "gate.approved", "service.leased", "service.ran", "gate.finished")
 #: Points that a service without chat platforms never reaches; the scenarios of the chats kill there.
-WITH_CHATS = {"delivery.sent", "intake.handling", "intake.handled", "telegram.received", "telegram.recorded"}
+WITH_CHATS = {
+    *("delivery.sent", "intake.handling", "intake.handled"),
+    *("telegram.received", "telegram.recorded", "slack.received", "slack.recorded"),
+}
 
 
 def points() -> set[str]:
@@ -44,9 +47,9 @@ def test_every_point_is_killed_at_or_said_to_be_elsewhere() -> None:
     assert killed_at | WITH_CHATS == points()
 
 
-@pytest.mark.parametrize("point", [f"{name}:1" for name in POINTS if name.startswith("writer.")])
+@pytest.mark.parametrize("point", [f"{name}:{n}" for name in POINTS if name.startswith("writer.") for n in STARTING])
 def test_a_death_at_the_start_is_followed_by_a_start(install: Callable[..., Installation], point: str) -> None:
-    """The very first commit may fail as late as it likes: the next start works."""
+    """The very first commits may fail as late as it likes: the next start works."""
     service = install()
     service.launch(SAYSO_CRASH_AT=point)
 
@@ -57,7 +60,7 @@ def test_a_death_at_the_start_is_followed_by_a_start(install: Callable[..., Inst
 
 @pytest.mark.parametrize(
     "point",
-    [*ON_THE_WAY, *(f"{name}:{n}" for name in POINTS if name.startswith("writer.") for n in COMMITS if n > 1)],
+    [*ON_THE_WAY, *(f"{name}:{n}" for name in POINTS if name.startswith("writer.") for n in LIVING)],
 )
 def test_a_death_on_the_way_of_a_call_loses_nothing_and_runs_nothing_twice(
     install: Callable[..., Installation], point: str

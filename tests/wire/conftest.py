@@ -217,12 +217,13 @@ class Endpoint:
     @property
     def events(self) -> list[dict[str, Any]]:
         """Return the events that came."""
-        return [json.loads(one)["event"] for one in self.bodies]
+        return [json.loads(one)["event"] for one in self.bodies if one.startswith(b"{")]
 
     @property
     def payloads(self) -> list[dict[str, Any]]:
         """Return the interactions that came."""
-        return [json.loads(parse_qs(one.decode())["payload"][0]) for one in self.bodies]
+        forms = [parse_qs(one.decode()) for one in self.bodies if one.startswith(b"payload=")]
+        return [json.loads(one["payload"][0]) for one in forms]
 
     @property
     def retries(self) -> list[tuple[str | None, str | None]]:

@@ -1,0 +1,1 @@
+"""Slack as a surface: cards, buttons, threads, reactions, windows and `/sayso`, over HTTP or Socket Mode."""

@@ -1,0 +1,364 @@
+"""The `Chat` port over slack-sdk: cards out, and every way in which Slack says no, by name."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import aiohttp
+from slack_sdk.errors import SlackApiError, SlackClientError
+from slack_sdk.webhook.async_client import AsyncWebhookClient
+
+from adapters.slack.handlers import Alone, Kept, Me, message_of, parse_place, place_of
+from adapters.slack.messages import (
+    Message,
+    card_message,
+    notice_message,
+    outcome_message,
+    page_message,
+    page_window,
+    plain_message,
+    reason_window,
+)
+from adapters.slack.threads import Threads
+from hitl.people import chat_of
+from hitl.ports import PlatformError
+from hitl.wording import say
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+
+    from slack_sdk.web.async_client import AsyncWebClient
+
+    from adapters.slack.pace import Pace
+    from hitl.model import Call, Verb
+    from hitl.people import Directory
+    from hitl.tokens import Keyring
+
+_PEOPLE = ("U", "W")
+_KNOWN_FOR_S = 600.0
+_KNOWN = 10_000
+_TOO_MANY = 429
+_SERVER_ERROR = 500
+#: Errors that may pass by themselves (the methods' pages, "Errors"); any other stays until somebody acts.
+_PASSING = frozenset(
+    {
+        "ratelimited",
+        "rate_limited",
+        "internal_error",
+        "fatal_error",
+        "service_unavailable",
+        "request_timeout",
+        "team_added_to_org",
+    }
+)
+_ASTRAY = frozenset({"thread_not_found", "invalid_thread_ts"})
+
+
+@dataclass(frozen=True, slots=True)
+class Who:
+    """What Slack says of a person: their team, whether they are a bot, and a confirmed address, if we may know it."""
+
+    team: str
+    bot: bool
+    email: str
+
+
+class SlackChat:
+    """One app in one workspace or organisation.
+
+    `stands` is told when a card had to be posted anew: its call, its route, and its message now. `fresh` gives the
+    call as it is when an edit's turn has come, so that what changed while it waited needs no second edit.
+    """
+
+    def __init__(
+        self,
+        client: AsyncWebClient,
+        keys: Keyring,
+        pace: Pace,
+        people: Directory,
+        *,
+        stands: Callable[[str, str, str], Awaitable[None]] | None = None,
+        fresh: Callable[[str], Awaitable[Call | None]] | None = None,
+    ) -> None:
+        self.client = client
+        self.threads = Threads()
+        self._keys = keys
+        self._pace = pace
+        self._people = people
+        self._stands = stands
+        self._fresh = fresh
+        #: The hash of what each message was edited to last.
+        self._edited: dict[str, int] = {}
+        self._direct: dict[str, str] = {}
+        self._who: dict[str, tuple[float, Who]] = {}
+
+    async def connect(self) -> Me:
+        """Who we are. Raises PlatformError."""
+        async with _explained():
+            found = await self.client.auth_test()
+        return Me(str(found["team_id"] or found["enterprise_id"]), str(found["user_id"]))
+
+    def latest(self, place: str, before: str | None) -> str | None:
+        """The ref that the latest message there is about, of anyone but the author of the one named."""
+        return self.threads.latest(place, before.rpartition(":")[2]) if before else None
+
+    def learn_move(self, old: str, new: str) -> None:
+        """Slack renames no conversation."""
+
+    async def post(self, route: str, call: Call) -> str:
+        """Post the card; the message's id among all chats."""
+        return await self._send(route, self._card(route, call), about=call.ref)
+
+    async def update(self, route: str, message: str, call: Call) -> None:
+        """Edit the card to what the call is now. One that can't be edited is posted anew, or its outcome said."""
+        if self._edited.get(message) == _hash(self._card(route, call)):
+            return None
+        await self._pace.edit()
+        call = (await self._fresh(call.ref) if self._fresh else None) or call
+        shown = self._card(route, call)
+        channel, _, ts = message.partition(":")
+        try:
+            async with _explained():
+                await self.client.chat_update(channel=channel, ts=ts, **_said(shown))
+        except PlatformError as error:
+            if error.passing:
+                self._pace.hold_edits(error.retry_s or 0.0)
+                raise
+            return await self._replace(route, shown, call)
+        self._edited.pop(message, None)
+        self._edited[message] = _hash(shown)
+        while len(self._edited) > _KNOWN:
+            del self._edited[next(iter(self._edited))]
+        return None
+
+    async def _replace(self, route: str, shown: Message, call: Call) -> None:
+        if call.ended:
+            await self._send(route, outcome_message(call), about=call.ref)
+        else:
+            message = await self._send(route, shown, about=call.ref)
+            if self._stands:
+                await self._stands(call.ref, route, message)
+
+    async def notify(self, route: str, call: Call) -> None:
+        """Tell the conversation that asked how its call ended, and whoever asked that it is for them."""
+        await self._send(route, notice_message(call, self._users((call.requester,))), about=call.ref)
+
+    async def tell(self, route: str, text: str, *, about: str | None = None, answers: str | None = None) -> None:
+        """A sentence of ours; Slack's messages answer no other one."""
+        del answers
+        await self._send(route, plain_message(text), about=about)
+
+    async def ask(
+        self,
+        route: str,
+        *,
+        call: Call,
+        verb: Verb,
+        person: str,
+        answers: str | None = None,
+        press: str | None = None,
+    ) -> None:
+        """Ask the one who pressed why, in a window; where it comes too late for one, say how else to tell."""
+        del person, answers
+        alone = Alone.unpack(str(press))
+        kept = Kept(call.ref, route, alone.channel, alone.thread, verb.value)
+        try:
+            async with _explained():
+                await self.client.views_open(
+                    trigger_id=alone.trigger, view=reason_window(call.short, verb, kept.pack())
+                )
+        except PlatformError:
+            await self.answer_press(str(press), say(f"window.why.{verb}.by_command", short=call.short), alert=True)
+
+    async def show(self, route: str, name: str, text: str, *, about: str, press: str | None = None) -> None:
+        """A text whole, page by page: to the one who pressed alone, or where there was no press, to all."""
+        del name
+        if press is None:
+            await self._send(route, page_message(about, text, 0), about=about)
+            return
+        alone = Alone.unpack(press)
+        kept = Kept(about, route, alone.channel, alone.thread)
+        window = page_window(about, text, alone.page, kept.pack())
+        try:
+            async with _explained():
+                if alone.view:
+                    await self.client.views_update(view_id=alone.view, view=window)
+                else:
+                    await self.client.views_open(trigger_id=alone.trigger, view=window)
+        except PlatformError:
+            await self._whisper(alone, page_message(about, text, alone.page))
+
+    async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
+        """Tell one person alone. Where that can't be done there is nobody to tell."""
+        del alert
+        if not text:
+            return
+        try:
+            await self._whisper(Alone.unpack(press), plain_message(text))
+        except PlatformError:
+            return
+
+    async def who(self, user: str) -> Who:
+        """What Slack says of a person, for ten minutes from when it was asked. Raises PlatformError."""
+        now = asyncio.get_running_loop().time()
+        asked_at, known = self._who.get(user, (0.0, None))
+        if known is None or now - asked_at > _KNOWN_FOR_S:
+            async with _explained():
+                known = _who((await self.client.users_info(user=user))["user"])
+            self._who.pop(user, None)
+            self._who[user] = now, known
+            while len(self._who) > _KNOWN:
+                del self._who[next(iter(self._who))]
+        return known
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self.client.session is not None:
+            await self.client.session.close()
+
+    def _card(self, route: str, call: Call) -> Message:
+        return card_message(call, self._keys, chat_of(route), self._users(call.approvers))
+
+    def _users(self, principals: Sequence[str]) -> tuple[str, ...]:
+        """The user ids on Slack of those principals, each once."""
+        identities = (identity for principal in principals for identity in self._people.identities(principal))
+        return tuple(dict.fromkeys(filter(None, map(_user_of, identities))))
+
+    async def _send(self, route: str, message: Message, *, about: str | None) -> str:
+        """Post to where a conversation is: to its channel where the thread is gone."""
+        team, place, thread = _parsed(route)
+        channel = await self._channel(place)
+        try:
+            ts = await self._post(channel, thread, message)
+        except _AstrayError:
+            thread, ts = None, await self._post(channel, None, message)
+        self.threads.wrote(place_of(team, place, thread), ts, about)
+        if thread is None:
+            self.threads.wrote(place_of(team, place, ts), ts, about)
+        return message_of(channel, ts)
+
+    async def _post(self, channel: str, thread: str | None, message: Message) -> str:
+        await self._pace.turn(channel)
+        try:
+            async with _explained():
+                sent = await self.client.chat_postMessage(
+                    channel=channel,
+                    thread_ts=thread,
+                    unfurl_links=False,
+                    unfurl_media=False,
+                    mrkdwn=False,
+                    **_said(message),
+                )
+                return str(sent["ts"])
+        except PlatformError as error:
+            if error.retry_s:
+                self._pace.hold(channel, error.retry_s)
+            raise
+
+    async def _channel(self, place: str) -> str:
+        """The channel itself, or a person's direct one."""
+        if not place.startswith(_PEOPLE):
+            return place
+        if place not in self._direct:
+            async with _explained():
+                opened = await self.client.conversations_open(users=place)
+                self._direct[place] = str(opened["channel"]["id"])
+        return self._direct[place]
+
+    async def _whisper(self, alone: Alone, message: Message) -> None:
+        """To one person in a channel; where we are no member, by the address that came with what they did."""
+        try:
+            async with _explained():
+                await self.client.chat_postEphemeral(
+                    channel=alone.channel, user=alone.user, thread_ts=alone.thread or None, **_said(message)
+                )
+        except PlatformError:
+            if not alone.url:
+                raise
+            await self._by_url(alone.url, message)
+
+    async def _by_url(self, url: str, message: Message) -> None:
+        client = AsyncWebhookClient(url, session=self.client.session)
+        async with _explained():
+            sent = await client.send(response_type="ephemeral", replace_original=False, **_said(message))
+        if sent.status_code >= _TOO_MANY:
+            raise PlatformError(f"answered with {sent.status_code}", passing=True)
+
+
+class _AstrayError(PlatformError):
+    """The thread is gone."""
+
+
+@asynccontextmanager
+async def _explained() -> AsyncIterator[None]:
+    """Slack's errors as the port's: which may pass, and when."""
+    try:
+        yield
+    except SlackApiError as error:
+        _refused(error)
+    except (SlackClientError, aiohttp.ClientError, TimeoutError, OSError) as error:
+        raise PlatformError(type(error).__name__, passing=True) from error
+    except (LookupError, TypeError, ValueError) as error:
+        raise PlatformError("something else answers in Slack's place", passing=True) from error
+
+
+def _refused(error: SlackApiError) -> NoReturn:
+    response: Any = error.response
+    code, status = error_code(error), getattr(response, "status_code", 0)
+    if code in _ASTRAY:
+        raise _AstrayError(code, passing=False) from error
+    passing = code in _PASSING or not code or status == _TOO_MANY or status >= _SERVER_ERROR
+    raise PlatformError(code or "no answer of Slack's", passing=passing, retry_s=retry_after(error)) from error
+
+
+def error_code(error: SlackApiError) -> str:
+    """The code by which Slack refused, '' where something else answered."""
+    data = getattr(error.response, "data", None)
+    return str(data.get("error") or "") if isinstance(data, dict) else ""
+
+
+def retry_after(error: SlackApiError) -> float | None:
+    """How many seconds Slack wants to be left alone, if it says so."""
+    headers: Any = getattr(error.response, "headers", None) or {}
+    said = next((value for name, value in headers.items() if name.lower() == "retry-after"), None)
+    try:
+        return float(said) if said is not None else None
+    except ValueError:
+        return None
+
+
+def _who(user: dict[str, Any]) -> Who:
+    profile = user.get("profile") or {}
+    confirmed = user.get("is_email_confirmed", True) and not (user.get("is_stranger") or user.get("deleted"))
+    return Who(
+        str(user.get("team_id") or ""),
+        bool(user.get("is_bot")) or user["id"] == "USLACKBOT",
+        str(profile.get("email") or "").casefold() if confirmed else "",
+    )
+
+
+def _user_of(identity: str) -> str:
+    """The user id in an identity of Slack's, '' in any other."""
+    try:
+        _, user, thread = parse_place(identity)
+    except ValueError:
+        return ""
+    return user if user.startswith(_PEOPLE) and not thread else ""
+
+
+def _parsed(route: str) -> tuple[str, str, str | None]:
+    try:
+        return parse_place(route)
+    except ValueError:
+        raise PlatformError(f"{route} is no conversation of Slack's", passing=False) from None
+
+
+def _hash(message: Message) -> int:
+    return hash(repr(message))
+
+
+def _said(message: Message) -> dict[str, Any]:
+    return {"text": message.text, "blocks": list(message.blocks)}

@@ -1,0 +1,382 @@
+"""What Slack sends as neutral events: translators, nothing more.
+
+Who may decide is never judged here; what can't be anyone's decision is left out or named here, because only the
+platform's own fields tell: bots, ourselves, edited and deleted messages, broadcast copies, unfurls.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import parse_qs
+
+from adapters.slack.messages import APPROVE, DETAILS, PAGE_ACTION, REASON_FIELD, REASON_WINDOW, REJECT, packed
+from hitl.heard import Heard, What
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PLATFORM = "slack"
+#: Message sub-types that a person sends; whatever else has one is told by Slack, by bots, or about another message.
+_SAID = frozenset({None, "file_share", "thread_broadcast"})
+_BROADCAST = "thread_broadcast"
+_DIRECT = "D"
+_UNKNOWN = "?"
+_SLACKBOT = "USLACKBOT"
+_ACTIONS = frozenset({APPROVE, REJECT, DETAILS})
+_COMMANDS = {"withdraw": "cancel", "": "help"}
+#: `<@U1>`, `<#C1|general>`, `<!here>`, `<https://...|words>`: "Formatting text for app surfaces".
+_MARKUP = re.compile(r"<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>")
+_ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
+_LEADING = re.compile(r"^\s*:([a-z0-9_+-]+):(?::skin-tone-[1-6]:)?")
+_TONE = re.compile(r"::skin-tone-[1-6]$")
+#: Slack's names of the reactions that an answer may be; the reader knows the characters.
+_EMOJI = {
+    "+1": "👍",
+    "thumbsup": "👍",
+    "white_check_mark": "✅",
+    "heavy_check_mark": "✔",
+    "ballot_box_with_check": "☑",
+    "ok_hand": "👌",
+    "-1": "👎",
+    "thumbsdown": "👎",
+    "x": "❌",
+    "no_entry_sign": "🚫",
+    "heavy_multiplication_x": "✖",
+    "octagonal_sign": "🛑",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Me:
+    """Where we are installed (a workspace's id, or an organisation's) and our own user id."""
+
+    team: str
+    user: str
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """How to reach one person alone, and what they can be shown: `trigger` opens a window within three seconds.
+
+    `view` is the window that an action came from, `page` the page of it that is wanted; `url` takes answers where
+    we are no member.
+    """
+
+    user: str
+    channel: str = ""
+    thread: str = ""
+    trigger: str = ""
+    url: str = ""
+    view: str = ""
+    page: int = 0
+
+    def pack(self) -> str:
+        """As it stands in `Heard.press`."""
+        return packed({name: value for name, value in asdict(self).items() if value})
+
+    @classmethod
+    def unpack(cls, text: str) -> Self:
+        """Raises ValueError or TypeError for anything else."""
+        return cls(**json.loads(text))
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a window remembers: which call it is about, where its card stands, and what was asked for."""
+
+    ref: str
+    place: str
+    channel: str = ""
+    thread: str = ""
+    verb: str = ""
+
+    def pack(self) -> str:
+        """As it stands in `private_metadata`."""
+        return packed(asdict(self))
+
+    @classmethod
+    def unpack(cls, text: str) -> Self:
+        """Raises ValueError or TypeError for anything else."""
+        return cls(**json.loads(text))
+
+
+def place_of(team: str, channel: str, thread: str | None = None) -> str:
+    """A channel or a thread of it as a conversation. A direct one has the person's id in place of the channel's."""
+    return f"{PLATFORM}:{team}/{channel}" + (f"/{thread}" if thread else "")
+
+
+def parse_place(place: str) -> tuple[str, str, str | None]:
+    """Team, channel (or person) and thread of a conversation. Raises ValueError for what is none of Slack's."""
+    platform, _, rest = place.partition(":")
+    team, channel, thread, *more = *rest.split("/"), "", ""
+    if platform != PLATFORM or not (team and channel) or any(more):
+        raise ValueError(place)
+    return team, channel, thread or None
+
+
+def identity_of(team: str, user: str) -> str:
+    """Who a person is: the team that they belong to, and their id."""
+    return f"{PLATFORM}:{team}/{user}"
+
+
+def message_of(channel: str, ts: str) -> str:
+    """A message's id among all chats."""
+    return f"{channel}:{ts}"
+
+
+def read(raw: bytes) -> dict[str, Any]:
+    """What Slack sent, whichever way: JSON, a form around JSON, or a command's form. Raises ValueError, LookupError."""
+    if raw.lstrip()[:1] == b"{":
+        found = json.loads(raw)
+    else:
+        form = {name: values[0] for name, values in parse_qs(raw.decode(), keep_blank_values=True).items()}
+        found = json.loads(form["payload"]) if "payload" in form else form
+    if not isinstance(found, dict):
+        raise TypeError("no object")
+    return found
+
+
+def event_of(body: Mapping[str, Any]) -> tuple[str, str]:
+    """The id of what was sent, and the lane in which it is handled in order. Raises LookupError for an event without.
+
+    A message that mentions us is sent twice, as itself and as a mention, and both are the message. Lanes are
+    channels, and in them each person's presses and commands, which name their call and wait for nobody's talk.
+    """
+    event = _fields(body.get("event"))
+    if not event:
+        if not body.keys() & {"type", "command"}:
+            raise KeyError("type")
+        user = _fields(body.get("user")).get("id") or body.get("user_id", "")
+        sent = json.dumps(body, sort_keys=True).encode()
+        return hashlib.sha256(sent).hexdigest(), f"{PLATFORM}:{_channel(body)}/press/{user}"
+    channel = event.get("channel") or _fields(event.get("item")).get("channel") or ""
+    if _is_message(event):
+        return message_of(channel, event["ts"]), f"{PLATFORM}:{channel}"
+    return str(body["event_id"]), f"{PLATFORM}:{channel}"
+
+
+def understand(body: Mapping[str, Any], me: Me) -> Heard | None:
+    """The event that something sent is, or None for one that nobody here reads.
+
+    Raises LookupError, TypeError or ValueError for what Slack doesn't send.
+    """
+    if event := _fields(body.get("event")):
+        return _event(body, event, me)
+    if "command" in body:
+        return _command(body, me)
+    if body.get("type") == "view_submission":
+        return _reason(body, me)
+    return _action(body, me) if body.get("type") == "block_actions" else None
+
+
+def author_of(body: Mapping[str, Any]) -> tuple[str, str, str] | None:
+    """Channel, thread ('' for the channel itself) and author of a new message, whoever wrote it; None for others."""
+    event = _fields(body.get("event"))
+    if event.get("type") != "message" or event.get("hidden") or "ts" not in event:
+        return None
+    author = event.get("user") or event.get("bot_id") or _UNKNOWN
+    return str(event["channel"]), str(event.get("thread_ts") or ""), str(author)
+
+
+def is_shared(body: Mapping[str, Any]) -> bool:
+    """Whether people of other workspaces may have done it: then the team in it needn't be theirs.
+
+    So in channels that other organisations are in, and anywhere in an organisation of many workspaces.
+    """
+    grants = body.get("authorizations") or ()
+    return bool(
+        body.get("is_ext_shared_channel")
+        or body.get("enterprise_id")
+        or any(_fields(grant).get("enterprise_id") for grant in grants)
+    )
+
+
+def _event(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Heard | None:
+    if event.get("type") == "reaction_added":
+        return _reaction(body, event, me)
+    return _message(body, event, me) if _is_message(event) else None
+
+
+def _is_message(event: Mapping[str, Any]) -> bool:
+    """Whether it is something that a person may have said; unlike what tells of a change to another message."""
+    return event.get("type") in {"message", "app_mention"} and event.get("subtype") in _SAID and "ts" in event
+
+
+def _message(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Heard | None:
+    user, text = event.get("user"), str(event.get("text") or "")
+    if user in {None, "", me.user, _SLACKBOT} or event.get("bot_id") or event.get("hidden"):
+        return None
+    user = str(user)
+    channel, ts, thread = event["channel"], event["ts"], event.get("thread_ts") or ""
+    direct = channel.startswith(_DIRECT)
+    mentioned = f"<@{me.user}>" in text or f"<@{me.user}|" in text
+    root = thread or (ts if mentioned and not direct else "")
+    heard = Heard(
+        What.TEXT,
+        identity=identity_of(_team(body, event), user),
+        conversation=place_of(me.team, user if direct else channel, root),
+        message=message_of(channel, ts),
+        thread=message_of(channel, thread) if thread else None,
+        text=plain(_without_mention(text, me)),
+        press=Alone(user, channel, root).pack(),
+        private=direct or bool(thread),
+        addressed=direct or mentioned,
+        overheard=bool(thread) and event.get("parent_user_id") == me.user,
+        at=_moment(ts),
+    )
+    if _UNKNOWN in heard.identity:
+        return replace(heard, barred="chat.stranger")
+    return replace(heard, barred="chat.broadcast") if event.get("subtype") == _BROADCAST else heard
+
+
+def _reaction(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Heard | None:
+    item, user = _fields(event.get("item")), str(event["user"])
+    if item.get("type") != "message" or user == me.user:
+        return None
+    channel = item["channel"]
+    name = _TONE.sub("", str(event["reaction"]))
+    return Heard(
+        What.REACTION,
+        identity=identity_of(_team(body, event), user),
+        conversation=place_of(me.team, user if channel.startswith(_DIRECT) else channel),
+        message=message_of(channel, item["ts"]),
+        text=_EMOJI.get(name, f":{name}:"),
+        press=Alone(user, channel).pack(),
+        at=_moment(event.get("event_ts")),
+    )
+
+
+def _action(body: Mapping[str, Any], me: Me) -> Heard | None:
+    action = body["actions"][0]
+    name = str(action.get("action_id", ""))
+    page = name.removeprefix(f"{PAGE_ACTION}:")
+    if name not in _ACTIONS and page == name:
+        return None
+    heard = _pressed(body, me)
+    if page != name:
+        alone = replace(Alone.unpack(str(heard.press)), page=int(page))
+        return replace(heard, what=What.PAGE, target=str(action.get("value", "")), press=alone.pack())
+    return replace(heard, data=str(action.get("value", "")), at=_moment(action.get("action_ts")))
+
+
+def _pressed(body: Mapping[str, Any], me: Me) -> Heard:
+    """Who pressed, and where: on a message, or in a window that remembers where it was opened."""
+    user, view, container = body["user"]["id"], _fields(body.get("view")), _fields(body.get("container"))
+    if view:
+        kept = Kept.unpack(view["private_metadata"])
+        where, channel, thread, message = kept.place, kept.channel, kept.thread, None
+    else:
+        channel, ts = _channel(body), str(container.get("message_ts") or "")
+        thread = str(container.get("thread_ts") or _fields(body.get("message")).get("thread_ts") or "")
+        thread = "" if thread == ts else thread
+        where = place_of(me.team, user if channel.startswith(_DIRECT) else channel, thread)
+        message = message_of(channel, ts) if ts else None
+    alone = Alone(
+        user, channel, thread, str(body.get("trigger_id", "")), str(body.get("response_url", "")), view.get("id", "")
+    )
+    return Heard(
+        What.PRESS,
+        identity=identity_of(_team_of_user(body), user),
+        conversation=where,
+        message=message,
+        press=alone.pack(),
+        addressed=True,
+    )
+
+
+def _reason(body: Mapping[str, Any], me: Me) -> Heard | None:
+    del me
+    view = body["view"]
+    if view.get("callback_id") != REASON_WINDOW:
+        return None
+    kept, user = Kept.unpack(view["private_metadata"]), body["user"]["id"]
+    return Heard(
+        What.REASON,
+        identity=identity_of(_team_of_user(body), user),
+        conversation=kept.place,
+        target=kept.ref,
+        text=str(view["state"]["values"][REASON_FIELD][REASON_FIELD].get("value") or "").strip(),
+        press=Alone(user, kept.channel, kept.thread).pack(),
+        command=kept.verb,
+        addressed=True,
+    )
+
+
+def _command(body: Mapping[str, Any], me: Me) -> Heard:
+    """`/sayso WORD ...`: a command can't be given in a thread, and stands for all of its channel's."""
+    user, channel = body["user_id"], body["channel_id"]
+    word, _, rest = str(body.get("text") or "").strip().partition(" ")
+    team = body.get("team_id") or body.get("enterprise_id") or _UNKNOWN
+    alone = Alone(user, channel, "", str(body.get("trigger_id", "")), str(body.get("response_url", "")))
+    return Heard(
+        What.COMMAND,
+        identity=identity_of(team, user),
+        conversation=place_of(me.team, user if channel.startswith(_DIRECT) else channel),
+        text=plain(rest.strip()),
+        press=alone.pack(),
+        command=_COMMANDS.get(word.casefold(), word.casefold()),
+        addressed=True,
+    )
+
+
+def plain(text: str) -> str:
+    """A message's text as it was typed: mentions and links as people see them, entities as characters.
+
+    So is an emoji with which it begins, and which may be all of an answer; elsewhere a name between colons is text.
+    """
+    shown = _MARKUP.sub(_seen, text)
+    for entity, char in _ENTITIES:
+        shown = shown.replace(entity, char)
+    return _LEADING.sub(_sign, shown, count=1)
+
+
+def _sign(found: re.Match[str]) -> str:
+    return _EMOJI.get(found[1], found[0])
+
+
+def _seen(found: re.Match[str]) -> str:
+    sign, name, label = found[1], found[2], found[3]
+    if label is not None:
+        return f"{sign}{label}" if sign == "#" else label
+    return ("@" if sign == "!" else sign) + name
+
+
+def _without_mention(text: str, me: Me) -> str:
+    """The text without our own name in front: it says whom it is for, not what."""
+    return re.sub(rf"^\s*<@{re.escape(me.user)}(?:\|[^<>]*)?>(?:[,:](?=\s))?\s*", "", text)
+
+
+def _team(body: Mapping[str, Any], event: Mapping[str, Any]) -> str:
+    """The author's own team. In a channel with other organisations only the event's own fields tell it."""
+    own = event.get("user_team") or event.get("team")
+    if own or body.get("is_ext_shared_channel"):
+        return str(own or _UNKNOWN)
+    return str(body.get("team_id") or body.get("enterprise_id") or _UNKNOWN)
+
+
+def _team_of_user(body: Mapping[str, Any]) -> str:
+    enterprise, team = _fields(body.get("enterprise")), _fields(body.get("team"))
+    return str(_fields(body.get("user")).get("team_id") or team.get("id") or enterprise.get("id") or _UNKNOWN)
+
+
+def _channel(body: Mapping[str, Any]) -> str:
+    container = _fields(body.get("container"))
+    found = _fields(body.get("channel")).get("id") or container.get("channel_id") or body.get("channel_id")
+    return str(found or "")
+
+
+def _moment(ts: Any) -> datetime | None:
+    """Slack's time stamps are seconds since 1970, with microseconds."""
+    try:
+        return datetime.fromtimestamp(float(ts), UTC)
+    except (TypeError, ValueError, OverflowError, OSError):
+        return None
+
+
+def _fields(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,66 @@
+"""How fast Slack lets an app speak: a message a second in a channel, fifty edits a minute in all.
+
+"Rate limits": `chat.postMessage` is limited by channel, `chat.update` is of tier 3. Waiting here costs less than a
+429, which stops the method for the whole workspace.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+PER_CHANNEL_S = 1.0
+EDITS = 50
+EDITS_S = 60.0
+_KEPT_CHANNELS = 10_000
+
+
+class Pace:
+    """Slots in time for each channel and for edits. `scale` shortens every wait, for a server with a quick clock."""
+
+    def __init__(
+        self,
+        now: Callable[[], float],
+        *,
+        scale: float = 1.0,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._now = now
+        self._sleep = sleep
+        self._scale = scale
+        self._next: dict[str, float] = {}
+        self._edits: deque[float] = deque(maxlen=EDITS)
+        self._edits_from = 0.0
+
+    async def turn(self, channel: str) -> None:
+        """Wait for this channel's next slot for a message."""
+        at = max(self._now(), self._next.pop(channel, 0.0))
+        self._reserve(channel, at + PER_CHANNEL_S * self._scale)
+        await self._until(at)
+
+    async def edit(self) -> None:
+        """Wait for the next slot for an edit."""
+        full = len(self._edits) == EDITS
+        at = max(self._now(), self._edits_from, self._edits[0] + EDITS_S * self._scale if full else 0.0)
+        self._edits.append(at)
+        await self._until(at)
+
+    def hold(self, channel: str, seconds: float) -> None:
+        """Slack asks for a pause in this channel: no slot before it is over."""
+        self._reserve(channel, max(self._next.pop(channel, 0.0), self._now() + seconds))
+
+    def hold_edits(self, seconds: float) -> None:
+        """Slack asks for a pause between edits."""
+        self._edits_from = max(self._edits_from, self._now() + seconds)
+
+    def _reserve(self, channel: str, until: float) -> None:
+        self._next[channel] = until
+        while len(self._next) > _KEPT_CHANNELS:
+            del self._next[next(iter(self._next))]
+
+    async def _until(self, at: float) -> None:
+        await self._sleep(max(0.0, at - self._now()))

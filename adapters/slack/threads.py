@@ -1,0 +1,55 @@
+"""Who wrote what, in what order, where we are spoken with: what an unaddressed yes may be an answer to.
+
+Kept in memory, by Slack's time stamps, which order the messages of a channel. What isn't known, as after a restart,
+counts as unknown: then people are asked to name the call.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+_PLACES = 10_000
+_REMEMBERED = 50
+
+
+@dataclass(slots=True)
+class _Talk:
+    ref: str | None = None
+    ours: str = ""
+    others: deque[tuple[str, str]] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+
+
+class Threads:
+    """The latest messages of the places where we wrote; those that were silent longest are forgotten."""
+
+    def __init__(self) -> None:
+        self._talks: dict[str, _Talk] = {}
+
+    def wrote(self, place: str, ts: str, ref: str | None) -> None:
+        """We wrote there, about that call."""
+        talk = self._talks.pop(place, None) or _Talk()
+        self._talks[place] = talk
+        if ts > talk.ours:
+            talk.ref, talk.ours = ref, ts
+        while len(self._talks) > _PLACES:
+            del self._talks[next(iter(self._talks))]
+
+    def heard(self, place: str, ts: str, author: str) -> None:
+        """Somebody else did."""
+        if place in self._talks:
+            self._talks[place].others.append((ts, author))
+
+    def known(self, place: str) -> bool:
+        """Whether we wrote there lately."""
+        return place in self._talks
+
+    def latest(self, place: str, ts: str) -> str | None:
+        """The ref that the latest message of anyone but its author is about, if ours is that; None if not known."""
+        talk = self._talks.get(place)
+        if talk is None or not talk.ours < ts:
+            return None
+        author = next((who for at, who in talk.others if at == ts), None)
+        between = [who for at, who in talk.others if talk.ours < at < ts]
+        lost = len(talk.others) == _REMEMBERED and talk.others[0][0] > talk.ours
+        return None if author is None or lost or set(between) - {author} else talk.ref

@@ -1,0 +1,53 @@
+"""Requests pushed by Slack: signed ones are recorded and answered, of others nothing is read and nothing kept."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Protocol
+
+import structlog
+from slack_bolt.adapter.starlette.async_handler import to_async_bolt_request, to_starlette_response
+from starlette.responses import Response
+from starlette.routing import Route
+
+from adapters.slack.receiver import is_signed
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from slack_bolt.app.async_app import AsyncApp
+    from starlette.requests import Request
+
+PATH = "/slack/events"
+_log = structlog.get_logger()
+
+
+class ReadBody(Protocol):
+    """Reads a body within the shell's bound."""
+
+    def __call__(self, request: Request) -> Awaitable[bytes | None]:
+        """The body, or None where it is too long."""
+
+
+def route(app: AsyncApp, secret: str, read_body: ReadBody, now: Callable[[], float] = time.time) -> Route:
+    """The one route for events, presses, windows and commands.
+
+    Raises ValueError without a secret: then anybody could press buttons.
+    """
+    if not secret:
+        raise ValueError("Slack's requests need a signing secret: set slack.signing_secret_file")
+
+    async def receive(request: Request) -> Response:
+        body = await read_body(request)
+        if body is None:
+            return Response(status_code=413)
+        if not is_signed(secret, request.headers, body, now()):
+            _log.warning("slack.unsigned")
+            return Response(status_code=401)
+        try:
+            asked = to_async_bolt_request(request, body)
+        except ValueError:
+            return Response(status_code=400)
+        return to_starlette_response(await app.async_dispatch(asked))
+
+    return Route(PATH, receive, methods=["POST"])

@@ -1,0 +1,314 @@
+"""`policy`: what is wrong with a document, why a call gets its verdict, and verdicts by the batch."""
+
+from __future__ import annotations
+
+import json as json_module
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
+
+import typer
+
+from bot.cli.common import AsJson, Config, fail, print_json, settings
+
+if TYPE_CHECKING:
+    from hitl.policy import Policy, PolicyCall, PolicyInvalid, Problem, Result, Verdict
+
+_FINDINGS = 1
+_FORMATS: dict[str, Literal["yaml", "json"]] = {"json": "json", "yaml": "yaml", "yml": "yaml"}
+_FOUND = {"yes": "yes", "no": "no", "unsure": "cannot tell"}
+
+
+class Foreign(StrEnum):
+    """Other systems' documents that can be read."""
+
+    SEED1 = "seed1"
+    SEED2 = "seed2"
+    SEED3 = "seed3"
+
+
+class Preset(StrEnum):
+    """The documents that come with the program."""
+
+    DEFAULT = "default"
+    STRICT = "strict"
+    DEV = "dev"
+    HEADLESS = "headless"
+
+
+File = Annotated[Path | None, typer.Argument(help="The document; else the policy that the settings name.")]
+FromPreset = Annotated[Preset | None, typer.Option("--preset", help="A preset instead of a file.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands."""
+    policy = typer.Typer(help="Which calls are allowed, asked about, or denied, and why.", no_args_is_help=True)
+    for name, command in (
+        ("check", check),
+        ("explain", explain),
+        ("test", run_tests),
+        ("eval", evaluate),
+        ("schema", schema),
+        ("import", import_),
+    ):
+        policy.command(name)(command)
+    app.add_typer(policy, name="policy")
+
+
+def check(file: File = None, preset: FromPreset = None, config: Config = None, json: AsJson = False) -> None:
+    """What is wrong with a policy, with file, line and what to do. Exit status 1 where anything is.
+
+    Example: sayso policy check policy.yaml
+    """
+    from hitl.policy import PolicyInvalid
+
+    name, text = _read(file, preset, config)
+    try:
+        problems, usable = _load(name, text).lint(), True
+    except PolicyInvalid as invalid:
+        problems, usable = list(invalid.problems), False
+    if json:
+        print_json({"file": name, "usable": usable, "problems": [_told(problem) for problem in problems]})
+    elif problems:
+        for problem in problems:
+            typer.echo(_line(name, problem))
+    else:
+        typer.echo(f"{name}: no problems")
+    if problems:
+        raise typer.Exit(_FINDINGS)
+
+
+def explain(
+    file: File = None,
+    tool: Annotated[str, typer.Option("--tool", help="The tool that is called.")] = "",
+    tools: Annotated[str, typer.Option("--tools", help="The group that it belongs to.")] = "",
+    args: Annotated[str, typer.Option("--args", help="Its arguments, a JSON object.")] = "{}",
+    cwd: Annotated[str | None, typer.Option("--cwd", help="The folder that relative paths are meant from.")] = None,
+    preset: FromPreset = None,
+    config: Config = None,
+    json: AsJson = False,
+) -> None:
+    """Why a call gets its verdict: every rule up to the one that decides, and whether it held. Nothing is run.
+
+    Example: sayso policy explain policy.yaml --tool read_file --args '{"path": "../notes.txt"}' --cwd /srv/app
+    """
+    from hitl.policy import PolicyCall
+
+    if not tool:
+        fail("explain needs the tool that is called: --tool NAME.", 2)
+    found = _usable(*_read(file, preset, config)).explain(PolicyCall(tools, tool, _object(args), cwd))
+    if json:
+        tried = [{"rule": one.rule, "list": one.where, "held": one.outcome, "why": one.why} for one in found.tried]
+        print_json({"verdict": _verdict(found.verdict), "tried": tried})
+        return
+    verdict = found.verdict
+    typer.echo(f"{verdict.action} ({verdict.rule or verdict.reason}), risk {verdict.risk}: {verdict.why}")
+    if verdict.message:
+        typer.echo(f"  {verdict.message}")
+    if verdict.programs:
+        typer.echo(f"  programs: {', '.join(verdict.programs)}")
+    for one in found.tried:
+        typer.echo(f"  {one.where}  {one.rule}  {_FOUND[one.outcome]}  {one.why}")
+
+
+def run_tests(
+    file: Annotated[Path, typer.Argument(help="The policy.")],
+    expectations: Annotated[Path, typer.Argument(help="Calls, and the verdicts that they should get.")],
+    json: AsJson = False,
+) -> None:
+    """Judge the calls of a file, and compare. Exit status 1 where a verdict differs.
+
+    Example: sayso policy test policy.yaml expectations.yaml
+    """
+    from hitl.policy import PolicyInvalid, run_expectations
+
+    policy = _usable(str(file), _text(file))
+    try:
+        report = run_expectations(policy, _text(expectations), name=str(expectations))
+    except PolicyInvalid as invalid:
+        _unusable(str(expectations), invalid)
+    failed = [result for result in report.results if not result.passed]
+    if json:
+        print_json({"passed": len(report.results) - len(failed), "failed": [_result(result) for result in failed]})
+    else:
+        for result in failed:
+            typer.echo(f"{expectations}:{result.line}: {result.name}: {'; '.join(result.differences)}")
+        typer.echo(f"{len(report.results) - len(failed)} passed" + (f", {len(failed)} failed" if failed else ""))
+    if failed:
+        raise typer.Exit(_FINDINGS)
+
+
+def evaluate(
+    file: File = None,
+    jsonl: Annotated[bool, typer.Option("--jsonl", help="One call a line in, one verdict a line out.")] = False,
+    preset: FromPreset = None,
+    config: Config = None,
+) -> None:
+    """Judge one call, or a batch of them, from stdin: {"tools", "tool", "args", "cwd"}, and "policy" for its own.
+
+    Example: echo '{"tool": "bash", "args": {"command": "ls"}}' | sayso policy eval policy.yaml
+    """
+    from hitl.policy import evaluate_row
+
+    if jsonl:
+        given: Policy | None = None
+        for number, line in enumerate(sys.stdin, start=1):
+            if not line.strip():
+                continue
+            row = _object(line, f"line {number}")
+            if "policy" in row:
+                answer = evaluate_row(row)
+            else:
+                given = given or _usable(*_read(file, preset, config))
+                answer = {"id": row.get("id"), "refused": False, **_verdict(given.judge(_call(row)))}
+            sys.stdout.write(json_module.dumps(answer, ensure_ascii=False) + "\n")
+        return
+    print_json(_verdict(_usable(*_read(file, preset, config)).judge(_call(_object(sys.stdin.read(), "stdin")))))
+
+
+def schema() -> None:
+    """The JSON Schema of policy documents.
+
+    Example: sayso policy schema > policy.schema.json
+    """
+    from hitl.policy import json_schema
+
+    typer.echo(json_module.dumps(json_schema(), indent=2))
+
+
+def import_(
+    form: Annotated[Foreign, typer.Argument(metavar="FORMAT", help="Whose document it is: seed1, seed2 or seed3.")],
+    file: Annotated[Path, typer.Argument(help="The document.")],
+    json: AsJson = False,
+) -> None:
+    """Another system's document as one of ours, and each place where the verdicts differ on purpose.
+
+    Example: sayso policy import seed3 envelope.json > policy.yaml
+    """
+    from hitl.policy import PolicyInvalid, import_foreign
+
+    try:
+        found = import_foreign(_text(file), form.value)
+    except PolicyInvalid as invalid:
+        _unusable(str(file), invalid)
+    if json:
+        print_json({"document": found.document, "differences": list(found.differences)})
+    else:
+        typer.echo(found.text, nl=False)
+
+
+def _read(file: Path | None, preset: Preset | None, config: Path | None) -> tuple[str, str]:
+    """Name and text of a document: a file, a preset, or what the settings name; exit 2 where there is none."""
+    if file is not None and preset is not None:
+        fail("Name a file or a preset, not both.", 2)
+    if file is not None:
+        return str(file), _text(file)
+    if preset is not None:
+        from hitl.policy.presets import presets
+
+        return f"the preset {preset}", presets()[preset]
+    from bot.compose import policy_library
+    from bot.settings import SettingsError
+
+    found = settings(config)
+    try:
+        document = policy_library(found.policy_folders()).read(found.policy_name())
+    except SettingsError as error:
+        fail(str(error), 2)
+    return document.origin, document.text
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text("utf-8-sig")
+    except OSError as error:
+        fail(f"{file} can't be read: {error.strerror}.", 2)
+    except UnicodeDecodeError:
+        fail(f"{file} isn't UTF-8 text.", 2)
+
+
+def _load(name: str, text: str) -> Policy:
+    """The document, judging paths by this machine's files. Raises PolicyInvalid."""
+    from adapters.policies.surroundings import RealPaths
+    from bot.policies import need_engine
+    from bot.settings import SettingsError
+    from hitl.policy import load
+
+    try:
+        need_engine()
+    except SettingsError as error:
+        fail(str(error), 2)
+    return load(text, name=name, format=_FORMATS.get(name.rpartition(".")[2]), paths=RealPaths())
+
+
+def _usable(name: str, text: str) -> Policy:
+    """The document, or exit 1 with everything that is wrong with it."""
+    from hitl.policy import PolicyInvalid
+
+    try:
+        return _load(name, text)
+    except PolicyInvalid as invalid:
+        _unusable(name, invalid)
+
+
+def _unusable(name: str, invalid: PolicyInvalid) -> NoReturn:
+    for problem in invalid.problems:
+        typer.echo(_line(name, problem), err=True)
+    raise typer.Exit(_FINDINGS)
+
+
+def _line(name: str, problem: Problem) -> str:
+    """As compilers write it, so that editors find the place."""
+    tail = f" ({problem.suggestion})" if problem.suggestion else ""
+    return f"{name}:{problem.line}: {problem.path or 'document'}: {problem.message}{tail}"
+
+
+def _object(text: str, where: str = "--args") -> dict[str, Any]:
+    try:
+        value = json_module.loads(text)
+    except (ValueError, RecursionError) as error:
+        fail(f"{where} isn't JSON: {error}", 2)
+    if not isinstance(value, dict):
+        fail(f"{where} isn't a JSON object", 2)
+    return value
+
+
+def _call(row: dict[str, Any]) -> PolicyCall:
+    from hitl.policy import PolicyCall
+
+    args, cwd = row.get("args", {}), row.get("cwd")
+    if not isinstance(row.get("tool"), str) or not isinstance(args, dict) or not isinstance(cwd, str | None):
+        fail('A call takes a "tool", and may have "tools", "args" (an object) and "cwd".', 2)
+    return PolicyCall(str(row.get("tools", "")), row["tool"], args, cwd)
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "action": verdict.action.value,
+        "risk": verdict.risk.value,
+        "rule": verdict.rule,
+        "reason": verdict.reason,
+        "why": verdict.why,
+        "message": verdict.message,
+        "timeout_s": verdict.timeout_s,
+        "execution_s": verdict.execution_s,
+        "approvers": None if verdict.approvers is None else list(verdict.approvers),
+        "exclude_requester": verdict.exclude_requester,
+        "require_reason": verdict.require_reason,
+        "programs": list(verdict.programs),
+        "policy": verdict.policy,
+    }
+
+
+def _told(problem: Problem) -> dict[str, Any]:
+    return {
+        "line": problem.line,
+        "path": problem.path,
+        "message": problem.message,
+        "suggestion": problem.suggestion,
+    }
+
+
+def _result(result: Result) -> dict[str, Any]:
+    return {"name": result.name, "line": result.line, "differences": list(result.differences)}

@@ -1,0 +1,176 @@
+"""The policy in force: a preset or a named document, loaded whole at the start and again when it changes.
+
+A document that can't be used never takes the place of one that can: at the start the service refuses to run, later
+the old policy stays and `troubles` says why. Every change, and every refusal, is on the service's own record.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+from typing import TYPE_CHECKING
+
+import structlog
+
+from adapters.policies import FolderSource
+from bot.settings import SettingsError
+from hitl.errors import Unavailable
+from hitl.model import Entry
+from hitl.policy.ports import Document
+from hitl.ports import Change, adding
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+    from typing import Literal
+
+    from hitl.policy import Policy
+    from hitl.ports import Paths, Resolver, Store
+
+_log = structlog.get_logger()
+#: How often the document is looked at. A change counts once two looks in a row saw the same text: half a file doesn't.
+LOOK_EVERY_S = 1.0
+#: What the engine imports when it first needs it, by the name that it is installed under.
+_NEEDED = {
+    "re2": "google-re2",
+    "tree_sitter": "tree-sitter",
+    "tree_sitter_bash": "tree-sitter-bash",
+    "idna": "idna",
+    "yaml": "PyYAML",
+}
+
+
+class Library:
+    """Where named documents are found: in the folders, the first that has one, else among the presets."""
+
+    def __init__(
+        self, folders: Sequence[Path], *, paths: Paths | None = None, resolver: Resolver | None = None
+    ) -> None:
+        self._source = FolderSource(folders)
+        self._paths = paths
+        self._resolver = resolver
+
+    def read(self, name: str) -> Document:
+        """The text of that name. Raises SettingsError where there is none to be used."""
+        from hitl.policy.presets import presets
+
+        preset = presets().get(name)
+        try:
+            found = self._source.read(name)
+        except LookupError as error:
+            if preset is None:
+                raise SettingsError(f"{error.args[0]}; the presets are {', '.join(presets())}.") from error
+            return Document(name, f"the preset {name}", preset, "yaml")
+        except OSError as error:
+            raise SettingsError(f"The policy {name!r} can't be used: {error}.") from error
+        if preset is not None:
+            raise SettingsError(f"{found.origin} has the name of a preset; give it another one.")
+        return found
+
+    def load(self, document: Document) -> Policy:
+        """The document, compiled. Raises SettingsError with every problem of it, each with its line."""
+        from hitl.policy import PolicyInvalid, load
+
+        form: Literal["yaml", "json"] = "json" if document.format == "json" else "yaml"
+        try:
+            return load(document.text, name=document.origin, format=form, paths=self._paths, resolver=self._resolver)
+        except PolicyInvalid as error:
+            raise SettingsError(f"The policy {document.name!r} can't be used:\n{error}") from error
+
+
+class Policies:
+    """The policy in force, as the gate asks for it. Raises SettingsError where there is none to begin with."""
+
+    def __init__(self, library: Library, name: str) -> None:
+        need_engine()
+        self._library = library
+        self._name = name
+        self._document = library.read(name)
+        self._policy = library.load(self._document)
+        self._seen: Document | str = self._document
+        self._trouble = ""
+        self._store: Store | None = None
+        self._watching: asyncio.Task[None] | None = None
+
+    @property
+    def name(self) -> str:
+        """What the settings call it."""
+        return self._name
+
+    def current(self) -> Policy:
+        """The last document that could be used."""
+        return self._policy
+
+    def troubles(self) -> Sequence[str]:
+        """Why the document that is there now isn't the one in force, if so."""
+        return [self._trouble] if self._trouble else []
+
+    async def start(self, store: Store) -> None:
+        """Record which document is in force, and watch it. Raises hitl.errors.Unavailable."""
+        self._store = store
+        await self._record("policy_loaded")
+        self._watching = asyncio.create_task(self._watch())
+
+    async def stop(self) -> None:
+        """Watch no more."""
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.gather(self._watching, return_exceptions=True)
+
+    async def reload(self) -> None:
+        """Look now, as the operator asked by a signal, and take what is there."""
+        await self._take(await self._look())
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK_EVERY_S)
+            before, self._seen = self._seen, await self._look()
+            if self._seen == before:
+                await self._take(self._seen)
+
+    async def _look(self) -> Document | str:
+        """The document as it lies there, or why it can't be read."""
+        try:
+            return await asyncio.to_thread(self._library.read, self._name)
+        except SettingsError as error:
+            return str(error)
+
+    async def _take(self, found: Document | str) -> None:
+        """Put a document in force if it differs from the one that is, and can be used; else say why not."""
+        if found == self._document:
+            self._trouble = ""
+            return
+        if isinstance(found, str):
+            await self._refuse(found)
+            return
+        try:
+            policy = await asyncio.to_thread(self._library.load, found)
+        except SettingsError as error:
+            await self._refuse(str(error))
+            return
+        self._document, self._policy, self._trouble = found, policy, ""
+        await self._record("policy_loaded")
+
+    async def _refuse(self, why: str) -> None:
+        if why != self._trouble:
+            self._trouble = why
+            await self._record("policy_refused", why=why[:500])
+
+    async def _record(self, event: str, **more: str) -> None:
+        """On the service's own record; a store in trouble is told elsewhere, and the log has it in any case."""
+        told = {"name": self._name, "from": self._document.origin, "digest": self._policy.digest, **more}
+        _log.log(40 if more else 20, f"policy.{event.removeprefix('policy_')}", **told)
+        if self._store is None:
+            return
+        with contextlib.suppress(Unavailable):
+            await self._store.commit(adding(Change(entries=(Entry("", event, "service", told),))))
+
+
+def need_engine() -> None:
+    """Raises SettingsError naming what the policy engine needs and this environment doesn't have."""
+    for module, package in _NEEDED.items():
+        try:
+            importlib.import_module(module)
+        except ModuleNotFoundError as error:
+            raise SettingsError(f"Policies need {package}, which isn't installed: install sayso anew.") from error

@@ -1,0 +1,199 @@
+"""What Slack is asked by `doctor` and `make deploy-slack`: token, scopes, how events come in, channels, approvers.
+
+Slack's app settings can't be changed by a bot: what is missing there is named, with the page that mends it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from slack_sdk.errors import SlackApiError, SlackClientError
+
+from adapters.slack.chat import error_code
+from adapters.slack.handlers import parse_place
+from adapters.slack.webhook import PATH
+from bot.checks import Check, Health
+from bot.slack import EMAIL, make_client
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from slack_sdk.web.async_client import AsyncWebClient
+
+    from bot.settings import Settings, SlackSettings
+
+#: What the methods and events need that are used here; the manifest asks for the same.
+SCOPES = frozenset(
+    {
+        "app_mentions:read",
+        "channels:history",
+        "channels:read",
+        "chat:write",
+        "chat:write.public",
+        "commands",
+        "groups:history",
+        "groups:read",
+        "im:history",
+        "im:read",
+        "im:write",
+        "mpim:history",
+        "mpim:read",
+        "reactions:read",
+        "users:read",
+    }
+)
+EMAIL_SCOPE = "users:read.email"
+_PREFIX = "slack:"
+_INVITE = "Invite the app: /invite @sayso"
+_AGAIN = "compare the app's settings with: make deploy-slack ARGS=--manifest"
+
+
+def scopes(settings: SlackSettings) -> frozenset[str]:
+    """What the bot token must be allowed."""
+    return SCOPES | (frozenset({EMAIL_SCOPE}) if settings.emails else frozenset())
+
+
+async def report(settings: Settings) -> list[Check]:
+    """Everything that cards and answers on Slack depend on, as far as Slack tells. Raises SettingsError."""
+    slack = settings.slack
+    if slack is None:
+        return []
+    client = make_client(slack)
+    try:
+        return await _checks(client, settings, slack)
+    except SlackApiError as error:
+        return [Check("slack token", Health.RED, f"Slack refuses it: {_reason(error)}. Install the app again")]
+    except (SlackClientError, OSError, TimeoutError) as error:
+        return [Check("slack", Health.RED, f"{type(error).__name__}. Is {slack.api} within reach?")]
+    finally:
+        if client.session is not None:
+            await client.session.close()
+
+
+async def _checks(client: AsyncWebClient, settings: Settings, slack: SlackSettings) -> list[Check]:
+    me = await client.auth_test()
+    team, granted = str(me["team_id"] or me.get("enterprise_id")), set(_header(me, "x-oauth-scopes").split(","))
+    return [
+        Check("slack token", Health.GREEN, f"belongs to @{me['user']} in {me['team']} ({team})"),
+        _scopes(scopes(slack) - {scope.strip() for scope in granted}),
+        await _receiving(client, settings, slack),
+        *[await _place(client, place, team) for place in _places(settings)],
+        *[await _approver(client, identity, team) for identity in _approvers(settings)],
+        *_emails(settings, slack),
+    ]
+
+
+def _scopes(missing: Iterable[str]) -> Check:
+    if names := ", ".join(sorted(missing)):
+        return Check("slack scopes", Health.RED, f"{names} missing; {_AGAIN}, and install the app again")
+    return Check("slack scopes", Health.GREEN, "all that are needed")
+
+
+async def _receiving(client: AsyncWebClient, settings: Settings, slack: SlackSettings) -> Check:
+    name = "slack receiving"
+    if slack.receive == "http":
+        return Check(name, *_pushed(settings, slack))
+    token = slack.secret("app_token")
+    if not token:
+        return Check(name, Health.RED, "Socket Mode needs an app token: name its file in slack.app_token_file")
+    try:
+        await client.apps_connections_open(app_token=token)
+    except SlackApiError as error:
+        return Check(name, Health.RED, f"no connection by Socket Mode: {_reason(error)}. {_SOCKET_HELP}")
+    return Check(name, Health.GREEN, f"by Socket Mode, {slack.connections} connections")
+
+
+_SOCKET_HELP = "Switch Socket Mode on, and give the app token connections:write"
+
+
+def _pushed(settings: Settings, slack: SlackSettings) -> tuple[Health, str]:
+    if not slack.secret("signing_secret"):
+        return Health.RED, "requests need a signing secret: name its file in slack.signing_secret_file"
+    if settings.http.port is None:
+        return Health.RED, "by requests, but nothing listens for them: set http.port"
+    return Health.GREEN, f"by requests to {PATH} on port {settings.http.port}"
+
+
+def _places(settings: Settings) -> list[str]:
+    """The channels where cards go, and those that have lists of their own."""
+    people = settings.directory()
+    routes = (route for conversation in people.conversations.values() for route in conversation.routes or ())
+    return sorted({place for place in (*people.conversations, *people.routes, *routes) if place.startswith(_PREFIX)})
+
+
+async def _place(client: AsyncWebClient, place: str, team: str) -> Check:
+    try:
+        home, channel, _ = parse_place(place)
+    except ValueError:
+        return Check(place, Health.RED, "isn't a place on Slack: slack:TEAM/CHANNEL, or slack:TEAM/CHANNEL/THREAD")
+    if home != team:
+        return Check(place, Health.RED, f"is in another workspace than the app, which is in {team}")
+    return await (_person if channel.startswith(("U", "W")) else _channel)(client, place, channel)
+
+
+async def _channel(client: AsyncWebClient, place: str, channel: str) -> Check:
+    try:
+        info = (await client.conversations_info(channel=channel))["channel"]
+    except SlackApiError as error:
+        return Check(place, Health.RED, f"cards can't reach it: {_reason(error)}. {_INVITE}")
+    return Check(place, *_found(info))
+
+
+def _found(info: Mapping[str, Any]) -> tuple[Health, str]:
+    if info.get("is_archived"):
+        return Health.RED, "cards can't reach it: it is archived"
+    if not info.get("is_member") and not info.get("is_im"):
+        return Health.YELLOW, f"cards and buttons work there; words and reactions don't. {_INVITE}"
+    if info.get("is_ext_shared"):
+        return Health.YELLOW, "is shared with another organisation: its people read the cards too"
+    return Health.GREEN, "cards, buttons, words and reactions work there"
+
+
+def _approvers(settings: Settings) -> list[str]:
+    """The Slack identities of everybody who may approve somewhere."""
+    people = settings.directory()
+    listed = {*people.approvers, *(name for c in people.conversations.values() for name in c.approvers or ())}
+    return sorted({i for name in listed for i in people.identities(name) if i.startswith(_PREFIX)})
+
+
+async def _approver(client: AsyncWebClient, identity: str, team: str) -> Check:
+    try:
+        home, user, thread = parse_place(identity)
+    except ValueError:
+        home, user, thread = "", "", ""
+    if thread or not user.startswith(("U", "W")):
+        return Check(identity, Health.RED, "isn't anybody on Slack: an approver is slack:TEAM/USER, as whoami says")
+    check = await _person(client, identity, user)
+    if check.state is Health.GREEN and home != team:
+        return Check(identity, Health.YELLOW, f"{check.text}; belongs to another workspace or organisation")
+    return check
+
+
+async def _person(client: AsyncWebClient, name: str, user: str) -> Check:
+    try:
+        found = (await client.users_info(user=user))["user"]
+    except SlackApiError as error:
+        return Check(name, Health.RED, f"isn't known there: {_reason(error)}")
+    if found.get("deleted"):
+        return Check(name, Health.RED, "has no account any more; take them off the lists")
+    if found.get("is_bot"):
+        return Check(name, Health.RED, "is a bot, and bots never decide; take it off the lists")
+    return Check(name, Health.GREEN, f"is @{found['name']}, can be written to")
+
+
+def _emails(settings: Settings, slack: SlackSettings) -> Iterator[Check]:
+    people = settings.directory()
+    listed = [*people.approvers, *people.requesters, *(i for owned in people.principals.values() for i in owned)]
+    if slack.emails:
+        text = "people are known by address too: whoever runs the workspace's directory decides who they are"
+        yield Check("slack e-mail", Health.YELLOW, text)
+    elif any(name.startswith(EMAIL) for name in listed):
+        yield Check("slack e-mail", Health.RED, "addresses are listed, but slack.emails is off: they are nobody")
+
+
+def _header(response: Any, name: str) -> str:
+    return str(next((value for key, value in response.headers.items() if key.lower() == name), ""))
+
+
+def _reason(error: SlackApiError) -> str:
+    return error_code(error) or "something else answers in Slack's place"

@@ -1,0 +1,253 @@
+"""What Slack sends as neutral events: who, where, what; and what is nobody's decision."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from adapters.slack.handlers import Alone, Kept, Me, event_of, is_shared, parse_place, place_of, plain, read, understand
+from hitl.heard import Heard, What
+
+ME = Me("T1", "UBOT")
+
+
+def event(**fields: Any) -> dict[str, Any]:
+    """A message in a channel, as Slack tells of it."""
+    said = {"type": "message", "channel": "C1", "user": "U1", "text": "yes", "ts": "1700000000.000100", "team": "T1"}
+    return {"type": "event_callback", "event_id": "Ev1", "team_id": "T1", "event": said | fields}
+
+
+def heard(**fields: Any) -> Heard:
+    """The event that it is."""
+    found = understand(event(**fields), ME)
+    assert found is not None
+    return found
+
+
+def press(**fields: Any) -> dict[str, Any]:
+    """A press on a card."""
+    return {
+        "type": "block_actions",
+        "user": {"id": "U1", "team_id": "T1"},
+        "team": {"id": "T1"},
+        "container": {"type": "message", "message_ts": "5.0", "channel_id": "C1"},
+        "channel": {"id": "C1"},
+        "trigger_id": "tr",
+        "actions": [{"action_id": "sayso:approve", "value": "data", "action_ts": "6.0"}],
+        **fields,
+    }
+
+
+@pytest.mark.parametrize(
+    ("fields", "conversation", "flags"),
+    [
+        ({}, "slack:T1/C1", ""),
+        ({"text": "<@UBOT> delete x"}, "slack:T1/C1/1700000000.000100", "addressed"),
+        ({"thread_ts": "5.0"}, "slack:T1/C1/5.0", "private"),
+        ({"thread_ts": "5.0", "text": "<@UBOT|sayso>: go"}, "slack:T1/C1/5.0", "private addressed"),
+        ({"thread_ts": "5.0", "parent_user_id": "UBOT"}, "slack:T1/C1/5.0", "private overheard"),
+        ({"channel": "D9"}, "slack:T1/U1", "private addressed"),
+        ({"channel": "D9", "thread_ts": "5.0"}, "slack:T1/U1/5.0", "private addressed"),
+    ],
+)
+def test_where_a_message_stands(fields: dict[str, Any], conversation: str, flags: str) -> None:
+    """A mention begins a thread; a direct conversation is named as the person is."""
+    found = heard(**fields)
+    raised = [name for name in ("private", "addressed", "overheard") if getattr(found, name)]
+
+    assert (conversation, flags.split()) == (found.conversation, raised)
+    assert ("slack:T1/U1", What.TEXT) == (found.identity, found.what)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"subtype": "message_changed"},
+        {"subtype": "message_deleted"},
+        {"subtype": "bot_message"},
+        {"subtype": "channel_join"},
+        {"bot_id": "B1"},
+        {"user": "UBOT"},
+        {"user": None},
+        {"hidden": True},
+        {"type": "reaction_removed"},
+        {"type": "app_home_opened"},
+    ],
+)
+def test_what_is_no_word_of_a_person_is_nothing(fields: dict[str, Any]) -> None:
+    """It doesn't fail either where fields are missing."""
+    assert understand(event(**fields), ME) is None
+
+
+def test_a_broadcast_copy_is_barred() -> None:
+    """Known by its sub-type."""
+    assert "chat.broadcast" == heard(subtype="thread_broadcast", thread_ts="5.0").barred
+
+
+@pytest.mark.parametrize(
+    ("fields", "identity", "barred"),
+    [
+        ({"team": "T9"}, "slack:T9/U1", None),
+        ({"team": "T1", "user_team": "E9"}, "slack:E9/U1", None),
+        ({"team": None}, "slack:?/U1", "chat.stranger"),
+    ],
+)
+def test_in_a_shared_channel_only_the_author_tells_the_team(
+    fields: dict[str, Any], identity: str, barred: str | None
+) -> None:
+    """The event's own team may be anybody's there."""
+    body = event(**fields) | {"is_ext_shared_channel": True}
+    found = understand(body, ME)
+
+    assert is_shared(body)
+    assert found is not None
+    assert (identity, barred) == (found.identity, found.barred)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("+1", "👍"), ("+1::skin-tone-4", "👍"), ("-1::skin-tone-2", "👎"), ("x", "❌"), ("eyes", ":eyes:")],
+)
+def test_a_reaction_is_what_its_name_says(name: str, text: str) -> None:
+    """In any skin tone."""
+    body = event(type="reaction_added", reaction=name, item={"type": "message", "channel": "C1", "ts": "5.0"})
+    found = understand(body, ME)
+
+    assert found is not None
+    assert (What.REACTION, text, "C1:5.0") == (found.what, found.text, found.message)
+
+
+def test_our_own_reaction_and_one_to_a_file_are_nothing() -> None:
+    """Only people react, and to messages."""
+    item = {"type": "message", "channel": "C1", "ts": "5.0"}
+    ours = event(type="reaction_added", user="UBOT", reaction="+1", item=item)
+    other = event(type="reaction_added", reaction="+1", item={"type": "file", "file": "F1"})
+
+    assert [None, None] == [understand(ours, ME), understand(other, ME)]
+
+
+@pytest.mark.parametrize(
+    ("more", "conversation", "thread"),
+    [
+        ({}, "slack:T1/C1", ""),
+        ({"container": {"message_ts": "5.0", "channel_id": "C1", "thread_ts": "4.0"}}, "slack:T1/C1/4.0", "4.0"),
+        ({"container": {"message_ts": "5.0", "channel_id": "C1", "thread_ts": "5.0"}}, "slack:T1/C1", ""),
+        ({"channel": {"id": "D9"}}, "slack:T1/U1", ""),
+    ],
+)
+def test_a_press_names_its_card(more: dict[str, Any], conversation: str, thread: str) -> None:
+    """A card at the head of a thread stands in its channel."""
+    found = understand(press(**more), ME)
+
+    assert found is not None
+    assert (What.PRESS, "data", conversation) == (found.what, found.data, found.conversation)
+    assert (thread, "tr") == (Alone.unpack(str(found.press)).thread, Alone.unpack(str(found.press)).trigger)
+
+
+def test_another_apps_button_is_nothing() -> None:
+    """Nor is one that we don't have any more."""
+    assert understand(press(actions=[{"action_id": "vote", "value": "x"}]), ME) is None
+    assert understand(press(type="shortcut"), ME) is None
+
+
+def test_an_organisations_people_have_their_workspace() -> None:
+    """Where the app is the organisation's, no workspace is named; else the organisation is."""
+    org = {"team": None, "enterprise": {"id": "E1"}, "is_enterprise_install": True}
+    first = understand(press(**org, user={"id": "W1", "team_id": "T7"}), ME)
+    second = understand(press(**org, user={"id": "W1"}), ME)
+
+    assert ("slack:T7/W1", "slack:E1/W1") == (first and first.identity, second and second.identity)
+
+
+def test_a_window_remembers_what_it_is_about() -> None:
+    """The call, the place, and what was asked for."""
+    kept = Kept("a-ref", "slack:T1/C1/4.0", "C1", "4.0", "reject")
+    view = {
+        "id": "V1",
+        "callback_id": "sayso:reason",
+        "private_metadata": kept.pack(),
+        "state": {"values": {"reason": {"reason": {"value": " because "}}}},
+    }
+    body = {"type": "view_submission", "user": {"id": "U1", "team_id": "T1"}, "view": view}
+    found = understand(body, ME)
+
+    assert found is not None
+    assert (What.REASON, "a-ref", "because", "reject") == (found.what, found.target, found.text, found.command)
+    assert understand(body | {"view": view | {"callback_id": "other"}}, ME) is None
+
+
+@pytest.mark.parametrize(
+    ("typed", "command", "rest"),
+    [
+        ("", "help", ""),
+        ("Approve ABC234 because  it is", "approve", "ABC234 because  it is"),
+        ("withdraw ABC234", "cancel", "ABC234"),
+        ("whoami", "whoami", ""),
+    ],
+)
+def test_a_commands_first_word_is_what_it_does(typed: str, command: str, rest: str) -> None:
+    """`withdraw` is what other platforms call cancel."""
+    body = {"command": "/sayso", "text": typed, "team_id": "T1", "user_id": "U1", "channel_id": "C1"}
+    found = understand(body, ME)
+
+    assert found is not None
+    assert (What.COMMAND, command, rest) == (found.what, found.command, found.text)
+
+
+@pytest.mark.parametrize(
+    ("sent", "seen"),
+    [
+        ("a &lt;b&gt; &amp;amp; c", "a <b> &amp; c"),
+        ("<https://a.test/x?y=1&amp;z=2>", "https://a.test/x?y=1&z=2"),
+        ("<http://a.test|a.test>", "a.test"),
+        ("<@U2> <#C2|general> <!here>", "@U2 #general @here"),
+        (":+1: :x:", "👍 :x:"),
+        (":thumbsdown::skin-tone-3: no", "👎 no"),
+        ("write x.txt :x:", "write x.txt :x:"),
+    ],
+)
+def test_a_text_is_read_as_it_was_typed(sent: str, seen: str) -> None:
+    """Slack escapes three characters and writes links, mentions and emoji in its own way."""
+    assert seen == plain(sent)
+
+
+@pytest.mark.parametrize("place", ["slack:T1/C1", "slack:T1/C1/5.0", "slack:T1/U1"])
+def test_places_are_read_back(place: str) -> None:
+    """Team, channel or person, thread."""
+    assert place == place_of(*parse_place(place))
+
+
+@pytest.mark.parametrize("place", ["telegram:1", "slack:", "slack:T1", "slack:T1/", "slack:/C1", "slack:T1/C1/5.0/6"])
+def test_what_is_no_place_is_refused(place: str) -> None:
+    """Rather than guessed at."""
+    with pytest.raises(ValueError, match=":"):
+        parse_place(place)
+
+
+def test_it_is_the_same_whichever_way_it_comes() -> None:
+    """As JSON, in a form's field, or as a command's form."""
+    form = {"command": "/sayso", "text": ""}
+
+    assert press() == read(json.dumps(press()).encode())
+    assert press() == read(urlencode({"payload": json.dumps(press())}).encode())
+    assert form == read(urlencode(form).encode())
+
+
+def test_a_mention_is_kept_once() -> None:
+    """It is sent twice, under two ids; everything else by its own."""
+    twice = [event(text="<@UBOT> hi"), event(text="<@UBOT> hi", type="app_mention") | {"event_id": "Ev2"}]
+    edits = [event(subtype="message_changed") | {"event_id": name} for name in ("Ev3", "Ev4")]
+
+    assert 1 == len({event_of(body) for body in twice})
+    assert 2 == len({event_of(body) for body in edits})
+    assert event_of(press())[0] != event_of(press(trigger_id="other"))[0]
+
+
+def test_a_press_waits_for_nobodys_talk() -> None:
+    """It has a lane of its own in its channel, for each person."""
+    lanes = [event_of(body)[1] for body in (event(), press(), press(user={"id": "U2"}))]
+
+    assert ["slack:C1", "slack:C1/press/U1", "slack:C1/press/U2"] == lanes

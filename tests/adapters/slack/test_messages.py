@@ -1,0 +1,183 @@
+"""Cards, sentences and windows as Block Kit: they fit, they say what they say, and nothing in them is live."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from adapters.slack.messages import (
+    LABEL,
+    LONGEST,
+    MOST_BLOCKS,
+    PAGE,
+    SECTION,
+    VALUE,
+    Message,
+    card_message,
+    chunks,
+    cut,
+    length,
+    notice_message,
+    outcome_message,
+    page_blocks,
+    page_window,
+    plain_message,
+    reason_window,
+)
+from hitl.canonical import canonical
+from hitl.cards import card
+from hitl.model import Call, Decision, State, Verb
+from hitl.testing import a_call
+from hitl.tokens import ButtonData, Keyring
+from tests.wire.slack.blocks import MAX_TOTAL, block_problems, named, total, view_problems
+from tests.wire.slack.sight import Shown, shown
+
+NOON = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
+KEYS = Keyring([("k1", b"1" * 32)])
+PLACE = "slack:T1/C1"
+#: What breaks out of markup, hides, or counts double.
+LETTERS = st.sampled_from("<>&@#!|`*_~:/ \n\tab😀𝔘é\u202e\u200b\u0301\x1b") | st.characters(exclude_categories=["Cs"])
+NASTY = st.text(LETTERS, max_size=60)
+LONG = st.builds(lambda text, times: text * times, NASTY, st.integers(1, 300))
+FEW = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+#: What a card may hold beside its text: frames, styles, mentions of those who may answer, and a time.
+OURS = {"pre", "bold", "italic", "user", "date"}
+MANY = tuple(f"U{number:04}" for number in range(50))
+
+
+def parked(**changes: object) -> Call:
+    """A call that waits."""
+    return a_call(NOON, **changes)
+
+
+@st.composite
+def calls(draw: st.DrawFn) -> Call:
+    """Waiting calls that an agent filled with whatever it likes."""
+    return parked(
+        args=canonical(draw(st.dictionaries(st.text(LETTERS, min_size=1, max_size=80), NASTY | LONG, max_size=14))),
+        tool=draw(NASTY),
+        sentence=draw(LONG),
+        preview=draw(LONG),
+        note=draw(st.none() | LONG),
+        notes=tuple(draw(st.lists(LONG, max_size=40))),
+        requester=draw(NASTY),
+        agent=draw(NASTY),
+    )
+
+
+def seen(message: Message) -> Shown:
+    """As people see it."""
+    return shown(message.text, named(message.blocks, "b"))
+
+
+def is_within(message: Message) -> bool:
+    """Whether Slack would take it."""
+    blocks = list(message.blocks)
+    return not block_problems(blocks) and total(blocks) <= MAX_TOTAL and len(blocks) <= MOST_BLOCKS
+
+
+@FEW
+@given(calls())
+def test_a_card_always_fits_and_nothing_in_it_is_live(call: Call) -> None:
+    """It shows every word of the card, and mentions nobody but those who may answer."""
+    told, message = card(call), card_message(call, KEYS, PLACE, MANY)
+    looks = seen(message)
+    words = (told.sentence, told.why, told.preview, *(value for _, value in told.arguments))
+
+    assert is_within(message)
+    assert OURS >= {mark.kind for mark in looks.marks}
+    assert set(MANY) >= {mark.target for mark in looks.of("user")}
+    assert [] == [word for word in words if word not in looks.text]
+    assert "<" not in message.text
+
+
+@FEW
+@given(calls(), LONG, LONG)
+def test_a_card_with_an_outcome_fits(call: Call, reason: str, output: str) -> None:
+    """However long the reason and the output are; so do the notice and the sentence that stand for it."""
+    ended = call.evolve(decision=Decision.REJECTED, reason=reason, output=output, decided_by="x", state=State.IDLE)
+    card_, notice, said = card_message(ended, KEYS, PLACE), notice_message(ended, MANY[:1]), outcome_message(ended)
+
+    assert all(map(is_within, (card_, notice, said)))
+    assert () == seen(card_).buttons
+    assert {"user"} >= {mark.kind for mark in seen(notice).marks} - {"pre"}
+
+
+@FEW
+@given(LONG.filter(bool), st.integers(-1, 40))
+def test_pages_hold_the_whole(text: str, number: int) -> None:
+    """Each fits into a message and a window, and together they are the text."""
+    pages = chunks(text, PAGE)
+    blocks = page_blocks("r", text, number)
+
+    assert text == "".join(pages)
+    assert is_within(Message(blocks, ""))
+    assert [] == view_problems(page_window("r", text, number, "{}"))
+
+
+@FEW
+@given(LONG.filter(str.strip))
+def test_a_sentence_fits_and_is_text(text: str) -> None:
+    """Whatever it quotes."""
+    message = plain_message(text)
+
+    assert is_within(message)
+    assert () == seen(message).marks
+
+
+@pytest.mark.parametrize(("letter", "count"), [("x", LONGEST), ("😀", LONGEST // 2), ("é", LONGEST)])
+def test_what_just_fits_is_whole(letter: str, count: int) -> None:
+    """Counted in UTF-16 units; one more is cut in the middle and counted."""
+    fits, over = letter * count, letter * (count + 1)
+
+    assert fits == "".join(block["text"]["text"] for block in plain_message(fits).blocks)
+    assert "characters left out" in cut(over, LONGEST)
+    assert length(cut(over, LONGEST)) <= LONGEST
+
+
+@pytest.mark.parametrize("letter", ["x", "😀", "x😀"])
+@pytest.mark.parametrize("units", [1, 2, 7, SECTION])
+def test_chunks_are_as_long_as_they_may_be(letter: str, units: int) -> None:
+    """No piece is too long, none is empty, and no character is split or lost."""
+    text = letter * 5000
+    if units == 1 and "😀" in letter:
+        return
+    found = chunks(text, units)
+
+    assert text == "".join(found)
+    assert all(0 < length(piece) <= units for piece in found)
+    assert len(found) <= 2 * length(text) // units + 1
+
+
+def test_buttons_carry_sealed_data_for_just_this_call_and_channel() -> None:
+    """46 characters each."""
+    call = parked()
+    buttons = seen(card_message(call, KEYS, PLACE)).buttons
+    data = [ButtonData.unpack(str(one.value)) for one in buttons]
+
+    assert [Verb.APPROVE, Verb.REJECT, Verb.DETAILS] == [one.verb for one in data]
+    assert all(one.holds(KEYS, digest=call.digest, deadline=call.deadline, place=PLACE) for one in data)
+    assert all(len(str(one.value)) == 46 <= VALUE and length(one.label) <= LABEL for one in buttons)
+
+
+def test_an_empty_argument_is_said_to_be_empty() -> None:
+    """In letters of ours: Slack takes no empty text."""
+    message = card_message(parked(args=canonical({"path": "", "other": "(empty)"})), KEYS, PLACE)
+    looks = seen(message)
+
+    assert is_within(message)
+    assert ["(empty)"] == [mark.text.strip() for mark in looks.of("italic")]
+    assert ["(empty)"] == [mark.text for mark in looks.of("pre")]
+
+
+@pytest.mark.parametrize("verb", [Verb.APPROVE, Verb.REJECT])
+def test_the_window_for_a_reason_is_one(verb: Verb) -> None:
+    """With one field, and what it is about."""
+    window: dict[str, Any] = reason_window("ABC234", verb, "{}")
+
+    assert [] == view_problems(window)
+    assert "ABC234" in shown("", window["blocks"]).text

@@ -1,0 +1,59 @@
+"""A platform that is configured, but whose extra isn't installed: one line says which one is missing."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SECRETS = {
+    "telegram": {"SAYSO_TELEGRAM__TOKEN": "1:x"},
+    "slack": {"SAYSO_SLACK__BOT_TOKEN": "xoxb-x", "SAYSO_SLACK__APP_TOKEN": "xapp-x"},
+}
+LIBRARIES = [("telegram", "telegram"), ("slack", "slack_sdk"), ("slack", "slack_bolt"), ("slack", "aiohttp")]
+
+
+def run(folder: Path, platform: str, library: str, command: str) -> subprocess.CompletedProcess[str]:
+    """The command line in a process that can't import the library."""
+    file = folder / "sayso.toml"
+    file.write_text(f'state = "{folder}/state"\nruntime = "{folder}/run"\nworkspace = "{folder}/w"\n[{platform}]\n')
+    start = f"import sys; sys.modules[{library!r}] = None; from bot.cli.main import main; main()"
+    argv = [sys.executable, "-c", start, command, "--config", str(file)]
+    return subprocess.run(argv, capture_output=True, text=True, env=SECRETS[platform], timeout=60, check=False)
+
+
+@pytest.mark.parametrize(("platform", "library"), LIBRARIES)
+def test_the_service_says_which_extra_it_needs(tmp_path: Path, platform: str, library: str) -> None:
+    """And doesn't start."""
+    done = run(tmp_path, platform, library, "run")
+
+    assert done.returncode
+    assert re.search(rf"{library}[.\w]* isn't installed: install sayso\[{platform}\]", done.stderr)
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("platform", "library"), LIBRARIES)
+def test_doctor_says_so_too(tmp_path: Path, platform: str, library: str) -> None:
+    """Among everything else."""
+    done = run(tmp_path, platform, library, "doctor")
+
+    assert re.search(rf"{library}[.\w]* isn't installed: install sayso\[{platform}\]", done.stdout)
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("platform", SECRETS)
+def test_without_its_secrets_it_says_where_they_belong(tmp_path: Path, platform: str) -> None:
+    """The name of the setting, and of the variable."""
+    file = tmp_path / "sayso.toml"
+    file.write_text(
+        f'state = "{tmp_path}/state"\nruntime = "{tmp_path}/run"\nworkspace = "{tmp_path}/w"\n[{platform}]\n'
+    )
+    argv = [sys.executable, "-c", "from bot.cli.main import main; main()", "run", "--config", str(file)]
+    done = subprocess.run(argv, capture_output=True, text=True, env={}, timeout=60, check=False)
+
+    assert done.returncode
+    assert f"SAYSO_{platform.upper()}__" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,46 @@
+"""The scenarios of every surface, in a thread of a channel on Slack, over Socket Mode and by requests.
+
+What looks another way on Slack is said again here, under the same name.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hitl.model import Status, Verb
+from tests.scenarios.test_a_critical_call import *  # noqa: F403 - the scenarios are what is wanted
+from tests.scenarios.test_a_stranger_answers import *  # noqa: F403
+from tests.scenarios.test_an_agent_lies import *  # noqa: F403
+from tests.scenarios.test_huge_arguments import *  # noqa: F403
+from tests.scenarios.test_nobody_answers import *  # noqa: F403
+from tests.scenarios.test_people_talk_between import *  # noqa: F403
+from tests.scenarios.test_several_cards_are_open import *  # noqa: F403
+from tests.scenarios.test_somebody_approves import *  # noqa: F403
+from tests.scenarios.test_somebody_is_unclear import *  # noqa: F403
+from tests.scenarios.test_somebody_rejects import *  # noqa: F403
+from tests.scenarios.test_two_people_at_once import *  # noqa: F403
+
+if TYPE_CHECKING:
+    from tests.scenarios.slack.surface import SlackStage
+
+
+async def test_a_fake_status_line_is_seen_to_be_the_agents(stage: SlackStage) -> None:  # type: ignore[no-redef]
+    """Lines in an argument stand in a frame of their own, those of the note on the line that says whose they are."""
+    fake = "x\nABC234 delete_file: done, approved by ann\n🟢 low risk: read_file"
+    call = await stage.ask(args={"path": fake}, note=fake)
+    shown = stage.surface.message(call).shown
+
+    assert [fake] == [frame.text for frame in shown.of("pre")]
+    assert "the agent says: x⏎ABC234" in shown.text.replace(fake, "")
+    assert "\nABC234" not in shown.text.replace(fake, "")
+
+
+async def test_a_press_is_enough(stage: SlackStage) -> None:  # type: ignore[no-redef]
+    """Nothing runs; who pressed hears that it counts, and is asked why."""
+    call = await stage.ask()
+    await stage.surface.press("ann", call, Verb.REJECT)
+
+    assert Status.REJECTED == await stage.status(call)
+    assert f"{call.short} rejected." in stage.surface.whispers("ann")
+    assert stage.surface.told("ann", f"{call.short} is rejected. Why?")
+    assert [] == stage.ran()

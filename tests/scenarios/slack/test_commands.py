@@ -1,0 +1,97 @@
+"""`/sayso`: what waits, one call whole, yes and no, taking back, who I am. Everything is answered alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hitl.model import Status
+from tests.scenarios.slack.surface import in_one
+
+if TYPE_CHECKING:
+    from tests.scenarios.slack.surface import SlackStage
+
+
+async def whispered(stage: SlackStage, who: str, text: str) -> str:
+    """What that person is told, alone, to a command."""
+    before = len(stage.surface.whispers(who))
+    posted = len(stage.surface.posted())
+    await stage.surface.command(who, text)
+    assert posted == len(stage.surface.posted()) or text.startswith(("approve", "reject", "withdraw"))
+    return "\n".join(stage.surface.whispers(who)[before:])
+
+
+@pytest.mark.parametrize("text", ["", "help", "what?", "HELP me"])
+async def test_help_names_every_command(stage: SlackStage, text: str) -> None:
+    """Also to what is no command."""
+    told = await whispered(stage, "sam", text)
+
+    assert all(f"/sayso {word}" in told for word in ("pending", "show", "approve", "reject", "withdraw", "whoami"))
+
+
+async def test_whoami_tells_the_id_for_the_configuration(stage: SlackStage) -> None:
+    """Team and user."""
+    assert stage.surface.identities["sam"] in await whispered(stage, "sam", "whoami")
+
+
+async def test_pending_lists_what_waits_for_one(stage: SlackStage) -> None:
+    """Those who may see it; nobody else."""
+    call = await stage.ask()
+
+    assert call.short in await whispered(stage, "ann", "pending")
+    assert call.short in await whispered(stage, "uma", "pending")
+    assert "Nothing waits for you here." == await whispered(stage, "sam", "pending")
+
+
+async def test_show_opens_a_window(stage: SlackStage) -> None:
+    """For those who may see it."""
+    call = await stage.ask(args={"path": "a/long/way.txt"})
+    await stage.surface.command("uma", f"show {call.short.lower()}")
+    (window,) = await stage.surface.server.views(stage.surface.people["uma"])
+
+    assert "a/long/way.txt" in in_one(window)
+    assert "There is no call" in await whispered(stage, "sam", f"show {call.short}")
+    assert "/sayso show needs" in await whispered(stage, "ann", "show it")
+
+
+@pytest.mark.parametrize(("verb", "status"), [("approve", Status.SUCCEEDED), ("reject", Status.REJECTED)])
+async def test_a_call_is_decided_by_its_name(stage: SlackStage, verb: str, status: Status) -> None:
+    """Given in the channel, for a card in one of its threads."""
+    call = await stage.ask()
+    await stage.surface.command("ann", f"{verb} {call.short}")
+
+    assert status == await stage.status(call)
+
+
+async def test_not_from_another_channel(stage: SlackStage) -> None:
+    """There it isn't asked about."""
+    call = await stage.ask()
+    room = stage.surface
+    other = await room.server.channel("other", members=[*room.people.values(), room.app.bot])
+    await room.server.command(room.people["ann"], other, "/sayso", f"approve {call.short}")
+    await room.settle()
+
+    assert Status.PENDING == await stage.status(call)
+    assert any("is not asked about here" in text for text in room.whispers("ann"))
+
+
+async def test_whoever_asked_takes_it_back(stage: SlackStage) -> None:
+    """Nobody else."""
+    call = await stage.ask()
+    told = await whispered(stage, "ann", f"withdraw {call.short}")
+    between = await stage.status(call)
+    await stage.surface.command("uma", f"withdraw {call.short}")
+
+    assert "Only the one who asked" in told
+    assert [Status.PENDING, Status.WITHDRAWN] == [between, await stage.status(call)]
+
+
+async def test_it_works_where_the_app_is_no_member(stage: SlackStage) -> None:
+    """The answer takes the way that came with the command."""
+    room = stage.surface
+    away = await room.server.channel("away", members=list(room.people.values()))
+    await room.server.command(room.people["ann"], away, "/sayso", "whoami")
+    await room.settle()
+
+    assert any(room.identities["ann"] in text for text in room.whispers("ann"))

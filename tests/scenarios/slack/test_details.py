@@ -1,0 +1,65 @@
+"""The whole of a call, page by page, for one person alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hitl.model import Status, Verb
+from tests.scenarios.slack.surface import in_one
+from tests.wire.slack import Refuse
+
+if TYPE_CHECKING:
+    from tests.scenarios.slack.surface import SlackStage
+    from tests.wire.slack import Message, View
+
+LONG = {"command": "\n".join(f"echo line-{number} {'🗑' * 9}" for number in range(900))}
+
+
+async def turned(stage: SlackStage, shown: View | Message, label: str) -> View:
+    """The page after that button was pressed."""
+    room = stage.surface
+    await room.server.press(room.people["ann"], shown, label)
+    await room.settle()
+    return (await room.server.views(room.people["ann"]))[-1]
+
+
+async def test_every_line_is_on_some_page(stage: SlackStage) -> None:
+    """In order, there and back; nobody else sees any of it."""
+    call = await stage.ask("bash", LONG)
+    room = stage.surface
+    await room.press("ann", call, Verb.DETAILS)
+    pages = [(await room.server.views(room.people["ann"]))[-1]]
+    while "More ▶" in pages[-1].shown.labels:
+        pages.append(await turned(stage, pages[-1], "More ▶"))
+    back = await turned(stage, pages[-1], "◀ Back")
+    text = "".join(in_one(page) for page in pages)
+
+    assert 3 <= len(pages)
+    assert in_one(pages[-2]) == in_one(back)
+    assert all(f"line-{number} " in text for number in range(900))
+    assert [] == await room.server.views(room.people["bob"])
+    assert not any("line-500" in one.shown.text for one in room.posted())
+
+
+async def test_who_may_not_decide_is_shown_nothing(stage: SlackStage) -> None:
+    """A stranger who presses is refused, alone."""
+    call = await stage.ask("bash", LONG)
+    await stage.surface.press("sam", call, Verb.DETAILS)
+
+    assert [] == await stage.surface.server.views(stage.surface.people["sam"])
+    assert any("not on the list" in text for text in stage.surface.whispers("sam"))
+
+
+async def test_where_no_window_opens_they_are_whispered(stage: SlackStage) -> None:
+    """The pages that follow are windows again; what was whispered counts as shown."""
+    call = await stage.ask("bash", LONG)
+    room = stage.surface
+    await room.server.fail("views.open", Refuse("expired_trigger_id"))
+    await room.press("ann", call, Verb.DETAILS)
+    whispered = await room.server.wait_ephemeral(room.people["ann"], button="More ▶")
+    second = await turned(stage, whispered, "More ▶")
+    await room.press("ann", call, Verb.APPROVE)
+
+    assert "line-0 " in whispered.shown.text
+    assert "page 2 of" in second.shown.text
+    assert Status.SUCCEEDED == await stage.status(call)

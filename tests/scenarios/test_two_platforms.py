@@ -1,0 +1,263 @@
+"""One call with cards on Telegram and on Slack: whichever valid decision comes first wins, and both cards say so."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bot.agent import TOOLS
+from bot.service import Service
+from bot.slack import Slack
+from bot.slack import build_chat as slack_chat
+from bot.telegram import Telegram
+from bot.telegram import build_chat as telegram_chat
+from hitl.canonical import digest_mark
+from hitl.gate import Gate
+from hitl.model import Action, Ask, Call, Risk, Runs, Status, ToolInfo
+from hitl.people import Directory
+from hitl.testing import ScriptedExecutor, SetClock
+from hitl.tokens import Keyring
+from tests.hitl.world import NOON, Rules, Store, verdict
+from tests.wire.slack import SlackServer
+from tests.wire.telegram import TelegramServer
+from tests.wired import telegram_settings
+from tests.wired_slack import slack_settings
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from tests.wire.slack import App, Channel
+    from tests.wire.slack import Message as SlackMessage
+    from tests.wire.slack import User as SlackUser
+    from tests.wire.telegram import Bot, Chat, User
+    from tests.wire.telegram import Message as TelegramMessage
+
+PATIENCE_S = 20.0
+EACH = 10
+
+
+@dataclass
+class Town:
+    """Two platforms with people on both, and one service between them that can be started again."""
+
+    telegram: TelegramServer
+    slack: SlackServer
+    bot: Bot
+    app: App
+    group: Chat
+    channel: Channel
+    here: list[User]
+    there: list[SlackUser]
+    clock: SetClock = field(default_factory=lambda: SetClock(NOON))
+    executor: ScriptedExecutor = field(
+        default_factory=lambda: ScriptedExecutor({(TOOLS, "delete_file"): ToolInfo("workspace", "delete_file")})
+    )
+    parts: contextlib.AsyncExitStack = field(default_factory=contextlib.AsyncExitStack)
+    platforms: list[Telegram | Slack] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """A record that outlives every service."""
+        self.store = Store(self.clock)
+
+    @property
+    def routes(self) -> tuple[str, str]:
+        """Where cards go."""
+        return f"telegram:{self.group.id}", f"slack:{self.app.team_id}/{self.channel.id}"
+
+    def gate(self) -> Gate:
+        """Everybody on either platform may approve."""
+        rules = Rules()
+        rules.verdicts = {"delete_file": verdict(Action.APPROVE, Risk.HIGH)}
+        approvers = (
+            *(f"telegram:{one.id}" for one in self.here),
+            *(f"slack:{one.team_id}/{one.id}" for one in self.there),
+        )
+        people = Directory(approvers=approvers, requesters=("local:1",), routes=self.routes)
+        return Gate(
+            store=self.store,
+            clock=self.clock,
+            policies=rules,
+            people=people,
+            executor=self.executor,
+            keys=Keyring([("k1", b"1" * 32)]),
+            owner="service:test",
+        )
+
+    async def open(self) -> None:
+        """The service comes up, and doesn't wait for the platforms."""
+        gate = self.gate()
+        ours, theirs = telegram_settings(self.telegram, self.bot), slack_settings(self.slack, self.app)
+        chats: dict[str, Any] = {
+            "telegram": await telegram_chat(ours, gate.store, gate.keys),
+            "slack": slack_chat(theirs, gate.store, gate.keys, gate.people),
+        }
+        for chat in chats.values():
+            self.parts.push_async_callback(chat.close)
+        self.service = Service(gate, chats)
+        self.parts.push_async_callback(self.service.stop)
+        await self.service.start()
+        self.platforms = [Telegram(ours, chats["telegram"], self.service), Slack(theirs, chats["slack"], self.service)]
+        for platform in self.platforms:
+            self.parts.push_async_callback(platform.stop)
+            await platform.start()
+
+    async def ready(self) -> None:
+        """Both platforms reach the service."""
+        await self.until(lambda: not self.troubles())
+
+    async def close(self) -> None:
+        """The service goes down."""
+        await self.parts.aclose()
+
+    async def until(self, holds: Any) -> None:
+        """Wait for it; the store's time goes by, so that retries come."""
+        async with asyncio.timeout(PATIENCE_S):
+            while not holds():
+                self.clock.advance(0.02)
+                await asyncio.sleep(0.01)
+
+    def troubles(self) -> list[str]:
+        """What `/readyz` and `doctor` say is in the way."""
+        return [trouble for platform in self.platforms for trouble in platform.troubles()]
+
+    async def ask(self) -> Call:
+        """A call from this machine, whose cards go to both."""
+        asked = Ask(TOOLS, "delete_file", {"path": "x"}, "local:1", "local", Runs.SERVICE, timeout_s=300)
+        return (await self.service.submit(asked)).call
+
+    def telegram_card(self, call: Call) -> TelegramMessage | None:
+        """The card there, as it is now."""
+        return next((one for one in self.group.messages.values() if one.author_bot and call.short in one.text), None)
+
+    def slack_card(self, call: Call) -> SlackMessage | None:
+        """The card there, as it is now."""
+        posted = (one for one in self.channel.messages.values() if one.bot_id)
+        return next((one for one in posted if call.short in one.shown.text), None)
+
+    async def shown(self, call: Call) -> tuple[TelegramMessage, SlackMessage]:
+        """Both cards, once they are there."""
+        await self.until(lambda: self.telegram_card(call) and self.slack_card(call))
+        one, other = self.telegram_card(call), self.slack_card(call)
+        assert one is not None
+        assert other is not None
+        return one, other
+
+    async def told(self, call: Call, text: str) -> bool:
+        """Whether both cards come to say that."""
+
+        def both() -> bool:
+            one, other = self.telegram_card(call), self.slack_card(call)
+            return bool(one and other and text in one.text and text in other.shown.text)
+
+        await self.until(both)
+        return True
+
+
+@pytest.fixture
+async def town() -> AsyncIterator[Town]:
+    """Both platforms up, the service not yet."""
+    async with TelegramServer() as telegram, SlackServer() as slack:
+        bot = await telegram.bot(sees_bots=True)
+        here = [await telegram.user(f"Tess{number}") for number in range(EACH)]
+        group = await telegram.supergroup("Ops", members=here, bots=[bot.user])
+        await telegram.promote(group, bot.user)
+        app = await slack.app(socket_mode=True)
+        there = [await slack.user(f"Sol{number}") for number in range(EACH)]
+        channel = await slack.channel("ops", members=[*there, app.bot])
+        made = Town(telegram, slack, bot, app, group, channel, here, there)
+        yield made
+        await made.close()
+        await made.store.check_record()
+
+
+async def test_twenty_decide_at_once(town: Town) -> None:
+    """One run, one outcome on both cards, and nineteen are told who was quicker."""
+    await town.open()
+    await town.ready()
+    call = await town.ask()
+    here, there = await town.shown(call)
+    labels = ["✅ Approve", "❌ Reject"]
+    presses = [town.telegram.press(one, here, labels[number % 2]) for number, one in enumerate(town.here)]
+    acts = [town.slack.press(one, there, labels[number % 2]) for number, one in enumerate(town.there)]
+    queries, _ = await asyncio.gather(asyncio.gather(*presses), asyncio.gather(*acts))
+    answers = [(await town.telegram.wait_answer(query)).text for query in queries]
+    await town.until(lambda: len(town.slack.world.ephemerals) == EACH)
+    told = [*answers, *(one.shown.text for one in town.slack.world.ephemerals)]
+    stored = await town.service.ended(call)
+    outcome = "done, approved by" if stored.status is Status.SUCCEEDED else "rejected by"
+
+    assert 19 == sum("was decided already" in text for text in told)
+    assert len(town.executor.ran) == (stored.status is Status.SUCCEEDED)
+    assert 1 == len(await town.store.votes(call.ref))
+    assert await town.told(call, f"{outcome} {stored.decided_by}")
+
+
+async def test_both_cards_show_the_same_digest(town: Town) -> None:
+    """What is approved here is what is seen there."""
+    await town.open()
+    await town.ready()
+    call = await town.ask()
+    here, there = await town.shown(call)
+
+    assert digest_mark(call.digest) in here.text
+    assert digest_mark(call.digest) in there.shown.text
+
+
+async def test_after_a_restart_both_end_the_same(town: Town) -> None:
+    """Whichever is pressed then."""
+    await town.open()
+    await town.ready()
+    call = await town.ask()
+    _, there = await town.shown(call)
+    await town.close()
+    await town.open()
+    await town.ready()
+    await town.slack.press(town.there[0], there, "✅ Approve")
+
+    assert Status.SUCCEEDED is (await town.service.ended(call, PATIENCE_S)).status
+    assert await town.told(call, "done, approved by slack:")
+
+
+@pytest.mark.parametrize("down", ["telegram", "slack"])
+async def test_one_is_down_for_a_while(town: Town, down: str) -> None:
+    """The other decides; the one that was down tells the same once it is back."""
+    await town.open()
+    await town.ready()
+    call = await town.ask()
+    here, there = await town.shown(call)
+    if down == "telegram":
+        await town.telegram.down()
+        await town.slack.press(town.there[0], there, "✅ Approve")
+    else:
+        await town.slack.down()
+        await town.telegram.press(town.here[0], here, "✅ Approve")
+    ended = await town.service.ended(call, PATIENCE_S)
+    await (town.telegram.up() if down == "telegram" else town.slack.up())
+
+    assert Status.SUCCEEDED is ended.status
+    assert await town.told(call, f"done, approved by {ended.decided_by}")
+
+
+async def test_both_are_down_at_the_start(town: Town) -> None:
+    """The service comes up, says what is in the way, and posts and hears once they are back."""
+    await town.telegram.down()
+    await town.slack.down()
+    await town.open()
+    call = await town.ask()
+    await town.until(
+        lambda: len(town.troubles()) == 2 and not any("not connected yet" in one for one in town.troubles())
+    )
+    troubles = town.troubles()
+    await town.telegram.up()
+    await town.slack.up()
+    await town.ready()
+    here, _ = await town.shown(call)
+    await town.telegram.press(town.here[0], here, "✅ Approve")
+
+    assert ["slack", "telegram"] == sorted(trouble.partition(":")[0] for trouble in troubles)
+    assert Status.SUCCEEDED is (await town.service.ended(call, PATIENCE_S)).status
+    assert await town.told(call, "done, approved by telegram:")

@@ -1,0 +1,343 @@
+"""A text client: act as people on a running server by typed lines, and see what they see.
+
+ada: yes                   write (in the chosen channel, or to the app with `in private`)
+ada mention deploy it      write to the app by its name
+ada press 12 Approve       press a button of message 12 (without a number: of the newest with it)
+ada reply 12 no, wait      write in the thread of message 12 (without a number: of the app's newest)
+ada react 12 +1            react to it (the same without a number; -1, ok_hand, an emoji)
+ada unreact 12 +1          take that back
+ada edit 12 text           change one's message
+ada delete 12              delete it
+ada command pending        give the app's slash command
+ada submit reason text     send the form in front of her, its fields filled in: one, or label=text;label=text
+ada close                  close it
+in ops / in private        choose the channel to act in
+show                       print all channels
+advance 150                move the clock
+down / up                  refuse connections / listen again
+help / quit
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import sys
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Final
+
+from .lookup import ControlError
+from .server import SlackServer
+from .state import App, Channel, Message, User, View
+
+PRIVATE: Final = "private"
+PEOPLE: Final = ("Ada", "Ben")
+
+Say = Callable[[str], None]
+
+
+class Terminal:
+    """Understands typed lines and prints what happens; `say` prints one line."""
+
+    def __init__(self, server: SlackServer, say: Say, place: str = PRIVATE) -> None:
+        self.server = server
+        self.place = place
+        self._say = say
+        self._numbers: dict[str, int] = {}
+        self._printed: dict[str, object] = {}
+        self._acts = {
+            "mention": self._mention,
+            "press": self._press,
+            "reply": self._reply,
+            "react": self._react,
+            "unreact": self._unreact,
+            "edit": self._edit,
+            "delete": self._delete,
+            "command": self._command,
+            "submit": self._submit,
+            "close": self._close,
+        }
+        self._orders = {
+            "in": self._in,
+            "show": self._show,
+            "advance": self._advance,
+            "down": self._down,
+            "up": self._up,
+            "help": self._help,
+        }
+
+    async def obey(self, line: str) -> bool:
+        """Carry out one line; False to end. What can't be done is said, not raised."""
+        words = line.split()
+        if not words:
+            return True
+        if words[0] in {"quit", "exit"}:
+            return False
+        try:
+            await self._carry_out(line, words)
+        except ControlError as error:
+            self._say(f"? {error}")
+        except (ValueError, IndexError):
+            self._say("? not understood; try help")
+        return True
+
+    async def watch(self) -> None:
+        """Print messages, edits, whispers and forms as they come, until cancelled."""
+        while True:
+            change = self.server.platform.change()
+            self.look()
+            await change.wait()
+
+    def look(self) -> None:
+        """Print what was not printed yet."""
+        for channel in list(self.server.world.channels.values()):
+            for message in list(channel.messages.values()):
+                self._print(message.ts, message.edits, lambda m=message: self._line(m))  # type: ignore[misc]
+        for message in list(self.server.world.ephemerals):
+            self._print(message.ts, message.edits, lambda m=message: self._line(m))  # type: ignore[misc]
+        for view in list(self.server.world.views.values()):
+            if view.open:
+                state = view.hash, tuple(view.errors.items())
+                self._print(view.id, state, lambda v=view: self._form(v))  # type: ignore[misc]
+
+    def _print(self, key: str, state: object, line: Callable[[], str]) -> None:
+        if key not in self._printed or self._printed[key] != state:
+            self._printed[key] = state
+            self._say(line())
+
+    def _line(self, message: Message) -> str:
+        channel = self.server.world.channels[message.channel_id]
+        author = self.server.world.users.get(message.user_id)
+        number = self._numbers.setdefault(message.ts, len(self._numbers) + 1)
+        return line_of(channel, message, number, author.real_name if author else message.username)
+
+    def _form(self, view: View) -> str:
+        person = self.server.world.users[view.user_id].real_name
+        fields = ", ".join(one.label for one in view.fields)
+        errors = "".join(f" ! {text}" for text in view.errors.values())
+        return f"  ({person} has the form {view.title!r} with {fields or 'no fields'}{errors})"
+
+    async def _carry_out(self, line: str, words: list[str]) -> None:
+        if words[0] in self._orders:
+            await self._orders[words[0]](words[1:])
+        elif words[0].endswith(":"):
+            person = await self.server.person(words[0][:-1])
+            await self.server.say(person, self._room(person), _rest(line, 1))
+        else:
+            await self._act(words[0], words[1:])
+
+    async def _act(self, name: str, words: list[str]) -> None:
+        act = self._acts.get(words[0] if words else "")
+        if act is None:
+            raise ControlError("not understood; try help")
+        await act(await self.server.person(name), words[1:])
+
+    @property
+    def _app(self) -> App:
+        return next(iter(self.server.world.apps.values()))
+
+    def _room(self, person: User) -> Channel:
+        everyone = frozenset({person.id, self._app.user_id})
+        if self.place == PRIVATE:
+            return self.server.platform.direct(everyone, person.team_id)[0]
+        found = self.server.world.channel_called(self.place, person.team_id)
+        if found is None:
+            raise ControlError(f"there is no channel {self.place}")
+        return found
+
+    def _seen(self, person: User) -> list[Message]:
+        """Return what a person sees of apps where they are, newest first."""
+        room = self._room(person)
+        whispered = [one for one in self.server.world.ephemerals if one.visible_to == person.id]
+        return sorted([*room.messages.values(), *whispered], key=lambda one: one.ts, reverse=True)
+
+    def _named(self, person: User, words: list[str], button: str = "") -> tuple[Message, str]:
+        """Return the message that the words begin with the number of, or the app's newest; and the rest."""
+        number = int(words[0]) if words and words[0].isdecimal() else 0
+        rest = " ".join(words[1:] if number else words)
+        wanted = button or rest.lower()
+        for message in self._seen(person):
+            numbered = self._numbers.get(message.ts) == number
+            newest = message.bot_id and (not button or wanted in " ".join(message.labels).lower())
+            if numbered if number else newest:
+                return message, rest
+        raise ControlError("there is no such message")
+
+    async def _mention(self, person: User, words: list[str]) -> None:
+        await self.server.mention(person, self._room(person), " ".join(words))
+
+    async def _press(self, person: User, words: list[str]) -> None:
+        label = " ".join(words[1:] if words[0].isdecimal() else words)
+        message, _ = self._named(person, words, label.lower())
+        await self.server.press(person, message, label)
+
+    async def _reply(self, person: User, words: list[str]) -> None:
+        message, text = self._named(person, words)
+        await self.server.say(person, self.server.world.channels[message.channel_id], text, thread=message)
+
+    async def _react(self, person: User, words: list[str]) -> None:
+        message, emoji = self._named(person, words)
+        await self.server.react(person, message, emoji)
+
+    async def _unreact(self, person: User, words: list[str]) -> None:
+        message, emoji = self._named(person, words)
+        await self.server.react(person, message, emoji, remove=True)
+
+    async def _edit(self, person: User, words: list[str]) -> None:
+        message, text = self._named(person, words)
+        await self.server.edit(person, message, text)
+
+    async def _delete(self, person: User, words: list[str]) -> None:
+        message, _ = self._named(person, words)
+        await self.server.delete(person, message)
+
+    async def _command(self, person: User, words: list[str]) -> None:
+        name = min(self._app.commands, default="")
+        await self.server.command(person, self._room(person), name, " ".join(words))
+
+    async def _submit(self, person: User, words: list[str]) -> None:
+        view = await self._top(person)
+        text = " ".join(words)
+        labels = [one.label for one in view.fields]
+        pairs = [one.split("=", 1) for one in text.split(";")] if "=" in text else []
+        values = {name.strip(): value for name, value in pairs} or dict.fromkeys(labels[:1], text)
+        await self.server.submit(person, view, values)
+
+    async def _close(self, person: User, _words: list[str]) -> None:
+        await self.server.close(person, await self._top(person))
+
+    async def _top(self, person: User) -> View:
+        views = await self.server.views(person)
+        if not views:
+            raise ControlError("there is no form")
+        return views[-1]
+
+    async def _in(self, words: list[str]) -> None:
+        if words[0] != PRIVATE:
+            await self.server.room(words[0])
+        self.place = words[0].removeprefix("#")
+
+    async def _show(self, _words: list[str]) -> None:
+        for channel in self.server.world.channels.values():
+            for message in channel.messages.values():
+                self._say(self._line(message))
+
+    async def _advance(self, words: list[str]) -> None:
+        await self.server.advance(float(words[0]))
+
+    async def _down(self, _words: list[str]) -> None:
+        await self.server.down()
+
+    async def _up(self, _words: list[str]) -> None:
+        await self.server.up()
+
+    async def _help(self, _words: list[str]) -> None:
+        self._say((__doc__ or "").strip())
+
+
+def line_of(channel: Channel, message: Message, number: int, author: str) -> str:
+    """Return a message as one line: channel, number, author, text, buttons."""
+    where = f"#{channel.name}" if channel.name else "private"
+    thread = " (thread)" if message.is_reply else ""
+    edited = " (edited)" if message.edits else ""
+    whisper = " (only for one)" if message.visible_to else ""
+    buttons = "".join(f" [{label}]" for label in message.labels)
+    return f"{where} {number} {author}{thread}{edited}{whisper}: {message.shown.text}{buttons}"
+
+
+def _rest(line: str, words: int) -> str:
+    """Return a line without its first words."""
+    parts = line.split(maxsplit=words)
+    return parts[words] if len(parts) > words else ""
+
+
+async def _typed() -> AsyncIterator[str]:
+    """Yield the lines of standard input; a thread reads them, so that quitting need not wait."""
+    loop = asyncio.get_running_loop()
+    lines: asyncio.Queue[str] = asyncio.Queue()
+
+    def read() -> None:
+        for line in sys.stdin:
+            loop.call_soon_threadsafe(lines.put_nowait, line)
+        loop.call_soon_threadsafe(lines.put_nowait, "quit")
+
+    threading.Thread(target=read, daemon=True).start()
+    while True:
+        yield await lines.get()
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.wire.slack",
+        description="A Slack of ours on loopback, with people to act as.",
+        epilog="example: python -m tests.wire.slack --person Ada --person Ben --channel ops",
+    )
+    parser.add_argument("--port", type=int, default=0, help="of the Web API (default: any)")
+    parser.add_argument("--control-port", type=int, default=0, help="of the control (default: any)")
+    parser.add_argument("--bot-token", default="", help="xoxb-... of the app (default: made up)")
+    parser.add_argument("--app-token", default="", help="xapp-... of the app (default: made up)")
+    parser.add_argument("--signing-secret", default="", help="of the app (default: made up)")
+    parser.add_argument("--request-url", default="", help="where to post to (default: Socket Mode)")
+    parser.add_argument("--person", action="append", default=[], dest="people", metavar="NAME", help="who is there")
+    parser.add_argument("--channel", default="", metavar="NAME", help="a channel with all of them and the app")
+    return parser.parse_args(argv)
+
+
+async def furnish(server: SlackServer, options: argparse.Namespace) -> list[str]:
+    """Make app, people and channel, and return the lines that say how to point an app at the server."""
+    app = await server.app(
+        bot_token=options.bot_token,
+        app_token=options.app_token,
+        signing_secret=options.signing_secret,
+        request_url=options.request_url,
+        socket_mode=not options.request_url,
+    )
+    people = [await server.user(name) for name in options.people or PEOPLE]
+    rooms = [await server.channel(options.channel, members=[*people, app])] if options.channel else []
+    return [
+        "In another terminal, before `sayso run` or `sayso doctor`:",
+        "",
+        f"export SAYSO_SLACK__BOT_TOKEN={app.bot_token}",
+        f"export SAYSO_SLACK__APP_TOKEN={app.app_token}",
+        f"export SAYSO_SLACK__SIGNING_SECRET={app.signing_secret}",
+        f"export SAYSO_SLACK__API={server.api_url}",
+        "",
+        f"app      {app.name}  @{app.bot.name}  {app.user_id}",
+        *(f"person   {one.real_name}  slack:{one.team_id}/{one.id}" for one in people),
+        *(f"channel  #{one.name}  slack:{one.team_id}/{one.id}" for one in rooms),
+        f"control  {server.control_url}",
+        "",
+        "Type help for what people can do.",
+    ]
+
+
+def _print(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+async def run(options: argparse.Namespace, lines: AsyncIterator[str], say: Say) -> None:
+    """Serve until `quit` or the end of the lines."""
+    async with SlackServer(port=options.port, control_port=options.control_port) as server:
+        for line in await furnish(server, options):
+            say(line)
+        terminal = Terminal(server, say, options.channel or PRIVATE)
+        watching = asyncio.create_task(terminal.watch())
+        await _obey_all(terminal.obey, lines)
+        terminal.look()
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)
+
+
+async def _obey_all(obey: Callable[[str], Awaitable[bool]], lines: AsyncIterator[str]) -> None:
+    async for line in lines:
+        if not await obey(line):
+            return
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run the client."""
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(run(_arguments(argv), _typed(), _print))

@@ -1,0 +1,116 @@
+"""A real service over the fakes, on a Slack server of ours: over HTTP as in life, by Socket Mode or by requests."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from adapters.http.shell import Server, app, body_of
+from adapters.slack.receiver import SOURCE
+from adapters.slack.webhook import PATH
+from bot.service import Service
+from bot.settings import SlackSettings
+from bot.slack import Slack, build_chat
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from adapters.slack.chat import SlackChat
+    from hitl.gate import Gate
+    from tests.wire.slack import App, SlackServer
+
+#: How long the two sides may take to have nothing left to say to each other.
+PATIENCE_S = 15.0
+
+
+@dataclass(slots=True)
+class Wired:
+    """The two sides and what connects them."""
+
+    server: SlackServer
+    app: App
+    service: Service
+    chat: SlackChat
+    slack: Slack
+    http: Server | None = None
+
+    async def settle(self) -> None:
+        """Until nothing is on its way: no delivery, no event, no run, no message."""
+        async with asyncio.timeout(PATIENCE_S):
+            quiet = 0
+            while quiet < 3:
+                quiet = quiet + 1 if await self._quiet() else 0
+                await asyncio.sleep(0.005)
+
+    async def _quiet(self) -> bool:
+        service = self.service
+        busy = (service._sending, service._running, service.store._outbox)  # type: ignore[attr-defined] # noqa: SLF001 - MemoryStore's
+        under_way = any(one.state == "waiting" for one in self.server.platform.deliveries)
+        return self.slack.intake.idle and not under_way and not await service.store.incoming() and not any(busy)
+
+
+def slack_settings(server: SlackServer, account: App, **more: Any) -> SlackSettings:
+    """As an operator would set them, but in more of a hurry."""
+    fields: dict[str, Any] = {
+        "bot_token": account.bot_token,
+        "app_token": account.app_token,
+        "signing_secret": account.signing_secret,
+        "api": server.api_url,
+        "pace": 0,
+        "timeout_s": 5.0,
+    }
+    return SlackSettings(**(fields | more))
+
+
+@contextlib.asynccontextmanager
+async def wired(
+    server: SlackServer, account: App, gate: Callable[[], Gate], *, receive: str = "socket", **settings: Any
+) -> AsyncIterator[Wired]:
+    """The service at work, for as long as the context lasts."""
+    chosen = slack_settings(server, account, receive=receive, **settings)
+    guard = gate()
+    chat = build_chat(chosen, guard.store, guard.keys, guard.people)
+    async with contextlib.AsyncExitStack() as parts:
+        parts.push_async_callback(chat.close)
+        service = Service(guard, {SOURCE: chat})
+        slack = Slack(chosen, chat, service)
+        wires = Wired(server, account, service, chat, slack)
+        parts.push_async_callback(service.stop)
+        await service.start()
+        if receive == "http":
+            wires.http = await serving(parts, slack)
+            await server.point(account, f"http://127.0.0.1:{wires.http.port}{PATH}")
+        else:
+            await server.socket_mode(account)
+        parts.push_async_callback(slack.stop)
+        await slack.start()
+        await up(slack)
+        yield wires
+
+
+async def serving(parts: contextlib.AsyncExitStack, slack: Slack) -> Server:
+    """The HTTP shell with Slack's route on it, until `parts` ends."""
+
+    async def ready() -> list[str]:
+        return list(slack.troubles())
+
+    server = Server(app(ready, slack.routes(body_of)), host="127.0.0.1", port=0)
+    task = asyncio.create_task(server.serve())
+    while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
+        await asyncio.sleep(0.005)
+
+    async def stop() -> None:
+        server.should_exit = True
+        await task
+
+    parts.push_async_callback(stop)
+    return server
+
+
+async def up(slack: Slack) -> None:
+    """Wait until whatever happens on Slack reaches us."""
+    async with asyncio.timeout(PATIENCE_S):
+        while slack.troubles():  # noqa: ASYNC110 - troubles are asked for, by probes too
+            await asyncio.sleep(0.005)

@@ -12,7 +12,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench bench-peers lock fuzz thirdparty deploy-telegram
+.PHONY: help setup demo test check bench bench-peers lock fuzz thirdparty deploy-telegram deploy-slack
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -48,6 +48,9 @@ bench-peers: $(STAMP) ## measure the peers, in an environment of their own
 
 deploy-telegram: $(STAMP) ## tell Telegram about this bot (ARGS=--remove takes it back)
 	@$(BIN)/python deploy/telegram/deploy.py $(ARGS)
+
+deploy-slack: $(STAMP) ## check Slack's tokens, scopes and channels (ARGS=--manifest prints the app's manifest)
+	@$(BIN)/python deploy/slack/deploy.py $(ARGS)
 
 thirdparty: $(THIRDPARTY)/.made ## our servers and clients against those that others wrote (ARGS=... goes to pytest)
 	@$(THIRDPARTY)/bin/pytest -m thirdparty tests/thirdparty $(ARGS)

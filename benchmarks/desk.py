@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from adapters.executors.registry import Context, Registry
 from bot.compose import Running, compose
 from hitl.limits import Limits
-from hitl.model import Action, Ask, Call, Kind, Reply, Risk, Runs, State, Status, Verb, Verdict
+from hitl.model import Action, Ask, Call, Kind, PolicyCall, Reply, Risk, Runs, State, Status, Verb, Verdict
 from hitl.people import Conversation, Directory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from pathlib import Path
-    from typing import Any, Self
+    from typing import Self
 
     from hitl.ports import PolicySource
 
@@ -41,9 +41,9 @@ class Patient:
         """Itself."""
         return self
 
-    def judge(self, tools: str, tool: str, args: Mapping[str, Any], cwd: str | None) -> Verdict:
+    def judge(self, call: PolicyCall) -> Verdict:
         """Always the same."""
-        del tools, tool, args, cwd
+        del call
         return self._verdict
 
 

@@ -1,4 +1,4 @@
-"""Us beside LangGraph, in one run on one machine: `python -m benchmarks.peers`, in the peers' environment.
+"""Us beside LangGraph and cedarpy, in one run on one machine: `python -m benchmarks.peers`, in the peers' environment.
 
 LangGraph stores to its own SQLite saver; each durability mode runs, and the best one of them counts in every row. Ours
 runs as a process of the main environment (`.venv/bin/python`, or what SAYSO_PYTHON names). Order: ours, each mode,
@@ -61,6 +61,27 @@ class Run:
             self.results[_OURS, "cold"].append(self._ours.run("coldstart", ours))
             self.results[MODES[0], "cold"].append(self._theirs.run("graph", theirs, "cold", MODES[0], number))
 
+    def measure_verdicts(self) -> None:
+        """The same rules and calls, judged by both engines."""
+        place = self._fresh()
+        self.results[_OURS, "verdicts"].append(self._ours.run("verdicts", place))
+        self.results["cedarpy", "verdicts"].append(self._theirs.run("cedar", place))
+
+    def verdict_rows(self) -> Iterator[Row]:
+        """Theirs over ours, so that more is better."""
+        ours, theirs = self.results[_OURS, "verdicts"], self.results["cedarpy", "verdicts"]
+        for size in ("20", "200", "2000"):
+            quick = median(ours, size, "p50")
+            yield Row(
+                f"verdict by cedarpy, {median(ours, size, 'rules'):g} rules (floor: ours)",
+                median(theirs, size, "p50") * _US,
+                "us",
+                median(theirs, size, "p99") * _US,
+                quick * _US,
+                Budget(">=", 50) if size == "200" else None,
+                median(ours, "foreign"),
+            )
+
     def rows(self) -> Iterator[Row]:
         """Ours over the best of theirs."""
         yield self._row("cycle, alone", ("alone", "cycle", "p50"), "us", _US, Budget("<=", 0.25))
@@ -104,15 +125,17 @@ def main(arguments: Sequence[str]) -> None:
             "quiet": wait_for_quiet(20.0),
             "sync_before": asdict(syncs(folder)),
             "langgraph": version("langgraph"),
+            "cedarpy": version("cedarpy"),
             "saver": version("langgraph-checkpoint-sqlite"),
         }
         run = Run(folder)
         for _ in range(given.repeats):
             run.measure()
+            run.measure_verdicts()
         run.measure_cold()
         about["sync_after"] = asdict(syncs(folder))
     about["others_cpu"] = Cpu.now().foreign_since(before)
-    rows = list(run.rows())
+    rows = [*run.rows(), *run.verdict_rows()]
     print(table(rows).replace("   floor", "LG best"))
     print(f"LangGraph {about['langgraph']}, SQLite saver {about['saver']}; other processes {about['others_cpu']:.0%}")
     raw = {" ".join(key): results for key, results in run.results.items()}

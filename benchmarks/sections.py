@@ -157,8 +157,29 @@ def slow(bench: Bench) -> Iterator[Row]:
     yield _rate_row("slow disk: cycles/s, 100 in flight", ours, floors, 30)
 
 
+def policy(bench: Bench) -> Iterator[Row]:
+    """Verdicts, by the number of rules; `benchmarks.peers` has another engine's on the same calls."""
+    runs = [bench.run("verdicts") for _ in range(bench.repeats)]
+    for size in ("20", "200", "2000"):
+        rate = median(runs, size, "per_s")
+        yield Row(
+            f"verdict, {median(runs, size, 'rules'):g} rules",
+            median(runs, size, "p50") * _US,
+            "us",
+            median(runs, size, "p99") * _US,
+            budget=Budget("<=", 5, "value", "<= 5 us"),
+            foreign=_foreign(runs),
+            note=f"{rate:,.0f}/s, loaded in {median(runs, size, 'load') * _MS:.0f} ms",
+        )
+    limit = Budget("<=", 3, "value", "<= 3 parses")
+    note = (
+        f"a parse takes {median(runs, 'shell', 'parse') * _US:.1f} us, a verdict {median(runs, 'shell', 'verdict'):.2f}"
+    )
+    yield Row("shell line read, in parses of it", median(runs, "shell", "reading"), "", None, None, limit, note=note)
+
+
 SECTIONS: dict[str, Callable[[Bench], Iterator[Row]]] = {
-    each.__name__: each for each in (alone, flight, pending, cold, expiry, race, slow)
+    each.__name__: each for each in (alone, flight, pending, cold, expiry, race, slow, policy)
 }
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from bot.agent import TOOLS, Plan, Question, understand
 from bot.patience import Patience
-from hitl.answers import NOTHING, Answer, Came
+from hitl.answers import NOTHING, Answer, Came, unknown_call
 from hitl.cards import card, details, outcome_for_agent
 from hitl.errors import InvalidConfirmation, NotApprover, SaysoError
 from hitl.heard import Heard, What
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 #: A press is answered with what came of it, unless that takes longer than this.
 PRESS_WITHIN_S = 1.0
-_QUOTED = 40
 #: Begins every question for a reason.
 _REASON_ASKED = "✍️"
 #: Answers to a press that the one who pressed must not miss.
@@ -412,7 +411,7 @@ class Chats:
             return await self._tell(heard, self._usage("show"), alone=True)
         call = await self._gate.find(heard.text)
         if call is None or not self._may_see(heard, call):
-            return await self._tell(heard, say("refused.unknown", short=heard.text[:_QUOTED]), alone=True)
+            return await self._tell(heard, unknown_call(heard.text), alone=True)
         return await self._show_whole(heard, call)
 
     async def _show_whole(self, heard: Heard, call: Call) -> None:

@@ -8,7 +8,12 @@ from enum import StrEnum
 from hitl.cards import outcome
 from hitl.errors import AlreadyDecided, ConfirmationExpired, SaysoError
 from hitl.model import Call, Decision, Lease
+from hitl.redaction import mask
+from hitl.text import one_line
 from hitl.wording import say
+
+#: Characters of a name that is shown back.
+_NAME = 60
 
 
 class Came(StrEnum):
@@ -68,3 +73,8 @@ def too_late(call: Call) -> SaysoError:
     if call.decision is Decision.EXPIRED:
         return ConfirmationExpired(say("refused.expired", short=call.short, time=f"{call.deadline:%H:%M:%S}"))
     return AlreadyDecided(say("refused.decided", short=call.short, outcome=outcome(call)))
+
+
+def unknown_call(named: str) -> str:
+    """What is said of a name that no call has: it may be anything that somebody typed, a secret too."""
+    return say("refused.unknown", short=one_line(mask(named), _NAME))

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hitl.model import Action, Risk, Verdict
 from hitl.wording import say
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from hitl.model import PolicyCall
 
 _READING = frozenset({"read", "list", "search", "get"})
 _CHANGING = frozenset({"write", "update"})
@@ -27,10 +27,9 @@ class BuiltinPolicy:
 
     digest = hashlib.sha256(repr(("builtin/1", sorted(_READING), sorted(_CHANGING))).encode()).hexdigest()
 
-    def judge(self, tools: str, tool: str, args: Mapping[str, Any], cwd: str | None) -> Verdict:
-        """The verdict; `tools`, `args` and `cwd` make no difference here."""
-        del tools, args, cwd
-        rule, action, risk = _classify([word.lower() for word in _WORD.findall(tool)])
+    def judge(self, call: PolicyCall) -> Verdict:
+        """The verdict; nothing but the tool's name makes a difference here."""
+        rule, action, risk = _classify([word.lower() for word in _WORD.findall(call.tool)])
         return Verdict(
             action=action,
             risk=risk,

@@ -17,7 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from hitl import seals
-from hitl.answers import NOTHING, Answer, Came, Submitted, refuse, too_late
+from hitl.answers import NOTHING, Answer, Came, Submitted, refuse, too_late, unknown_call
 from hitl.canonical import canonical, check_text, digest_of
 from hitl.cards import card, details, is_cut
 from hitl.drafts import Draft, denial, fallback_sentence, recorded
@@ -274,7 +274,7 @@ class Gate:
             return await self._decide_text(reply)
         call = await self.find(reply.target or "")
         if call is None:
-            return (refuse(CallUnknown(say("refused.unknown", short=reply.target))),)
+            return (refuse(CallUnknown(unknown_call(reply.target or ""))),)
         if reply.verb is Verb.DETAILS:
             return (await self._details(reply, call),)
         if reply.verb is None:
@@ -322,7 +322,7 @@ class Gate:
             found = await self.find(aimed)
             if found is None and reading.verdict is Says.UNCLEAR:
                 return None, NOTHING
-            return found, refuse(CallUnknown(say("refused.unknown", short=aimed)))
+            return found, refuse(CallUnknown(unknown_call(aimed)))
         return await self._aim_unaddressed(reply, reading, here)
 
     async def _aim_unaddressed(
@@ -508,7 +508,7 @@ class Gate:
         """Attach a reason to one's own rejection, within 60 seconds of it."""
         call = await self.find(target)
         if call is None:
-            return refuse(CallUnknown(say("refused.unknown", short=target)))
+            return refuse(CallUnknown(unknown_call(target)))
         reason = encodable(reason)
         principal = self.people.principal(identity)
         mine = call.decision is Decision.REJECTED and call.decided_by == principal and not call.reason
@@ -767,7 +767,7 @@ class Gate:
     async def _known(self, target: str) -> Call:
         call = await self.find(target)
         if call is None:
-            raise CallUnknown(say("refused.unknown", short=target))
+            raise CallUnknown(unknown_call(target))
         return call
 
     def _judged_now(self, call: Call) -> Verdict:

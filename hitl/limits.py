@@ -23,13 +23,14 @@ class Limits:
 
     `claim_caller_s` is how long an approval waits for its caller to claim it (this service claims its own in the
     deciding commit). `lease_grace_s` is added to a tool's time limit, which for a caller that runs its own command
-    is `caller_execution_s`. `second_yes_s` and `soonest_second_yes_s` bound the second confirmation of a critical
-    call; `late_reason_s` is how long a reason can follow a rejection. A flood is more than `asks` parked calls of
-    one requester and agent within `asks_within_s`.
+    is `caller_execution_s`; no policy gives a tool of the service more than `execution_s`. `second_yes_s` and
+    `soonest_second_yes_s` bound the second confirmation of a critical call; `late_reason_s` is how long a reason can
+    follow a rejection. A flood is more than `asks` parked calls of one requester and agent within `asks_within_s`.
     """
 
     claim_caller_s: float = 300
     lease_grace_s: float = 10
+    execution_s: int = 3600
     caller_execution_s: float = 3600
     second_yes_s: float = 60
     soonest_second_yes_s: float = 1

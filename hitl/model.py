@@ -75,11 +75,37 @@ class Risk(StrEnum):
 _RANKS = {risk: rank for rank, risk in enumerate(Risk)}
 
 
+class Mode(StrEnum):
+    """What becomes of the policy's verdicts: kept, only recorded, or not asked for at all."""
+
+    ENFORCE = "enforce"
+    MONITOR = "monitor"
+    OFF = "off"
+
+
 class Runs(StrEnum):
     """Who runs an approved call: fixed by the way in, never by what the caller says."""
 
     SERVICE = "service"
     CALLER = "caller"
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyCall:
+    """The part of a call that policies look at.
+
+    `cwd` is the folder that relative paths are meant from. `annotations` are MCP tool hints, None where the tool
+    didn't come over MCP; `trusted_annotations`: the operator trusts that server, so its hints may also loosen.
+    """
+
+    tools: str
+    tool: str
+    args: Mapping[str, Any]
+    cwd: str | None = None
+    annotations: Mapping[str, Any] | None = None
+    trusted_annotations: bool = False
+    requester: str | None = None
+    origin: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

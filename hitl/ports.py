@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from dataclasses import dataclass
     from datetime import datetime
-    from typing import Any
 
     from hitl.model import (
         Ask,
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
         Entry,
         Incoming,
         Lease,
+        PolicyCall,
         Post,
         Preparation,
         Prompt,
@@ -225,8 +225,8 @@ class Policy(Protocol):
     def digest(self) -> str:
         """64 hex digits."""
 
-    def judge(self, tools: str, tool: str, args: Mapping[str, Any], cwd: str | None) -> Verdict:
-        """The verdict on a call. Raises hitl.errors.PolicyInvalid where the rules can't be evaluated."""
+    def judge(self, call: PolicyCall) -> Verdict:
+        """The verdict on a call; a denial for the reason `policy_error` where the rules can't be evaluated on it."""
 
 
 class PolicySource(Protocol):
@@ -237,17 +237,20 @@ class PolicySource(Protocol):
 
 
 class Paths(Protocol):
-    """Questions about the file system that conditions on paths may ask."""
+    """Questions about the file system that conditions on paths may ask, at the moment of the call."""
 
-    def resolve(self, path: str, cwd: str | None) -> str | None:
-        """The path with links and dots resolved, or None where that can't be told."""
+    def resolve(self, path: str, cwd: str) -> str | None:
+        """The absolute path with links and dots resolved, or None where that can't be told."""
+
+    def case_insensitive(self, path: str) -> bool:
+        """Whether the file system at this path takes `A` and `a` for the same name."""
 
 
 class Resolver(Protocol):
-    """Questions about names that conditions on hosts may ask."""
+    """Questions about names that conditions on hosts may ask, at the moment of the call."""
 
-    def addresses(self, host: str) -> Sequence[str] | None:
-        """The addresses of a host name, or None where that can't be told."""
+    def resolve(self, host: str) -> Sequence[str] | None:
+        """Every address of a host name as text, or None where that can't be told."""
 
 
 class Observer(Protocol):

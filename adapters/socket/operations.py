@@ -6,7 +6,7 @@ from functools import singledispatchmethod
 from typing import TYPE_CHECKING, Any, Protocol
 
 from adapters.socket import protocol
-from hitl.answers import Came
+from hitl.answers import Came, unknown_call
 from hitl.errors import CallUnknown, NotApprover
 from hitl.model import Ask, Call, Entry, Kind, Ran, Reply, Result, Runs, Verb
 from hitl.ports import Change, adding
@@ -163,7 +163,7 @@ class Operations:
     async def _readable(self, target: str) -> Call:
         call = await self._gate.find(target)
         if call is None or not self._may_read(call):
-            raise CallUnknown(say("refused.unknown", short=target))
+            raise CallUnknown(unknown_call(target))
         return call
 
     async def _own(self, target: str) -> None:

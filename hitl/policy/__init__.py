@@ -1,1 +1,57 @@
-"""Which calls are allowed, asked about, or denied."""
+"""Which calls are asked about: a document of rules, judged on each call.
+
+    load(text, name=...)          a checked and compiled Policy, or PolicyInvalid with every problem
+    Policy.judge(call)            a Verdict: allow, approve (ask a person) or deny, with risk and reason
+    Policy.explain(call)          each rule that was tried, and why it did or did not hold
+    Policy.lint()                 what loads but is probably not meant
+    presets()                     documents to start from
+    import_foreign(text, format)  other systems' documents, and each place where the verdicts differ on purpose
+    run_expectations(policy, ..)  a file of calls with the verdicts that they should get
+    json_schema()                 the documents' JSON Schema
+    resolved_programs(command)    the programs that a command line or argument list would run
+
+Pure: files, symbolic links and name resolution are behind the protocols in ``ports``.
+"""
+
+from hitl.policy.engine import Policy, digest, load
+from hitl.policy.expectations import Report, Result, run_expectations
+from hitl.policy.foreign import Imported, import_foreign
+from hitl.policy.model import (
+    Action,
+    Explanation,
+    PolicyCall,
+    PolicyInvalid,
+    Problem,
+    Reason,
+    Risk,
+    Tried,
+    Verdict,
+)
+from hitl.policy.presets import presets
+from hitl.policy.rows import evaluate_row
+from hitl.policy.schema import json_schema
+from hitl.policy.shell import resolved_programs
+
+__all__ = [
+    "Action",
+    "Explanation",
+    "Imported",
+    "Policy",
+    "PolicyCall",
+    "PolicyInvalid",
+    "Problem",
+    "Reason",
+    "Report",
+    "Result",
+    "Risk",
+    "Tried",
+    "Verdict",
+    "digest",
+    "evaluate_row",
+    "import_foreign",
+    "json_schema",
+    "load",
+    "presets",
+    "resolved_programs",
+    "run_expectations",
+]

@@ -298,7 +298,8 @@ def _is_yes(parse: Parse, start: int, end: int) -> bool:
 
 def _reason(parse: Parse, text: str, start: int, after: int, reason_at: int) -> str | None:
     end = len(parse.tokens)
-    if parse.covered(start, end, NO, BEFORE_NO | ALL_OF_THEM)[0] == end:
+    joined = any(parse.role_ends(at, BECAUSE) != NOWHERE for at in range(after, reason_at))
+    if not joined and parse.covered(start, end, NO, BEFORE_NO | ALL_OF_THEM)[0] == end:
         return None
     roles = parse.longest(start)[1]
     sentence = roles & FAULT or (roles & NO_OPEN and after < end and parse.tokens[after].kind is Kind.WORD)

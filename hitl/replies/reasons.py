@@ -12,6 +12,10 @@ def reason_start(parse: Parse, at: int) -> int:
     """Give the token at which the reason begins, after the no that ends before token `at`."""
     end = len(parse.tokens)
     while at < end:
+        because = parse.role_ends(at, BECAUSE)
+        if NOWHERE != because < end:
+            # Whatever follows the connective is the reason, "I need it" too, which elsewhere is only polite.
+            return _past_breaks(parse, because)
         after = _joint(parse, at)
         if after == NOWHERE:
             return at
@@ -39,6 +43,12 @@ def _joint(parse: Parse, at: int) -> int:
         return because
     aside = parse.role_ends(at, POLITE | ALL_OF_THEM)
     return aside if aside == len(parse.tokens) or (aside != NOWHERE and _apart(parse, aside)) else NOWHERE
+
+
+def _past_breaks(parse: Parse, at: int) -> int:
+    while at < len(parse.tokens) and parse.tokens[at].kind is Kind.BREAK:
+        at += 1
+    return at
 
 
 def _apart(parse: Parse, at: int) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hitl.model import Action, Risk, Verdict
-from hitl.people import SHARED_IDENTITIES, Conversation, Directory, belongs
+from hitl.people import SHARED_IDENTITIES, Conversation, Directory, belongs, chat_of
 from hitl.testing import a_call
 from tests.hitl.world import ANN, BOB, NOON, ROOM, SAM, UMA, directory, verdict
 
@@ -144,6 +144,42 @@ def test_a_conversation_names_where_its_cards_go() -> None:
     assert ("slack:T1/C1",) == people.routes_for(ROOM)
     assert ("telegram:1",) == people.routes_for("telegram:1")
     assert (QUIET,) == people.routes_for("terminal:1")
+
+
+def test_routes_may_name_what_a_call_tells() -> None:
+    """Where it was asked, and each approver in private on the platforms that know them; no place twice."""
+    routes = ("origin", "approvers", "slack:T1/C1", "slack:T1/U2")
+    people = directory(
+        principals={"ann": ("slack:T1/U2", "local:7", "telegram:2")},
+        conversations={ROOM: Conversation(ROOM, routes=routes)},
+    )
+
+    assert (ROOM, "slack:T1/U2", "telegram:2", "telegram:3", "slack:T1/C1") == people.routes_for(ROOM, ("ann", BOB))
+    assert () == directory(routes=("origin",)).routes_for("terminal:1", ("ann",))
+
+
+def test_a_thread_on_slack_is_as_its_channel() -> None:
+    """Unless it is listed itself; a topic on Telegram is a place of its own."""
+    channel, thread = "slack:T1/C1", "slack:T1/C1/5.0"
+    people = directory(conversations={place: Conversation(place, approvers=(SAM,)) for place in (channel, ROOM)})
+    narrower = directory(
+        conversations={channel: Conversation(channel, approvers=(SAM,)), thread: Conversation(thread, approvers=())}
+    )
+
+    assert (SAM,) == people.approvers_for(thread, asked())
+    assert () == narrower.approvers_for(thread, asked())
+    assert (ANN, BOB) == people.approvers_for(f"{ROOM}/7", asked())
+
+
+def test_all_threads_of_a_channel_are_one_place() -> None:
+    """A call is decided by its name in any of them, and in no other channel; topics on Telegram are apart."""
+    slack = a_call(NOON, origin="slack:T1/C1/5.0", routes=("slack:T1/C1/5.0",))
+    telegram = a_call(NOON, origin="telegram:-1/7", routes=("telegram:-1/7",))
+
+    assert [True] * 3 == [belongs(slack, place) for place in ("slack:T1/C1", "slack:T1/C1/5.0", "slack:T1/C1/6.0")]
+    assert [False] * 2 == [belongs(slack, place) for place in ("slack:T1/C2", "slack:T2/C1")]
+    assert [True, False] == [belongs(telegram, place) for place in ("telegram:-1/7", "telegram:-1")]
+    assert ["slack:T1/C1", "telegram:-1"] == [chat_of(slack.origin), chat_of(telegram.origin)]
 
 
 def test_a_card_belongs_where_it_was_asked_and_where_it_stands() -> None:

@@ -18,11 +18,11 @@ import pytest
 from adapters.socket.protocol import LONGEST_LINE
 from adapters.socket.server import SocketServer
 from hitl.answers import Answer, Submitted
+from hitl.builtin import BuiltinSource
 from hitl.errors import Unavailable
 from hitl.gate import Gate
 from hitl.model import Ask, Call, Reply
 from hitl.people import Directory
-from hitl.policy.builtin import BuiltinSource
 from hitl.testing import MemoryStore, ScriptedExecutor, SetClock
 from hitl.tokens import Keyring
 

@@ -1,0 +1,5 @@
+"""Where policy documents are kept: named files in a list of folders."""
+
+from adapters.policies.folders import FolderSource, PolicyMissing, PolicyWritable
+
+__all__ = ["FolderSource", "PolicyMissing", "PolicyWritable"]

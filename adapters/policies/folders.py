@@ -1,0 +1,80 @@
+"""Named policies in a list of folders: ``production`` is the first ``production.yaml`` (or ``.yml``, ``.json``) found.
+
+PolicyMissing    no folder has a document of that name, or one has two
+PolicyWritable   someone else could change the document, so it is not read
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+from hitl.policy.ports import Document
+
+_FORMATS = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,99}")
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+_MAX_BYTES = 4_000_000
+
+
+class PolicyMissing(LookupError):
+    """There is no document of that name to be used; the message says where was looked."""
+
+
+class PolicyWritable(PermissionError):
+    """The document, or its folder, could be changed by another user."""
+
+
+class FolderSource:
+    """Reads named documents from folders, the first that has one.
+
+    A file or folder that is owned by another user than this process's or root, or that its group or others may write
+    to, is refused: whoever can write the policy can approve everything. (A folder with the sticky bit keeps others'
+    hands off the file.)
+    """
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self._folders = tuple(folders)
+
+    def read(self, name: str) -> Document:
+        """The document of that name.
+
+        Raises:
+            PolicyMissing: there is none, there are two in one folder, or the name is not one.
+            PolicyWritable: others could change it.
+        """
+        if _NAME.fullmatch(name) is None:
+            raise PolicyMissing(f"{name!r} is not a name of a policy: letters, digits, '_', '-' and '.' only")
+        for folder in self._folders:
+            found = [folder / f"{name}{suffix}" for suffix in _FORMATS if (folder / f"{name}{suffix}").exists()]
+            if len(found) > 1:
+                raise PolicyMissing(f"{folder} has more than one policy {name!r}: {', '.join(map(str, found))}")
+            if found:
+                return _read(name, found[0])
+        raise PolicyMissing(f"no policy {name!r} in {', '.join(map(str, self._folders)) or 'any folder: none is set'}")
+
+
+def _read(name: str, path: Path) -> Document:
+    """Read through one open file, so that what was checked is what is read."""
+    _refuse_writable(path.resolve().parent, path.resolve().parent.stat(), sticky=True)
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    with os.fdopen(descriptor, "rb") as file:
+        _refuse_writable(path, os.fstat(descriptor), sticky=False)
+        content = file.read(_MAX_BYTES + 1)
+    try:
+        return Document(name, str(path), content.decode("utf-8-sig"), _FORMATS[path.suffix])
+    except UnicodeDecodeError as error:
+        raise PolicyMissing(f"{path} is not UTF-8 text") from error
+
+
+def _refuse_writable(path: Path, status: os.stat_result, *, sticky: bool) -> None:
+    if not sticky and not stat.S_ISREG(status.st_mode):
+        raise PolicyWritable(f"{path} is not a file")
+    if status.st_uid not in (0, os.geteuid()):
+        raise PolicyWritable(f"{path} belongs to another user (uid {status.st_uid})")
+    protected = sticky and status.st_mode & stat.S_ISVTX
+    if status.st_mode & _OTHERS_WRITE and not protected:
+        raise PolicyWritable(f"{path} is writable by others; run: chmod go-w {path}")

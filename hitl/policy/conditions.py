@@ -1,0 +1,806 @@
+"""The operators of conditions: what their values may be, and how they judge a call.
+
+Each operator compiles a condition into a function of the call that answers YES, NO or UNSURE (``logic``). It is
+compiled for one of two uses. To *tighten* (deny, approve, raise a risk), any reading of the argument that fits is
+enough. To *loosen* (allow, lower a risk), every reading must fit. ``not`` swaps the two.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+from unicodedata import normalize
+from urllib.parse import unquote
+
+from hitl.policy import hosts, values
+from hitl.policy.globs import BadGlob, Glob, expand_braces, glob
+from hitl.policy.logic import NO, UNSURE, YES, opposite
+from hitl.policy.model import PolicyCall
+from hitl.policy.paths import PathScope, plain_path
+from hitl.policy.ports import Paths, Resolver
+from hitl.policy.shell import Reading, read_argv, read_line
+from hitl.policy.shell.lists import Prefixes, Programs, plain_tokens
+
+ANYWHERE: Final = "*"  # the key that stands for every value at any depth
+MAX_SUBJECT = 1_000_000
+MAX_PATH = 4096
+_MAX_DIGITS = 400
+_MAX_WILD = 256
+_MIN_HINT = 3
+
+
+class BadValue(ValueError):
+    """A condition's value that the operator cannot use; the message says what it takes."""
+
+
+class Scope:
+    """One call while it is judged: its arguments, and the readings that several conditions share."""
+
+    __slots__ = ("_path_scope", "_paths", "_readings", "args", "call", "resolver")
+
+    def __init__(self, call: PolicyCall, paths: Paths | None, resolver: Resolver | None) -> None:
+        self.call = call
+        self.args = call.args
+        self.resolver = resolver
+        self._paths = paths
+        self._path_scope: PathScope | None = None
+        self._readings: dict[str, Reading | None] | None = None
+
+    @property
+    def textual_paths(self) -> bool:
+        """Whether paths are judged by their text alone."""
+        return self._paths is None
+
+    @property
+    def paths(self) -> PathScope:
+        """Where the call's paths are judged."""
+        if self._path_scope is None:
+            self._path_scope = PathScope(self.call.cwd, self._paths)
+        return self._path_scope
+
+    def shell(self, key: str) -> Reading | None:
+        """The reading of a command argument; None if there is no such argument."""
+        readings = self._readings
+        if readings is None:
+            readings = self._readings = {}
+        elif key in readings:
+            return readings[key]
+        found = readings[key] = _read_command(self.args, key)
+        return found
+
+    def programs(self) -> tuple[str, ...]:
+        """The programs of every command that was read."""
+        readings = self._readings
+        if readings is None:
+            return ()
+        found = [reading.programs() for reading in readings.values() if reading is not None]
+        return found[0] if len(found) == 1 else tuple(dict.fromkeys(name for names in found for name in names))
+
+
+def _command_of(args: Mapping[str, Any], key: str) -> tuple[Any, list[str]]:
+    """The value that holds a command, and the arguments that a call gives beside it in ``args``."""
+    if key in ("command", "args"):
+        return args.get("command", values.MISSING), _tokens(args["args"]) if "args" in args else []
+    return values.lookup(args, values.pointer(key)), []
+
+
+def _read_command(args: Mapping[str, Any], key: str) -> Reading | None:
+    command, extra = _command_of(args, key)
+    if type(command) is str:
+        return read_line(command) if not extra else _with_arguments(args, command, extra)
+    if command is values.MISSING:
+        return read_argv(extra) if extra else None
+    if isinstance(command, list | tuple):
+        return read_argv([*_tokens(command), *extra])
+    if isinstance(command, Mapping):
+        reading = Reading()
+        reading.hide("the command is neither text nor a list")
+        return reading
+    return _with_arguments(args, values.text(command), extra)
+
+
+def _with_arguments(args: Mapping[str, Any], line: str, extra: list[str]) -> Reading:
+    """A program and its arguments given apart: as started without a shell, and as a shell would read them."""
+    whole = " ".join((line, *extra))
+    if _shell_mode(args):
+        return read_line(whole)
+    reading = read_argv([*line.split(), *extra])
+    if not line.isidentifier() or isinstance(args.get("args"), str):
+        reading.add(read_line(whole))
+    return reading
+
+
+def plain_words(args: Mapping[str, Any], key: str) -> Sequence[str] | None:
+    """The words of a command that is plainly a program with arguments; None with shell syntax or a shell asked for."""
+    command, extra = _command_of(args, key)
+    if _shell_mode(args):
+        return None
+    if isinstance(command, str) and command.strip():
+        return plain_tokens([*command.split(), *extra])
+    return plain_tokens([*_tokens(command), *extra] if isinstance(command, list | tuple) else extra)
+
+
+def _tokens(value: Any) -> list[str]:
+    if value is None or isinstance(value, Mapping):
+        return [] if value is None else [values.text(str(value))]
+    if isinstance(value, list | tuple):
+        return [values.text(item) if not isinstance(item, list | tuple | Mapping) else str(item) for item in value]
+    return value.split() if isinstance(value, str) else [values.text(value)]
+
+
+def _shell_mode(args: Mapping[str, Any]) -> bool:
+    mode = args.get("shell")
+    return mode is True or (isinstance(mode, str) and mode.strip().lower() in ("true", "1", "yes", "y", "on"))
+
+
+# --- compiling
+
+Test = Callable[[Scope], int]
+Judge = Callable[[Any], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What a condition is compiled for. ``negated``: it stands under a ``not``; ``textual``: compare text forms."""
+
+    loosen: bool
+    negated: bool = False
+    textual: bool = False
+
+    def inside_not(self) -> Use:
+        """The use of what a ``not`` holds."""
+        return Use(not self.loosen, not self.negated, self.textual)
+
+    @property
+    def missing(self) -> int:
+        """What an absent argument answers: it never makes an allow fire through a ``not``."""
+        return UNSURE if self.negated and not self.loosen else NO
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A checked condition: ``value`` is what the operator's ``check`` made of the document's."""
+
+    key: str
+    op: str
+    value: Any
+    match: str = "exact"
+
+
+def over_values(key: str, judge: Judge, use: Use) -> Test:
+    """Apply a judge of single values to an argument: each element of a list, everything in an object."""
+    steps = values.pointer(key)
+    if key == ANYWHERE:
+        return lambda scope: _every(values.leaves(scope.args), judge, use)
+    missing = use.missing
+    name = steps[0]
+
+    def test(scope: Scope) -> int:
+        value = scope.args.get(name, values.MISSING) if len(steps) == 1 else values.lookup(scope.args, steps)
+        if value is values.MISSING:
+            return missing
+        if isinstance(value, str):
+            return judge(value)
+        return _nested(value, judge, use)
+
+    return test
+
+
+def _nested(value: Any, judge: Judge, use: Use) -> int:
+    if isinstance(value, list | tuple):
+        return _every([item for part in value for item in _flat(part)], judge, use) if value else use.missing
+    if isinstance(value, Mapping):
+        found = [judge(leaf) for leaf in values.leaves(value)]
+        return UNSURE if use.loosen or YES not in found else YES
+    return judge(value)
+
+
+def _flat(value: Any) -> Iterable[Any]:
+    return values.leaves(value) if isinstance(value, list | tuple | Mapping) else (value,)
+
+
+def _every(items: Iterable[Any], judge: Judge, use: Use) -> int:
+    found = [judge(item) for item in items]
+    if not found:
+        return use.missing
+    return min(found) if use.loosen else max(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """An operator: the check of its value, how it compiles, and what it says of itself.
+
+    ``seed_check`` is the check in the third seed's dialect, for the operators that it had.
+    """
+
+    check: Callable[[Any], Any]
+    build: Callable[[Condition, Use], Test]
+    takes: str
+    keyed: bool = True
+    seed_check: Callable[[Any], Any] | None = None
+
+
+# --- values of operators
+
+
+def entries(value: Any) -> tuple[str, ...]:
+    """A list written as a list of texts or as one text with commas.
+
+    Raises:
+        BadValue: nothing in it, or entries of another type.
+    """
+    if isinstance(value, str):
+        found = _split(value)
+    elif isinstance(value, list) and all(isinstance(part, str) and part.strip() for part in value):
+        found = tuple(part.strip() for part in value)
+    else:
+        raise BadValue("takes a list of texts, or one text with commas")
+    if not found:
+        raise BadValue("is an empty list")
+    return found
+
+
+def _split(value: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in value.split(",") if part.strip())
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise BadValue("takes a text")
+    return value
+
+
+def _scalar(value: Any) -> Any:
+    if isinstance(value, list | dict):
+        raise BadValue("takes a text, number, true, false or null")
+    return value
+
+
+def _members(value: Any) -> tuple[Any, ...]:
+    if isinstance(value, str):
+        return entries(value)
+    if not isinstance(value, list) or not value:
+        raise BadValue("takes a list with at least one entry")
+    return tuple(_scalar(part) for part in value)
+
+
+def _decimal(value: Any) -> int | Decimal:
+    found = values.number(value)
+    if found is None:
+        raise BadValue("takes a number")
+    return (
+        int(found) if found.adjusted() < _MAX_DIGITS and found == found.to_integral_value() else found
+    )  # compares faster
+
+
+def _flag(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    if value in ("true", "false"):
+        return bool(value == "true")
+    raise BadValue("takes true or false")
+
+
+def _nothing(value: Any) -> bool:
+    if value in (None, "", True, "true"):
+        return True
+    raise BadValue("takes no value")
+
+
+def _pattern(value: Any) -> Any:
+    if not isinstance(value, str) or not value:
+        raise BadValue("takes a regular expression (RE2 syntax)")
+    try:
+        import re2  # noqa: PLC0415 - a native library; loaded with the first regular expression
+    except ImportError as error:
+        raise BadValue("needs google-re2, which is not installed") from error
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(value, options)
+    except re2.error as error:
+        reason = error.args[0]
+        shown = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else reason
+        raise BadValue(f"is not a regular expression that RE2 takes: {shown}") from error
+
+
+_BOUNDS: dict[str, Callable[[Any, Any], bool]] = {
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+}
+
+
+def _sizes(value: Any) -> tuple[tuple[str, int], ...]:
+    bounds = value if isinstance(value, dict) else {"ge": value, "le": value}
+    if not bounds or not set(bounds) <= set(_BOUNDS):
+        raise BadValue("takes a whole number, or lt, le, gt, ge with one")
+    if not all(isinstance(bound, int) and not isinstance(bound, bool) and bound >= 0 for bound in bounds.values()):
+        raise BadValue("takes whole numbers from 0")
+    return tuple(bounds.items())
+
+
+def _globs(value: Any) -> tuple[Glob | None, ...]:
+    patterns = [value] if isinstance(value, str) else value
+    if not isinstance(patterns, list) or not patterns or not all(isinstance(one, str) and one for one in patterns):
+        raise BadValue("takes a glob, or a list of globs")
+    return tuple(_glob(one) for one in patterns)
+
+
+def _glob(pattern: str) -> Glob:
+    try:
+        return glob(pattern)
+    except BadGlob as error:
+        raise BadValue(f"the glob {pattern!r} {error}") from error
+
+
+def _seed_globs(value: Any) -> tuple[Glob | None, ...]:
+    """The compiled glob; None for one that the third seed loads and never matches, which here cannot tell."""
+    pattern = _text(value)
+    try:
+        expand_braces(pattern)
+    except BadGlob as error:
+        raise BadValue(f"the glob {pattern!r} {error}") from error
+    try:
+        return (glob(pattern),)
+    except BadGlob:
+        return (None,)
+
+
+def _hosts(value: Any) -> hosts.HostList:
+    return _host_list(entries(value))
+
+
+def _host_list(found: tuple[str, ...]) -> hosts.HostList:
+    try:
+        return hosts.HostList.of(found)
+    except ValueError as error:
+        raise BadValue(str(error)) from error
+
+
+def _classes(value: Any) -> frozenset[str]:
+    found = entries(value)
+    for name in found:
+        if name not in hosts.CLASSES:
+            raise BadValue(f"{name!r} is no class of hosts; there are {', '.join(sorted(hosts.CLASSES))}")
+    return frozenset(found)
+
+
+def _schemes(value: Any) -> frozenset[str]:
+    return frozenset(name.lower() for name in entries(value))
+
+
+def _ports(value: Any) -> frozenset[int]:
+    parts = value if isinstance(value, list) else [value] if isinstance(value, int) else list(entries(value))
+    found = [
+        int(part)
+        for part in parts
+        if not isinstance(part, bool) and str(part).isdecimal() and int(part) <= hosts.MAX_PORT
+    ]
+    if not found or len(found) < len(parts):
+        raise BadValue("takes port numbers")
+    return frozenset(found)
+
+
+def _seed_entries(value: Any) -> tuple[str, ...]:
+    return _split(_text(value))
+
+
+def _seed_hosts(value: Any) -> hosts.HostList:
+    return _host_list(_split(_text(value)))
+
+
+# --- how operators judge
+
+
+def _equal(wanted: Any, use: Use) -> Judge:
+    shown = values.text(wanted)
+    exact = values.number(wanted) if not isinstance(wanted, str) else None
+
+    def judge(value: Any) -> int:
+        if use.textual or (isinstance(wanted, str) and isinstance(value, str)):
+            return YES if values.text(value) == shown else NO
+        if exact is not None and isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+            return YES if values.number(value) == exact else NO
+        if type(value) is type(wanted):
+            return YES if value == wanted else NO
+        if values.text(value) == shown or (exact is not None and values.number(value) == exact):
+            return UNSURE if use.loosen else YES
+        return NO
+
+    return judge
+
+
+def _build_eq(condition: Condition, use: Use) -> Test:
+    return over_values(condition.key, _equal(condition.value, use), use)
+
+
+def _build_ne(condition: Condition, use: Use) -> Test:
+    equal = _equal(condition.value, use.inside_not())
+    return over_values(condition.key, lambda value: opposite(equal(value)), use)
+
+
+def _build_in(condition: Condition, use: Use) -> Test:
+    judges = [_equal(wanted, use) for wanted in condition.value]
+    texts = frozenset(wanted for wanted in condition.value if isinstance(wanted, str))
+
+    def judge(value: Any) -> int:
+        if isinstance(value, str) and value in texts:
+            return YES
+        return max(each(value) for each in judges)
+
+    return over_values(condition.key, judge, use)
+
+
+def _build_matches(condition: Condition, use: Use) -> Test:
+    match = pattern_set([condition.value])
+
+    def judge(value: Any) -> int:
+        subject = value if isinstance(value, str) else values.text(value)
+        if len(subject) > MAX_SUBJECT or not _encodable(subject):
+            return UNSURE
+        return YES if match(subject) else NO
+
+    return over_values(condition.key, judge, use)
+
+
+def pattern_set(patterns: Sequence[Any]) -> Callable[[str], list[int] | None]:
+    """A search for several RE2 patterns at once: the places of those found. Faster than one search, also for one."""
+    import re2  # noqa: PLC0415 - loaded already, by the patterns
+
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = max(8 << 20, min(len(patterns), 256) << 20)
+    found = re2.Set.SearchSet(options)
+    for pattern in patterns:
+        found.Add(pattern.pattern)
+    found.Compile()
+    match: Callable[[str], list[int] | None] = found.Match
+    return match
+
+
+def _encodable(text: str) -> bool:
+    return text.isascii() or not re.search("[\ud800-\udfff]", text)
+
+
+def _build_bound(condition: Condition, use: Use) -> Test:
+    compare, limit = _BOUNDS[condition.op], condition.value
+
+    def judge(value: Any) -> int:
+        if type(value) is int:
+            return YES if compare(value, limit) else NO
+        found = values.number(value)
+        return UNSURE if found is None else YES if compare(found, limit) else NO
+
+    return over_values(condition.key, judge, use)
+
+
+def _build_exists(condition: Condition, _use: Use) -> Test:
+    steps, wanted = values.pointer(condition.key), condition.value
+    return lambda scope: YES if (values.lookup(scope.args, steps) is not values.MISSING) == wanted else NO
+
+
+def _build_size(condition: Condition, use: Use) -> Test:
+    steps, bounds = values.pointer(condition.key), condition.value
+
+    def test(scope: Scope) -> int:
+        value = values.lookup(scope.args, steps)
+        if value is values.MISSING:
+            return use.missing
+        found = values.size(value)
+        if found is None:
+            return UNSURE
+        return YES if all(_BOUNDS[name](found, bound) for name, bound in bounds) else NO
+
+    return test
+
+
+def _build_glob(condition: Condition, use: Use) -> Test:
+    globs: tuple[Glob | None, ...] = condition.value
+    relevant = _hints(globs) if condition.key == ANYWHERE and not use.loosen else None
+
+    def of(scope: Scope) -> Judge:
+        judge_one = scope.paths.loosens if use.loosen else scope.paths.tightens
+
+        def judge(value: Any) -> int:
+            if value is None:
+                return NO
+            text = value if isinstance(value, str) else values.text(value)
+            if relevant is not None and not relevant(text):
+                return NO
+            if len(text) > MAX_PATH:  # more than a path may have: among values of any kind that is no path
+                return NO if condition.key == ANYWHERE else UNSURE
+            return max(UNSURE if one is None else judge_one(one, text) for one in globs)
+
+        return judge
+
+    slowly = _scoped(condition.key, of, use)
+    only = globs[0]
+    if len(globs) > 1 or only is None or not only.absolute or condition.key[:1] in ("/", ANYWHERE):
+        return slowly
+    return _one_plain_path(condition.key, only, slowly)
+
+
+def _one_plain_path(key: str, only: Glob, slowly: Test) -> Test:
+    """One absolute glob against a path with one reading: a single match, which is what nearly every call comes to."""
+    match, folded = only.sure.fullmatch, only.folded.fullmatch
+    both = only.sure.pattern == only.perhaps.pattern
+
+    def test(scope: Scope) -> int:
+        value = scope.args.get(key)
+        if both and type(value) is str and scope.textual_paths and plain_path(value) and len(value) <= MAX_PATH:
+            if match(value):
+                return YES
+            if not folded(value):
+                return NO
+        return slowly(scope)
+
+    return test
+
+
+def _hints(globs: Sequence[Glob | None]) -> Callable[[str], bool] | None:
+    """A quick test for texts of any kind: could one of the globs cover this? None if they have no literal part."""
+    literals = {_literal(alternative) for one in globs if one is not None for alternative in one.alternatives}
+    if "" in literals or any(one is None or not one.alternatives for one in globs):
+        return None
+    try:
+        search = pattern_set([_Pattern("(?i)" + "|".join(re.escape(literal) for literal in sorted(literals)))])
+    except ImportError:
+        return None
+
+    def relevant(text: str) -> bool:
+        if not text.isascii():
+            text = text.encode("utf-8", "replace").decode()
+            return bool(search(text) or search(normalize("NFKC", text)))
+        if search(text) or (len(text) <= _MAX_WILD and _WILD_PATH(text)):
+            return True
+        return "%" in text and bool(search(unquote(unquote(text))))
+
+    return relevant
+
+
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    pattern: str
+
+
+_WILD_PATH = re.compile(r"\S*[/~$]\S*[*?\[{]\S*|\.\S*[*?\[{]\S*").fullmatch
+
+
+def _literal(alternative: str) -> str:
+    """A text that every path covered by a glob holds: the longest literal part of its last named component."""
+    for component in reversed(alternative.split("/")):
+        parts = re.split(r"\*|\?|\[[^\]]*\]|\\\\.", component)
+        longest = max(parts, key=len)
+        if len(longest) >= _MIN_HINT:
+            return longest
+    return ""
+
+
+def _scoped(key: str, of: Callable[[Scope], Judge], use: Use) -> Test:
+    """As ``over_values``, for judges that look at the call as well."""
+    steps, missing = values.pointer(key), use.missing
+
+    def test(scope: Scope) -> int:
+        if key == ANYWHERE:
+            return _every(values.leaves(scope.args), of(scope), use)
+        value = values.lookup(scope.args, steps)
+        if value is values.MISSING:
+            return missing
+        return _nested(value, of(scope), use)
+
+    return test
+
+
+def _build_host(condition: Condition, use: Use) -> Test:
+    listed: hosts.HostList = condition.value
+
+    def of(scope: Scope) -> Judge:
+        def judge(value: Any) -> int:
+            text = values.text(value)
+            if value is None or not text.strip():
+                return NO
+            url = hosts.read_url(text)
+            if url.host is None:
+                return NO if url.scheme not in ("http", "https") else UNSURE
+            if use.loosen:
+                good = url.sure and not url.userinfo and listed.exactly(url.host)
+                return YES if good else UNSURE if listed.covers(url.host) else NO
+            if listed.covers(url.host) or any(listed.exactly(address) for address in _resolved(scope, url) or ()):
+                return YES
+            return NO if url.sure or url.bare else UNSURE
+
+        return judge
+
+    return _scoped(condition.key, of, use)
+
+
+def _resolved(scope: Scope, url: hosts.Url) -> Sequence[str] | None:
+    """The addresses of the URL's host at the moment of the call; None if they cannot be told, () if not asked."""
+    if scope.resolver is None or url.host is None or url.address is not None:
+        return ()
+    return scope.resolver.resolve(url.host)
+
+
+def _build_class(condition: Condition, use: Use) -> Test:
+    wanted: frozenset[str] = condition.value
+
+    def of(scope: Scope) -> Judge:
+        def judge(value: Any) -> int:
+            url = hosts.read_url(values.text(value))
+            addresses = _resolved(scope, url)
+            found = _all_classes(url, addresses or ())
+            if use.loosen:
+                return (
+                    YES
+                    if found and addresses is not None and found <= wanted
+                    else UNSURE
+                    if not found or found & wanted
+                    else NO
+                )
+            return YES if found & wanted else UNSURE if addresses is None else NO
+
+        return judge
+
+    return _scoped(condition.key, of, use)
+
+
+def _all_classes(url: hosts.Url, addresses: Sequence[str]) -> frozenset[str]:
+    try:
+        return hosts.url_classes(url, addresses)
+    except ValueError:
+        return hosts.url_classes(url) | {"ambiguous"}
+
+
+def _url_part(part: Callable[[hosts.Url], Any]) -> Callable[[Condition, Use], Test]:
+    def build(condition: Condition, use: Use) -> Test:
+        def judge(value: Any) -> int:
+            url = hosts.read_url(values.text(value))
+            found = part(url) in condition.value
+            if use.loosen:
+                return (YES if url.sure else UNSURE) if found else NO
+            return YES if found else NO if url.sure else UNSURE
+
+        return over_values(condition.key, judge, use)
+
+    return build
+
+
+def _build_programs(condition: Condition, use: Use) -> Test:
+    listed = Programs.of(condition.value)
+
+    def test(scope: Scope) -> int:
+        found = None if _lacks(scope, condition, use) else scope.shell(condition.key)
+        return use.missing if found is None or not condition.value else _strict(listed.judge(found), found, use)
+
+    return test
+
+
+def _lacks(scope: Scope, condition: Condition, use: Use) -> bool:
+    """The third seed's conditions need the argument that they name, even where a command could be read from another."""
+    return use.textual and condition.key not in scope.args
+
+
+def _strict(answer: int, reading: Reading, use: Use) -> int:
+    """To loosen, a line with any doubt cannot be told."""
+    return UNSURE if use.loosen and (reading.doubts or not reading.commands) else answer
+
+
+def _build_prefixes(condition: Condition, use: Use) -> Test:
+    listed = Prefixes.of(condition.value)
+
+    def test(scope: Scope) -> int:
+        found = None if _lacks(scope, condition, use) else scope.shell(condition.key)
+        return use.missing if found is None else listed.judge(plain_words(scope.args, condition.key), found)
+
+    return test
+
+
+def _build_resolvable(condition: Condition, use: Use) -> Test:
+    wanted: bool = condition.value
+
+    def test(scope: Scope) -> int:
+        found = scope.shell(condition.key)
+        if found is None:
+            return use.missing
+        resolved = bool(found.commands) and not found.doubts
+        return YES if resolved == wanted else NO
+
+    return test
+
+
+_SUBSTITUTES = ("$(", "`", "<(", ">(", "$[", "${}")
+
+
+def _build_substitution(condition: Condition, use: Use) -> Test:
+    steps = values.pointer(condition.key)
+
+    def test(scope: Scope) -> int:
+        if values.lookup(scope.args, steps) is values.MISSING:
+            return use.missing
+        texts = [leaf for leaf in values.leaves(scope.args) if isinstance(leaf, str)]
+        if any(mark in text for text in texts for mark in _SUBSTITUTES):
+            return YES
+        found = scope.shell(condition.key)
+        return YES if found is not None and found.substitution else NO
+
+    return test
+
+
+def _build_destructive(condition: Condition, use: Use) -> Test:
+    names: tuple[str, ...] = condition.value
+    folded = frozenset(name.casefold() for name in names)
+
+    def test(scope: Scope) -> int:
+        tool = scope.call.tool
+        if condition.match == "substring":
+            return (
+                YES
+                if any(name in (tool if use.loosen else tool.casefold()) for name in (names if use.loosen else folded))
+                else NO
+            )
+        return YES if tool in names or (not use.loosen and tool.casefold() in folded) else NO
+
+    return test
+
+
+# MCP 2026-07-28, tool annotations: what a hint means when it is not given.
+HINTS: Mapping[str, bool] = {
+    "readOnlyHint": False,
+    "destructiveHint": True,
+    "idempotentHint": False,
+    "openWorldHint": True,
+}
+
+
+def hint(call: PolicyCall, name: str) -> tuple[bool, bool]:
+    """A tool hint as claimed, and as it must be taken at worst (an untrusted server's word only tightens)."""
+    worst = HINTS[name]
+    given = (call.annotations or {}).get(name, worst)
+    claimed = given if isinstance(given, bool) else worst
+    return claimed, claimed if call.trusted_annotations else worst
+
+
+def _build_annotation(condition: Condition, use: Use) -> Test:
+    name, wanted = condition.key, condition.value
+
+    def test(scope: Scope) -> int:
+        readings = [reading == wanted for reading in hint(scope.call, name)]
+        return YES if all(readings) else NO if not any(readings) else UNSURE if use.loosen else YES
+
+    return test
+
+
+OPERATORS: Mapping[str, Operator] = {
+    "eq": Operator(_scalar, _build_eq, "a text, number, true, false or null", seed_check=_text),
+    "ne": Operator(_scalar, _build_ne, "a text, number, true, false or null"),
+    "in": Operator(_members, _build_in, "a list of texts or numbers"),
+    "matches": Operator(_pattern, _build_matches, "a regular expression in RE2 syntax, found anywhere in the text"),
+    "lt": Operator(_decimal, _build_bound, "a number"),
+    "le": Operator(_decimal, _build_bound, "a number"),
+    "gt": Operator(_decimal, _build_bound, "a number"),
+    "ge": Operator(_decimal, _build_bound, "a number"),
+    "exists": Operator(_flag, _build_exists, "true or false"),
+    "size": Operator(_sizes, _build_size, "a whole number, or lt, le, gt, ge with one"),
+    "glob": Operator(_globs, _build_glob, "a path glob, or a list of them", seed_check=_seed_globs),
+    "host": Operator(_hosts, _build_host, "hosts, *.domains, addresses or networks", seed_check=_seed_hosts),
+    "host_class": Operator(_classes, _build_class, "classes of hosts"),
+    "url_scheme": Operator(_schemes, _url_part(lambda url: url.scheme), "URL schemes"),
+    "url_port": Operator(_ports, _url_part(lambda url: url.port), "port numbers"),
+    "command_blacklist": Operator(
+        entries, _build_programs, "programs, globs or sub-commands", seed_check=_seed_entries
+    ),
+    "command_ask_always": Operator(
+        entries, _build_programs, "programs, globs or sub-commands", seed_check=_seed_entries
+    ),
+    "command_prefix_allowlist": Operator(entries, _build_prefixes, "beginnings of commands", seed_check=_seed_entries),
+    "command_resolvable": Operator(_flag, _build_resolvable, "true or false"),
+    "no_command_substitution": Operator(_nothing, _build_substitution, "nothing", seed_check=_nothing),
+    "destructive_set": Operator(entries, _build_destructive, "tool names", keyed=False),
+    "annotation": Operator(_flag, _build_annotation, "true or false"),
+}

@@ -1,0 +1,441 @@
+"""The compiled policy: judging a call in microseconds, and saying how it came about.
+
+The rules that can apply to a tool are selected once and kept. Among them, conditions on one argument are indexed
+(``index``): a rule whose indexed condition says NO is not looked at. ``Policy.judge_slowly`` walks every rule; the two
+give the same verdict for every call.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import Any, Literal
+
+from hitl import model
+from hitl.policy import globs, risk, text
+from hitl.policy.conditions import OPERATORS, Condition, Scope, Test, Use
+from hitl.policy.document import SEED, AnyOf, Checked, Level, Not, Rule, When, check
+from hitl.policy.explain import describe
+from hitl.policy.index import Index
+from hitl.policy.lint import findings, impossible
+from hitl.policy.logic import NO, UNSURE, YES, opposite
+from hitl.policy.model import (
+    ACTIONS,
+    RISKS,
+    Action,
+    Explanation,
+    PolicyCall,
+    PolicyInvalid,
+    Problem,
+    Reason,
+    Risk,
+    Tried,
+    Verdict,
+)
+from hitl.policy.ports import Paths, Resolver
+
+_STRENGTH = {action: at for at, action in enumerate(ACTIONS)}
+_MAX_PLANS = 4096
+_MAX_VERDICTS = 256
+_MAX_MESSAGE = 300
+_ERRORS = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError, re.error)
+
+
+def compile_when(when: When, use: Use) -> Test:
+    """A function of the call for a condition, a group or a negation."""
+    if isinstance(when, Condition):
+        return OPERATORS[when.op].build(when, use)
+    if isinstance(when, Not):
+        inner = compile_when(when.part, use.inside_not())
+        return lambda scope: opposite(inner(scope))
+    parts = tuple(compile_when(part, use) for part in when.parts)
+    if isinstance(when, AnyOf):
+        return lambda scope: _any(parts, scope)
+    return parts[0] if len(parts) == 1 else lambda scope: _all(parts, scope)
+
+
+def _all(parts: Iterable[Test], scope: Scope) -> int:
+    result = YES
+    for part in parts:
+        answer = part(scope)
+        if answer == NO:
+            return NO
+        result = min(result, answer)
+    return result
+
+
+def _any(parts: Iterable[Test], scope: Scope) -> int:
+    result = NO
+    for part in parts:
+        answer = part(scope)
+        if answer == YES:
+            return YES
+        result = max(result, answer)
+    return result
+
+
+class Outcome:
+    """What the rules came to; ``verdicts`` keeps it put into words, for each risk that it was met with."""
+
+    __slots__ = ("action", "reason", "rule", "unsure", "verdicts")
+
+    def __init__(self, action: Action, rule: Rule | None, reason: Reason, *, unsure: bool = False) -> None:
+        self.action = action
+        self.rule = rule
+        self.reason = reason
+        self.unsure = unsure
+        self.verdicts: dict[tuple[risk.Assessment, tuple[str, ...]], Verdict] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A rule ready to be tried, with what comes of it if it holds and if it cannot be told."""
+
+    rule: Rule
+    at: int
+    test: Test
+    strength: int
+    level: int | None
+    raises: int | None
+    outcome: Outcome
+    doubt: Outcome
+
+
+def _compile(rule: Rule, at: int, *, seed: bool, reason: Reason = "matched_rule") -> Compiled:
+    level = None if rule.risk is None else RISKS.index(rule.risk)
+    raises = None if rule.at_least is None else RISKS.index(rule.at_least)
+    loosen = rule.action == "allow" or (rule.action is None and raises is None and (level or 0) < risk.HIGH)
+    action = rule.action or "approve"
+    return Compiled(
+        rule,
+        at,
+        compile_when(rule.when, Use(loosen=loosen, textual=seed)),
+        _STRENGTH[action],
+        level,
+        raises,
+        Outcome(action, rule, reason),
+        Outcome("approve", rule, "matched_rule", unsure=True),
+    )
+
+
+def _named(patterns: tuple[str, ...], name: str, *, literal: bool) -> bool:
+    if not patterns:
+        return True
+    return any(
+        pattern == name
+        or (not literal and globs.is_name_glob(pattern) and globs.name_pattern(pattern).match(name) is not None)
+        for pattern in patterns
+    )
+
+
+def _applies(rule: Rule, tools: str, tool: str) -> bool:
+    return _named(rule.tools, tools, literal=rule.literal) and _named(rule.tool, tool, literal=rule.literal)
+
+
+class _Group:
+    """The rules of one list: those for any tool share one index, which all tools use, beside each tool's own."""
+
+    __slots__ = ("_narrow", "_plain_paths", "rules", "wide")
+
+    def __init__(self, rules: Sequence[Compiled], *, plain_paths: bool) -> None:
+        self.rules = tuple(rules)
+        self._plain_paths = plain_paths
+        self.wide = Index([one for one in rules if _is_wide(one.rule)], plain_paths=plain_paths)
+        self._narrow = [one for one in rules if not _is_wide(one.rule)]
+
+    def of(self, tools: str, tool: str) -> Index | None:
+        """The index of the rules for this tool that are not for every tool; None if there are none."""
+        own = [one for one in self._narrow if _applies(one.rule, tools, tool)]
+        return Index(own, plain_paths=self._plain_paths) if own else None
+
+    def candidates(self, own: Index | None, args: Mapping[str, Any]) -> Sequence[Compiled]:
+        """The rules that may hold for a call, in order."""
+        wide = self.wide.candidates(args) if self.wide.rules else ()
+        narrow = () if own is None else own.candidates(args)
+        if not wide or not narrow:
+            return wide or narrow
+        return sorted((*wide, *narrow), key=_place)
+
+    def applying(self, tools: str, tool: str) -> list[Compiled]:
+        """Every rule that is for this tool, found by trying each."""
+        return [one for one in self.rules if _applies(one.rule, tools, tool)]
+
+
+def _is_wide(rule: Rule) -> bool:
+    return not rule.tools and not rule.tool
+
+
+_place = attrgetter("at")
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What applies to one tool. ``quiet``: without a candidate, nothing about the call needs to be read."""
+
+    forbid: Index | None
+    rules: Index | None
+    levels: Index | None
+    raising: tuple[Compiled, ...]
+    shell: str | None
+    quiet: bool
+
+
+_SHELL_TOOLS = re.compile(
+    r"(?:^|[_.\-/:])(?:bash|sh|shell|terminal|command|cmd|exec|execute|run_command|console)(?:$|[_.\-/:])",
+    re.IGNORECASE,
+)
+
+
+class Policy:
+    """A document that was accepted, compiled. Judging changes nothing that a later verdict could depend on."""
+
+    def __init__(
+        self, checked: Checked, name: str, paths: Paths | None = None, resolver: Resolver | None = None
+    ) -> None:
+        self.name = name
+        self.checked = checked
+        self.digest = digest(checked.content)
+        self._paths = paths
+        self._resolver = resolver
+        self._forbid = self._group(checked.forbid, reason="forbidden")
+        self._rules = self._group(checked.rules)
+        self._levels = self._group([rule for rule in checked.risk_rules if rule.at_least is None])
+        self._raising = self._group([rule for rule in checked.risk_rules if rule.at_least is not None])
+        self._plans: dict[tuple[str, str], _Plan] = {}
+        self._unmatched = tuple(Outcome(self._default(level), None, "default_action") for level in RISKS)
+
+    def _group(self, rules: Sequence[Rule], reason: Reason = "matched_rule") -> _Group:
+        seed = self.checked.dialect == SEED
+        compiled = [_compile(rule, at, seed=seed, reason=reason) for at, rule in enumerate(rules)]
+        return _Group(compiled, plain_paths=self._paths is None)
+
+    def with_ports(self, paths: Paths | None = None, resolver: Resolver | None = None) -> Policy:
+        """The same policy, judging paths and hosts also by what they are at the moment of the call."""
+        return Policy(self.checked, self.name, paths, resolver)
+
+    # --- judging
+
+    def judge(self, call: PolicyCall) -> Verdict:
+        """The verdict on a call. Odd arguments raise nothing: what cannot be judged is denied as ``policy_error``."""
+        try:
+            plan = self._plans.get((call.tools, call.tool))
+            if plan is None:
+                plan = self._plan(call.tools, call.tool)
+            args, assessed = call.args, risk.assess(call)
+            forbid = self._forbid.candidates(plan.forbid, args) if self._forbid.rules else ()
+            rules = self._rules.candidates(plan.rules, args)
+            if not rules and not forbid and plan.quiet:
+                return self._verdict(self._unmatched[assessed[0]], assessed, ())
+            scope = Scope(call, self._paths, self._resolver)
+            if not plan.quiet:
+                levels = self._levels.candidates(plan.levels, args)
+                assessed = self._risk(levels, plan.raising, scope, assessed)
+            return self._judged(plan.shell, forbid, rules, scope, assessed)
+        except _ERRORS as error:
+            return self._failed(error)
+
+    def judge_slowly(self, call: PolicyCall) -> Verdict:
+        """The verdict on a call, found by trying every rule in order: what ``judge`` is held to."""
+        try:
+            scope = Scope(call, self._paths, self._resolver)
+            groups = (self._forbid, self._rules, self._levels, self._raising)
+            forbid, rules, levels, raising = (group.applying(call.tools, call.tool) for group in groups)
+            assessed = self._risk(levels, raising, scope, risk.assess(call))
+            return self._judged(_shell_key(call.tools, call.tool), forbid, rules, scope, assessed)
+        except _ERRORS as error:
+            return self._failed(error)
+
+    def _judged(
+        self,
+        shell: str | None,
+        forbid: Iterable[Compiled],
+        rules: Iterable[Compiled],
+        scope: Scope,
+        assessed: risk.Assessment,
+    ) -> Verdict:
+        outcome = self._decide(forbid, rules, scope, assessed[0])
+        if shell is not None:
+            scope.shell(shell)
+        return self._verdict(outcome, assessed, scope.programs())
+
+    def _plan(self, tools: str, tool: str) -> _Plan:
+        if len(self._plans) >= _MAX_PLANS:
+            self._plans.clear()
+        shell = _shell_key(tools, tool)
+        plan = self._plans[tools, tool] = _Plan(
+            self._forbid.of(tools, tool),
+            self._rules.of(tools, tool),
+            self._levels.of(tools, tool),
+            tuple(self._raising.applying(tools, tool)),
+            shell,
+            quiet=shell is None and not self._levels.rules and not self._raising.rules,
+        )
+        return plan
+
+    def _risk(
+        self,
+        setting: Iterable[Compiled],
+        raising: Iterable[Compiled],
+        scope: Scope,
+        assessed: risk.Assessment,
+    ) -> risk.Assessment:
+        """The assessment after the document's own risk rules: the first that sets a level, then all that raise it."""
+        for compiled in setting:
+            answer = compiled.test(scope)
+            if answer == YES or (answer == UNSURE and (compiled.level or 0) > assessed[0]):
+                assessed = compiled.level or 0, self._because(compiled)
+                break
+        for compiled in raising:
+            if (compiled.raises or 0) > assessed[0] and compiled.test(scope) != NO:
+                assessed = compiled.raises or 0, self._because(compiled)
+        return assessed
+
+    def _because(self, compiled: Compiled) -> str:
+        return compiled.rule.message or f"{compiled.rule.name} says so"
+
+    def _decide(self, forbid: Iterable[Compiled], rules: Iterable[Compiled], scope: Scope, level: int) -> Outcome:
+        doubt: Outcome | None = None
+        for compiled in forbid:
+            answer = compiled.test(scope)
+            if answer == YES:
+                return compiled.outcome
+            if answer == UNSURE and doubt is None:
+                doubt = compiled.doubt
+        for compiled in rules:
+            answer = compiled.test(scope)
+            if answer == YES:
+                return compiled.outcome if doubt is None or compiled.strength else doubt
+            if answer == UNSURE and compiled.strength and doubt is None:
+                doubt = compiled.doubt
+        found = self._unmatched[level]
+        return doubt if doubt is not None and found.action == "allow" else found
+
+    def _default(self, level: Risk) -> Action:
+        told = self.checked.risk.get(level)
+        return told.action if told is not None and told.action is not None else self.checked.default_action
+
+    # --- verdicts
+
+    def _verdict(self, outcome: Outcome, assessed: risk.Assessment, programs: tuple[str, ...]) -> Verdict:
+        key = (assessed, programs)
+        found = outcome.verdicts.get(key)
+        if found is None:
+            if len(outcome.verdicts) >= _MAX_VERDICTS:
+                outcome.verdicts.clear()
+            found = outcome.verdicts[key] = self._written(outcome, *assessed, programs)
+        return found
+
+    def _written(self, outcome: Outcome, level: int, why: str, programs: tuple[str, ...]) -> Verdict:
+        rule = None if outcome.unsure else outcome.rule
+        stated = rule.risk if rule is not None else None
+        name = stated or RISKS[level]
+        told = self.checked.risk.get(name, Level())
+        asked = rule if rule is not None and rule.action == "approve" else None
+        return Verdict(
+            action=model.Action(outcome.action),
+            risk=model.Risk(name),
+            rule=outcome.rule.name if outcome.rule is not None else None,
+            reason=outcome.reason,
+            message=self._message(outcome),
+            why=f"{rule.name} says so" if rule is not None and stated else why,
+            timeout_s=(asked and asked.timeout_s) or told.timeout_s or self.checked.timeout_s,
+            execution_s=self.checked.execution_s,
+            approvers=asked.approvers if asked is not None else None,
+            exclude_requester=asked is not None and asked.exclude_requester,
+            require_reason=(asked is not None and asked.require_reason) or told.require_reason,
+            programs=programs,
+            policy=self.digest,
+        )
+
+    def _message(self, outcome: Outcome) -> str | None:
+        rule = outcome.rule
+        if outcome.unsure and rule is not None:
+            return f"{rule.name} could not be told from this call, so a person is asked"
+        return rule.message if rule is not None else None
+
+    def _failed(self, error: Exception) -> Verdict:
+        why = "the policy could not judge this call"
+        outcome = Outcome("deny", None, "policy_error")
+        written = self._written(outcome, risk.HIGH, why, ())
+        return replace(written, message=f"{why}: {type(error).__name__}: {error}"[:_MAX_MESSAGE])
+
+    # --- saying why
+
+    def explain(self, call: PolicyCall) -> Explanation:
+        """The verdict with every rule up to the deciding one, whether it held, and why it did or did not."""
+        scope = Scope(call, self._paths, self._resolver)
+        levels = sorted((*self._levels.rules, *self._raising.rules), key=_written_at)
+        tried = [*self._tried(levels, "risk_rules", scope), *self._tried(self._forbid.rules, "forbid", scope)]
+        if not any(one.outcome == "yes" and one.where == "forbid" for one in tried):
+            tried += self._tried(self._rules.rules, "rules", scope)
+        return Explanation(self.judge(call), tuple(tried))
+
+    def _tried(self, group: Sequence[Compiled], where: str, scope: Scope) -> list[Tried]:
+        found: list[Tried] = []
+        for compiled in group:
+            rule, call = compiled.rule, scope.call
+            if not _applies(rule, call.tools, call.tool):
+                found.append(Tried(rule.name, where, "no", f"is for other tools ({_names(rule)})"))
+                continue
+            answer = compiled.test(scope)
+            use = Use(loosen=rule.action == "allow", textual=self.checked.dialect == SEED)
+            found.append(Tried(rule.name, where, _OUTCOMES[answer], describe(rule.when, scope, use, compile_when)))
+            if answer == YES and where != "risk_rules":
+                break
+        return found
+
+    def lint(self) -> list[Problem]:
+        """What loads but is probably not meant: the document's warnings, and allows before denies that they cover."""
+        found = [*self.checked.warnings, *findings(self.checked)]
+        if self.checked.dialect == SEED:
+            found += impossible(self.checked)
+        return sorted(found, key=lambda problem: problem.line)
+
+
+def _written_at(compiled: Compiled) -> int:
+    """Where in its list of the document a rule stands."""
+    return int(compiled.rule.path.rpartition("/")[2])
+
+
+_OUTCOMES: dict[int, Literal["yes", "no", "unsure"]] = {NO: "no", UNSURE: "unsure", YES: "yes"}
+
+
+def _names(rule: Rule) -> str:
+    return " ".join(
+        f"{key}: {', '.join(names)}" for key, names in (("tools", rule.tools), ("tool", rule.tool)) if names
+    )
+
+
+def _shell_key(tools: str, tool: str) -> str | None:
+    return "command" if _SHELL_TOOLS.search(tool) or _SHELL_TOOLS.search(tools) else None
+
+
+def digest(content: Any) -> str:
+    """The SHA-256 of a document's content in one fixed form, whatever its format, layout and order of keys."""
+    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=str)
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def load(
+    document: str,
+    *,
+    name: str,
+    format: text.Format | None = None,  # noqa: A002 - the public name
+    paths: Paths | None = None,
+    resolver: Resolver | None = None,
+) -> Policy:
+    """Read, check and compile a document; ``format`` is told from the text if not given.
+
+    Raises:
+        PolicyInvalid: the document must not be used; ``problems`` lists everything wrong with it.
+    """
+    checked = check(text.parse(document, name=name, format=format), name)
+    if checked.dialect != SEED:
+        never = impossible(checked)
+        if never:
+            raise PolicyInvalid(name, never)
+    return Policy(checked, name, paths, resolver)

@@ -1,0 +1,120 @@
+"""A policy's own tests: calls and the verdicts that they should get.
+
+tests:
+  - name: secrets stay closed
+    call: {tools: fs, tool: read_file, args: {path: /home/me/.ssh/id_ed25519}}
+    expect: deny
+  - call: {tool: send_email, args: {to: a@example.org}}
+    expect: {action: approve, risk: high, rule: mail}
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from hitl.policy import text
+from hitl.policy.engine import Policy
+from hitl.policy.model import ACTIONS, PolicyCall, PolicyInvalid, Problem, Verdict
+
+_CALL_KEYS = frozenset(("tools", "tool", "args", "cwd", "annotations", "trusted_annotations", "requester", "origin"))
+_EXPECT_KEYS = frozenset(("action", "risk", "rule", "reason", "timeout_s", "require_reason", "programs"))
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One expectation: what differed (empty if it was met), and the verdict that was given."""
+
+    name: str
+    line: int
+    differences: tuple[str, ...]
+    verdict: Verdict
+
+    @property
+    def passed(self) -> bool:
+        """Whether the verdict was as expected."""
+        return not self.differences
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The results of a file of expectations."""
+
+    results: tuple[Result, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether there were expectations and all were met."""
+        return bool(self.results) and all(result.passed for result in self.results)
+
+
+def run_expectations(policy: Policy, doc: str, *, name: str = "expectations") -> Report:
+    """Judge every call of a file (YAML or JSON) and compare.
+
+    Raises:
+        PolicyInvalid: the file is not well formed; a misspelt key would test nothing.
+    """
+    parsed = text.parse(doc, name=name)
+    tests = (
+        parsed.value.get("tests")
+        if isinstance(parsed.value, dict) and set(parsed.value) <= {"tests", "policy"}
+        else None
+    )
+    if not isinstance(tests, list) or not tests:
+        raise PolicyInvalid(name, [Problem(1, "", "takes 'tests', a list with at least one entry")])
+    lines = [parsed.line(f"/tests/{at}") for at in range(len(tests))]
+    problems = [Problem(line, f"/tests/{at}", wrong) for at, line in enumerate(lines) if (wrong := _wrong(tests[at]))]
+    if problems:
+        raise PolicyInvalid(name, problems)
+    return Report(tuple(_run(policy, test, at, line) for at, (test, line) in enumerate(zip(tests, lines, strict=True))))
+
+
+def _run(policy: Policy, test: Mapping[str, Any], at: int, line: int) -> Result:
+    expected = {"action": test["expect"]} if isinstance(test["expect"], str) else test["expect"]
+    verdict = policy.judge(_call(test["call"]))
+    differences = tuple(
+        f"{key}: expected {_shown(wanted)}, got {_shown(_part(verdict, key))}"
+        for key, wanted in expected.items()
+        if _part(verdict, key) != wanted
+    )
+    return Result(str(test.get("name", f"test {at + 1}")), line, differences, verdict)
+
+
+def _wrong(test: Any) -> str | None:
+    if not isinstance(test, dict) or not {"call", "expect"} <= set(test) <= {"name", "call", "expect"}:
+        return "takes 'call' and 'expect', and may have a 'name'"
+    call, expect = test["call"], test["expect"]
+    if not isinstance(call, dict) or not set(call) <= _CALL_KEYS or "tool" not in call:
+        return f"'call' takes 'tool' and may have {', '.join(sorted(_CALL_KEYS - {'tool'}))}"
+    if not isinstance(call.get("args", {}), dict):
+        return "'args' takes keys and values"
+    if isinstance(expect, str):
+        return None if expect in ACTIONS else f"'expect' takes {', '.join(ACTIONS)}, or keys of a verdict"
+    if not isinstance(expect, dict) or not expect or not set(expect) <= _EXPECT_KEYS:
+        return f"'expect' takes {', '.join(sorted(_EXPECT_KEYS))}"
+    return None
+
+
+def _call(call: Mapping[str, Any]) -> PolicyCall:
+    return PolicyCall(**{"tools": "", **call, "args": plain(call.get("args", {}))})
+
+
+def plain(value: Any) -> Any:
+    """A document's value as JSON would carry it: decimals as floats."""
+    if isinstance(value, Mapping):
+        return {key: plain(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [plain(entry) for entry in value]
+    return float(value) if isinstance(value, Decimal) else value
+
+
+def _part(verdict: Verdict, key: str) -> Any:
+    found = getattr(verdict, key)
+    return list(found) if isinstance(found, tuple) else found
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

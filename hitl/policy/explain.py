@@ -1,0 +1,41 @@
+"""Conditions in words: what a rule asked, and what the call answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hitl.policy import values
+from hitl.policy.conditions import Condition, Scope, Test, Use
+from hitl.policy.document import AnyOf, Not, When
+
+_WORDS = ("no", "cannot tell", "yes")
+
+
+def describe(when: When, scope: Scope, use: Use, compile_when: Callable[[When, Use], Test]) -> str:
+    """Each condition with its answer, in one line."""
+    if isinstance(when, Condition):
+        return f"{_asked(when)}: {_WORDS[compile_when(when, use)(scope)]} ({_given(when, scope)})"
+    if isinstance(when, Not):
+        return f"not [{describe(when.part, scope, use.inside_not(), compile_when)}]"
+    if not when.parts:
+        return "matches every call of this tool"
+    joined = "; or " if isinstance(when, AnyOf) else "; and "
+    return joined.join(describe(part, scope, use, compile_when) for part in when.parts)
+
+
+def _asked(condition: Condition) -> str:
+    return f"{condition.key} {condition.op}" if condition.key else condition.op
+
+
+def _given(condition: Condition, scope: Scope) -> str:
+    if condition.op.startswith(("command_", "no_command")):
+        found = scope.shell(condition.key)
+        if found is not None:
+            programs, doubts = ", ".join(found.programs()) or "no program", "; ".join(found.doubts[:3])
+            return f"runs {programs}" + (f"; {doubts}" if doubts else "")
+    value: Any = values.lookup(scope.args, values.pointer(condition.key)) if condition.key != "*" else scope.args
+    if value is values.MISSING:
+        return "the call has no such argument"
+    shown = values.text(value) if not isinstance(value, dict | list) else str(value)
+    return f"the call has {shown[:80]!r}"

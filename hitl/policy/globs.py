@@ -1,0 +1,241 @@
+"""Globs of tool names and of paths.
+
+Path globs are the third seed's: ``*`` and ``?`` within one component, ``[...]`` classes with ranges and ``^``, a
+backslash for a literal, ``{a,b}`` alternatives (nested, with slashes), ``**`` for any number of components. Patterns
+are cleaned as paths are, and ``x/**`` covers ``x`` itself. A ``**`` inside a component is read both as the third seed
+did (a separator on both sides) and as "anything": ``Glob.readings`` keeps the two apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import translate
+from functools import lru_cache
+from posixpath import normpath
+
+MAX_ALTERNATIVES = 4096
+_WILD = re.compile(r"[*?\[\\]")
+
+
+class BadGlob(ValueError):
+    """A pattern that could not match what its author meant; the message says why."""
+
+
+def clean(path: str) -> str:
+    """The path without ``.``, ``..`` and doubled slashes, by its text alone (Go's ``path.Clean``)."""
+    cleaned = normpath(path)
+    return cleaned[1:] if cleaned.startswith("//") else cleaned
+
+
+def expand_braces(pattern: str) -> list[str]:
+    """All alternatives of a pattern with ``{a,b}``.
+
+    Raises:
+        BadGlob: unbalanced braces, or 4096 alternatives and more.
+    """
+    found = [""]
+    for part in _alternatives(pattern, 0)[0]:
+        found = [head + tail for head in found for tail in part]
+        if len(found) >= MAX_ALTERNATIVES:
+            raise BadGlob(f"has {MAX_ALTERNATIVES} alternatives or more")
+    return found
+
+
+def _alternatives(text: str, at: int, *, nested: bool = False) -> tuple[list[list[str]], int]:
+    """The parts of a sequence, each with its alternatives, and where it ended."""
+    parts: list[list[str]] = []
+    literal = ""
+    while at < len(text):
+        char = text[at]
+        if char == "}" or (nested and char == ","):
+            if not nested:
+                raise BadGlob("has a '}' without its '{'")
+            break
+        if char == "{":
+            parts.append([literal])
+            literal = ""
+            inner, at = _group(text, at + 1)
+            parts.append(inner)
+        else:
+            literal += text[at : at + 2] if char == "\\" else char
+            at += 1 if char == "\\" else 0
+        at += 1
+    return [*parts, [literal]], at
+
+
+def _group(text: str, at: int) -> tuple[list[str], int]:
+    found: list[str] = []
+    while True:
+        parts, at = _alternatives(text, at, nested=True)
+        if at >= len(text):
+            raise BadGlob("has a '{' without its '}'")
+        found += _product(parts)
+        if text[at] == "}":
+            return found, at
+        at += 1
+
+
+def _product(parts: list[list[str]]) -> list[str]:
+    found = [""]
+    for part in parts:
+        found = [head + tail for head in found for tail in part]
+        if len(found) >= MAX_ALTERNATIVES:
+            raise BadGlob(f"has {MAX_ALTERNATIVES} alternatives or more")
+    return found
+
+
+def _component(text: str) -> str:
+    """The regular expression of one component."""
+    out, at = "", 0
+    while at < len(text):
+        char = text[at]
+        if char == "*":
+            out += "[^/]*"
+        elif char == "?":
+            out += "[^/]"
+        elif char == "[":
+            piece, at = _class(text, at)
+            out += piece
+        elif char == "\\":
+            if at + 1 == len(text):
+                raise BadGlob("ends with a backslash")
+            at += 1
+            out += re.escape(text[at])
+        else:
+            out += re.escape(char)
+        at += 1
+    return out
+
+
+_CLASS = re.compile(r"\[(\^?)((?:\\.|[^\]\\\-]|(?:\\.|[^\]\\\-])-(?:\\.|[^\]\\\-]))+)\]", re.DOTALL)
+
+
+def _class(text: str, at: int) -> tuple[str, int]:
+    found = _CLASS.match(text, at)
+    if found is None:
+        raise BadGlob("has a '[' that opens no character class")
+    inner = re.sub(r"\\?(.)", lambda m: m.group(1) if m.group() == "-" else re.escape(m.group(1)), found.group(2))
+    try:
+        re.compile(f"[{inner}]")
+    except re.error as error:
+        raise BadGlob("has a character class that runs backwards") from error
+    return f"(?!/)[{found.group(1)}{inner}]", found.end() - 1
+
+
+def _regex(pattern: str) -> str:
+    """The regular expression of one alternative, cleaned."""
+    out = ""
+    components = clean(pattern).split("/")
+    for at, component in enumerate(components):
+        last = at == len(components) - 1
+        if component != "**":
+            out += _component(component) + ("" if last else "/")
+        elif not last:
+            out += "(?:.*/)?"
+        else:
+            out = out[:-1] + "(?:/.*)?" if len(out) > 1 else out + ".*"
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class Glob:
+    """A compiled path glob.
+
+    ``sure`` matches what every reading of the pattern matches, ``perhaps`` what any does; they differ only for a ``**``
+    inside a component. ``absolute``: the pattern does not depend on a working folder.
+    """
+
+    text: str
+    sure: re.Pattern[str]
+    perhaps: re.Pattern[str]
+    folded: re.Pattern[str]
+    absolute: bool
+    alternatives: tuple[str, ...]
+
+    @classmethod
+    def of(cls, pattern: str) -> Glob:
+        """Compile a pattern.
+
+        Raises:
+            BadGlob: malformed braces, classes or escapes, or too many alternatives.
+        """
+        plain = expand_braces(pattern)
+        split = [re.sub(r"(?<=[^/])\*\*|\*\*(?=[^/])", "/**/", one) if _embedded(one) else one for one in plain]
+        loose = [_loose(one) for one in plain if _embedded(one)]
+        sure = _either([_regex(one) for one in split])
+        perhaps = _either([_regex(one) for one in split] + loose)
+        return cls(
+            pattern,
+            re.compile(sure, re.DOTALL),
+            re.compile(perhaps, re.DOTALL),
+            re.compile(
+                perhaps.casefold() if not loose and perhaps.isascii() and "\\" not in perhaps else perhaps,
+                re.DOTALL | re.IGNORECASE,
+            ),
+            all(one.startswith(("/", "**")) for one in plain),
+            tuple(clean(one) for one in split) if not loose else (),
+        )
+
+
+def _embedded(pattern: str) -> bool:
+    return any("**" in component and component != "**" for component in pattern.split("/"))
+
+
+def _loose(pattern: str) -> str:
+    return ".*".join(_component(part) for part in re.split(r"\*\*+", pattern))
+
+
+def _either(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else "|".join(f"(?:{part})" for part in parts)
+
+
+@lru_cache(maxsize=4096)
+def glob(pattern: str) -> Glob:
+    """The compiled pattern; see ``Glob.of``."""
+    return Glob.of(pattern)
+
+
+# --- tool names
+
+
+def is_name_glob(text: str) -> bool:
+    """Whether a tool name is a pattern (``*``, ``?``, ``[``)."""
+    return any(mark in text for mark in "*?[")
+
+
+@lru_cache(maxsize=4096)
+def name_pattern(text: str) -> re.Pattern[str]:
+    """The compiled pattern of a tool name, over the whole name and case-sensitive."""
+    return re.compile(translate(text), re.DOTALL)
+
+
+def check_name(text: str) -> None:
+    """Refuse a malformed tool-name glob.
+
+    Raises:
+        BadGlob: braces, a class that is not closed, or white space.
+    """
+    if "[" in text and not re.fullmatch(r"(?:[^\[]|\[!?\]?[^\]]*\])*", text):
+        raise BadGlob("has a '[' that is not closed")
+    if "{" in text or "}" in text:
+        raise BadGlob("has braces, which tool names do not know; write a list")
+    if text != text.strip() or any(not char.isprintable() for char in text):
+        raise BadGlob("has white space or control characters")
+
+
+def prefixes(path: str) -> Iterator[str]:
+    """Every leading part of a cleaned path, whole components, itself last."""
+    at = 0
+    while (at := path.find("/", at + 1)) > 0:
+        yield path[:at]
+    yield path
+
+
+def literal_folder(alternative: str) -> str | None:
+    """The longest leading part of whole literal components; None if there is none."""
+    wild = _WILD.search(alternative)
+    if wild is None:
+        return alternative
+    return alternative[: wild.start()].rpartition("/")[0] or None

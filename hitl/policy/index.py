@@ -1,0 +1,262 @@
+"""Finding the rules of a list that may hold for a call without trying each one.
+
+A rule is filed under one of its conditions: equality and membership by value, bounds by threshold, path globs by their
+literal folder or name, regular expressions in one set per argument. Whatever is not plain (a list for a text, a path
+with two readings) makes every rule filed under that argument a candidate: the index may name too many, never too few.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from hitl.policy import values
+from hitl.policy.conditions import ANYWHERE, MAX_SUBJECT, Condition, pattern_set
+from hitl.policy.globs import literal_folder
+from hitl.policy.paths import plain_path
+
+if TYPE_CHECKING:
+    from hitl.policy.engine import Compiled
+
+Finder = Callable[[Any, list[int]], None]
+
+_SMALL = 4
+_NUMERIC = frozenset(("lt", "le", "gt", "ge"))
+_INDEXED = _NUMERIC | {"eq", "in", "glob", "matches"}
+
+
+class Index:
+    """The rules of one list that apply to one tool, in order, and how to find those that may hold."""
+
+    __slots__ = ("_always", "_finders", "rules")
+
+    def __init__(self, rules: Sequence[Compiled], *, plain_paths: bool) -> None:
+        self.rules = tuple(rules)
+        self._finders: tuple[tuple[str, Finder], ...] = ()
+        self._always: list[int] = []
+        if len(rules) > _SMALL:
+            self._file(plain_paths=plain_paths)
+
+    def _file(self, *, plain_paths: bool) -> None:
+        arguments: dict[str, _Argument] = {}
+        for at, compiled in enumerate(self.rules):
+            gate = _gate(compiled, plain_paths=plain_paths)
+            if gate is None or not arguments.setdefault(gate.key, _Argument()).file(
+                gate, at, whole=len(compiled.rule.when.parts) == 1
+            ):
+                self._always.append(at)
+        self._finders = tuple((key, argument.finder()) for key, argument in arguments.items() if argument.every)
+
+    def candidates(self, args: Mapping[str, Any]) -> Sequence[Compiled]:
+        """The rules that may hold, in order."""
+        if not self._finders:
+            return self.rules
+        found: list[int] = []
+        missing = values.MISSING
+        for key, find in self._finders:
+            value = args.get(key, missing)
+            if value is not missing:
+                find(value, found)
+        if self._always:
+            found += self._always
+        elif not found:
+            return ()
+        rules = self.rules
+        return [rules[at] for at in sorted(set(found))] if len(found) > 1 else (rules[found[0]],)
+
+
+def _gate(compiled: Compiled, *, plain_paths: bool) -> Condition | None:
+    """The condition that a rule is filed under: one that must hold, on an argument named plainly."""
+    gates = (
+        part for part in compiled.rule.when.parts if isinstance(part, Condition) and _fits(part, plain=plain_paths)
+    )
+    return next(gates, None)
+
+
+def _fits(part: Condition, *, plain: bool) -> bool:
+    if part.op not in _INDEXED or not part.key or part.key[0] in ("/", ANYWHERE):
+        return False
+    return part.op != "glob" or (
+        plain and all(one is not None and one.absolute and one.alternatives for one in part.value)
+    )
+
+
+class _Thresholds:
+    """Rules of one bound on one argument: the limits in order, and the first rule that holds beyond each."""
+
+    __slots__ = ("_first", "_limits", "_places", "_sign")
+
+    def __init__(self, entries: Sequence[tuple[int | Decimal, int]], sign: int) -> None:
+        self._sign = sign
+        ordered = sorted((limit * sign, place) for limit, place in entries)
+        self._limits = [limit for limit, _ in ordered]
+        self._places = [place for _, place in ordered]
+        self._first = list(accumulate(self._places, min))
+
+    def find(self, value: int | Decimal, found: list[int]) -> None:
+        """Add the first rule whose limit lies below the value, and all whose limit it meets."""
+        signed = value * self._sign
+        limits = self._limits
+        if signed < limits[0]:
+            return
+        below = bisect_left(limits, signed)
+        if below:
+            found.append(self._first[below - 1])
+        while below < len(limits) and limits[below] == signed:
+            found.append(self._places[below])
+            below += 1
+
+
+class _Argument:
+    """The rules filed under one argument."""
+
+    __slots__ = ("_bounds", "_folders", "_names", "_patterns", "_places", "_texts", "every")
+
+    def __init__(self) -> None:
+        self.every: list[int] = []
+        self._texts: dict[str, list[int]] = {}
+        self._bounds: dict[int, list[tuple[int | Decimal, int]]] = {1: [], -1: []}
+        self._folders: dict[str, list[int]] = {}
+        self._names: dict[str, list[int]] = {}
+        self._patterns: list[Any] = []
+        self._places: list[int] = []
+
+    def file(self, gate: Condition, at: int, *, whole: bool) -> bool:
+        """File a rule; False if it must always be tried."""
+        filed = self._numeric(gate, at, whole=whole) if gate.op in _NUMERIC else self._textual(gate, at)
+        if filed:
+            self.every.append(at)
+        return filed
+
+    def _numeric(self, gate: Condition, at: int, *, whole: bool) -> bool:
+        if whole:
+            self._bounds[1 if gate.op in ("gt", "ge") else -1].append((gate.value, at))
+        return whole
+
+    def _textual(self, gate: Condition, at: int) -> bool:
+        if gate.op == "glob":
+            return self._globs(gate, at)
+        if gate.op == "matches":
+            self._patterns.append(gate.value)
+            self._places.append(at)
+            return True
+        for wanted in gate.value if gate.op == "in" else (gate.value,):
+            self._texts.setdefault(values.text(wanted), []).append(at)
+        return True
+
+    def _globs(self, gate: Condition, at: int) -> bool:
+        places = [_place(alternative) for glob in gate.value for alternative in glob.alternatives]
+        if None in places:
+            return False
+        for place in places:
+            if place is not None:
+                (self._names if place[0] else self._folders).setdefault(place[1], []).append(at)
+        return True
+
+    def finder(self) -> Finder:
+        """A function that adds the places of the rules that may hold for a value of this argument."""
+        limits = tuple(_Thresholds(entries, sign) for sign, entries in self._bounds.items() if entries)
+        matching = pattern_set(self._patterns) if self._patterns else None
+        textual = [
+            find
+            for find, wanted in (
+                (_find_text(self._texts), self._texts),
+                (_find_path(self._folders, self._names, self.every), self._folders or self._names),
+                (_find_match(matching, self._places), matching),
+            )
+            if wanted
+        ]
+        if limits:
+            return _find_number(limits, self.every) if not textual else _find_every(self.every)
+        return _find_textual(textual, self.every)
+
+
+def _find_every(every: list[int]) -> Finder:
+    return lambda _, found: found.extend(every)
+
+
+def _find_textual(finders: Sequence[Callable[[str, list[int]], None]], every: list[int]) -> Finder:
+    if len(finders) == 1:
+        only = finders[0]
+        return lambda value, found: only(value, found) if type(value) is str else found.extend(every)
+
+    def find(value: Any, found: list[int]) -> None:
+        if type(value) is not str:
+            found += every
+            return
+        for each in finders:
+            each(value, found)
+
+    return find
+
+
+def _find_text(texts: Mapping[str, list[int]]) -> Callable[[str, list[int]], None]:
+    def find(value: str, found: list[int]) -> None:
+        places = texts.get(value)
+        if places:
+            found += places
+
+    return find
+
+
+def _find_path(
+    folders: Mapping[str, list[int]], names: Mapping[str, list[int]], every: list[int]
+) -> Callable[[str, list[int]], None]:
+    tops = frozenset(folder[: max(folder.find("/", 1), 0) or None] for folder in folders)
+
+    def find(value: str, found: list[int]) -> None:
+        if not plain_path(value):
+            found += every
+            return
+        folded = value.lower()
+        at = folded.find("/", 1)
+        if (folded[:at] if at > 0 else folded) in tops:
+            while at > 0:
+                places = folders.get(folded[:at])
+                if places:
+                    found += places
+                at = folded.find("/", at + 1)
+            found += folders.get(folded, ())
+        if names:
+            found += names.get(folded[folded.rfind("/") + 1 :], ())
+
+    return find
+
+
+def _find_match(match: Callable[[str], list[int] | None] | None, places: list[int]) -> Callable[[str, list[int]], None]:
+    def find(value: str, found: list[int]) -> None:
+        if match is None or len(value) > MAX_SUBJECT or not value.isascii():
+            found += places
+            return
+        hits = match(value)
+        if hits:
+            found += [places[at] for at in hits]
+
+    return find
+
+
+def _find_number(limits: tuple[_Thresholds, ...], every: list[int]) -> Finder:
+    def find(value: Any, found: list[int]) -> None:
+        exact = value if type(value) is int else _exact(value)
+        if exact is None:
+            found += every
+            return
+        for each in limits:
+            each.find(exact, found)
+
+    return find
+
+
+def _place(alternative: str) -> tuple[bool, str] | None:
+    """Where a glob is filed: under a folder, or (True) under a file name; None if it has neither in full."""
+    folder, name = literal_folder(alternative), alternative.rpartition("/")[2]
+    if folder:
+        return False, folder.casefold()
+    return None if any(mark in name for mark in "*?[\\") else (True, name.casefold())
+
+
+def _exact(value: Any) -> Decimal | None:
+    return values.number(value) if isinstance(value, float | Decimal) else None

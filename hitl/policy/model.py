@@ -1,0 +1,87 @@
+"""The records of the policy: what is judged, what comes of it, and what can be wrong with a document.
+
+PolicyInvalid   a document that must not be used; carries every Problem found
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from hitl.model import PolicyCall, Verdict
+
+Action = Literal["allow", "approve", "deny"]
+Risk = Literal["low", "medium", "high", "critical"]
+Reason = Literal["matched_rule", "default_action", "forbidden", "policy_error"]
+
+ACTIONS: tuple[Action, ...] = ("allow", "approve", "deny")  # from the weakest to the strongest
+RISKS: tuple[Risk, ...] = ("low", "medium", "high", "critical")
+
+MIN_TIMEOUT_S = 5
+MAX_TIMEOUT_S = 7 * 24 * 60 * 60
+DEFAULT_TIMEOUT_S = 300
+DEFAULT_EXECUTION_S = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One rule in an explanation: whether it held (``yes``, ``no``, ``unsure``) and why, in words."""
+
+    rule: str
+    where: str
+    outcome: Literal["yes", "no", "unsure"]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A verdict with every rule that was tried, in order, and how the risk was found."""
+
+    verdict: Verdict
+    tried: tuple[Tried, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong with a document: line (from 1, 0 if unknown), path in the document, what, and what to do."""
+
+    line: int
+    path: str
+    message: str
+    suggestion: str | None = None
+
+    def __str__(self) -> str:
+        tail = f" ({self.suggestion})" if self.suggestion else ""
+        return f"line {self.line}: {self.path or 'document'}: {self.message}{tail}"
+
+
+class PolicyInvalid(ValueError):
+    """The document must not be used. ``problems`` says everything that is wrong with it."""
+
+    def __init__(self, name: str, problems: Sequence[Problem]) -> None:
+        super().__init__("\n".join(f"{name}: {problem}" for problem in problems))
+        self.name = name
+        self.problems = tuple(problems)
+
+    def __reduce__(self) -> tuple[type[PolicyInvalid], tuple[str, tuple[Problem, ...]]]:
+        return type(self), (self.name, self.problems)
+
+
+__all__ = [
+    "ACTIONS",
+    "DEFAULT_EXECUTION_S",
+    "DEFAULT_TIMEOUT_S",
+    "MAX_TIMEOUT_S",
+    "MIN_TIMEOUT_S",
+    "RISKS",
+    "Action",
+    "Explanation",
+    "PolicyCall",
+    "PolicyInvalid",
+    "Problem",
+    "Reason",
+    "Risk",
+    "Tried",
+    "Verdict",
+]

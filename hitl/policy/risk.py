@@ -1,0 +1,361 @@
+"""How much harm a call could do, when no rule says: from the tool's name, its arguments and its MCP hints.
+
+A name is read as words (``budget_transfer`` is budget and transfer; it does not hold "get"). A word counts only as a
+whole verb. What is not understood is ``high``; irreversible loss is ``critical``. Arguments only raise the level, but
+that an argument named like ``action`` may bring an unknown tool down to ``medium``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+from hitl.policy import values
+from hitl.policy.conditions import hint
+from hitl.policy.model import PolicyCall
+from hitl.policy.tables import names
+
+LOW: Final = 0
+MEDIUM: Final = 1
+HIGH: Final = 2
+CRITICAL: Final = 3
+
+Assessment = tuple[int, str]
+
+_CRITICAL_VERBS = names(
+    "wipe erase destroy shred obliterate nuke purge annihilate mkfs decommission deprovision "
+    "incinerate expunge factoryreset"
+)
+_LOSING_VERBS = names("delete drop remove truncate format clear empty reset overwrite terminate flush kill rm del")
+_LARGE_NOUNS = names(
+    "database databases db table tables disk disks drive drives volume volumes partition partitions "
+    "filesystem bucket buckets cluster clusters account accounts tenant tenants repo repository "
+    "repositories backup backups snapshot snapshots all everything production prod namespace schema "
+    "project projects organization org workspace vault server servers instance instances vm "
+    "environment stack zone domain wallet key keys history collection index"
+)
+_HIGH_VERBS = names(
+    "delete del remove rm rmdir unlink truncate drop kill stop shutdown reboot restart halt poweroff "
+    "suspend revoke reset rollback revert uninstall install deploy publish release send post email "
+    "mail sms text notify broadcast tweet message pay payout transfer refund charge buy purchase "
+    "order trade sell withdraw deposit wire invest merge push execute exec run bash sh shell zsh "
+    "powershell terminal console eval evaluate invoke script command cmd sudo ssh chmod chown chgrp "
+    "grant deny disable enable overwrite approve reject submit sign share invite ban block unblock "
+    "lock unlock encrypt decrypt clear flush cancel close archive migrate apply rotate regenerate "
+    "impersonate authorize login logout book checkout subscribe unsubscribe provision scale failover "
+    "promote demote evict drain cordon taint mount unmount umount format partition dd curl wget "
+    "upload exfiltrate forward call dial hire fire prune gc vacuum compact restore replace trigger "
+    "dispatch launch start spawn fork kick mute quarantine isolate detach abort expire invalidate "
+    "unpublish undeploy empty discard deactivate activate transact settle redeem mint burn swap stake "
+    "vote"
+)  # fmt: skip
+_MEDIUM_VERBS = names(
+    "update write create modify edit set add insert append put patch save rename move copy mv cp "
+    "change upsert comment tag label assign unassign schedule attach link register mark toggle pin "
+    "unpin star reply react draft generate make new build store record log download import export "
+    "sync refresh mkdir touch commit checkin stage stash fill click type press select navigate open "
+    "scroll drag hover configure adjust increment decrement resize sort crop convert compress extract "
+    "enqueue queue"
+)
+_LOW_VERBS = names(
+    "get read list search query find fetch view show describe count lookup browse check status stat "
+    "head peek inspect preview explain help ping whoami tail cat ls grep glob diff compare summarize "
+    "summarise analyze analyse parse validate verify calculate compute translate retrieve lint scan "
+    "monitor watch estimate suggest recommend classify detect info echo weather think ask choose "
+    "filter aggregate rank score measure audit trace profile resolve decode tokenize embed rerank "
+    "screenshot"
+)
+_NOUNS = frozenset(  # verbs that end a name as nouns: get_run, list_order, read_message
+    [
+        "update",
+        "run",
+        "release",
+        "order",
+        "command",
+        "post",
+        "call",
+        "comment",
+        "patch",
+        "commit",
+        "build",
+        "transfer",
+        "refund",
+        "charge",
+        "move",
+        "message",
+        "email",
+        "mail",
+        "script",
+        "label",
+        "tag",
+        "change",
+        "log",
+        "record",
+        "draft",
+        "link",
+        "text",
+        "sms",
+        "share",
+        "vote",
+        "export",
+        "import",
+        "trade",
+        "deposit",
+        "purchase",
+        "schedule",
+        "branch",
+        "merge",
+        "push",
+        "deploy",
+        "migration",
+        "mount",
+        "lock",
+        "block",
+        "key",
+        "sign",
+        "status",
+        "head",
+        "shell",
+        "terminal",
+        "console",
+        "swap",
+        "stake",
+        "report",
+        "query",
+        "search",
+        "list",
+        "view",
+        "check",
+        "count",
+        "test",
+        "plan",
+        "snapshot",
+        "set",
+        "copy",
+        "type",
+        "sort",
+        "queue",
+        "store",
+        "start",
+        "stop",
+        "close",
+        "new",
+    ]
+)
+_ATTRIBUTES = names(
+    "last first next current latest modified created updated deleted removed changed accessed added "
+    "total max min average mean size count time date name names length version id ids type types "
+    "status state info metadata health uptime timestamp at by of the is has"
+)
+_JOINS = names("and or then")
+_VERB_ARGUMENTS = frozenset(
+    variant
+    for name in names(
+        "action operation op method verb http_method httpMethod request_method requestMethod operation_type "
+        "operationType action_type actionType"
+    )
+    for variant in (name, name.capitalize(), name.upper())
+)
+_METHODS = {
+    "get": LOW,
+    "head": LOW,
+    "options": LOW,
+    "post": MEDIUM,
+    "put": MEDIUM,
+    "patch": MEDIUM,
+    "delete": HIGH,
+}
+
+_WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_a-zA-Z]+")
+_SEGMENT = re.compile(r"__|[./:]")
+
+_PATTERNS: tuple[tuple[re.Pattern[str], int, str], ...] = tuple(
+    (re.compile(pattern), level, why)
+    for pattern, level, why in (
+        (
+            (
+                r"(?i)(?:^|;)\s*(?:drop\s+(?:table|database|schema|view|index|user|role|tablespace)"
+                r"|truncate(?:\s+table)?\s+\w)"
+            ),
+            CRITICAL,
+            "drops or empties a table",
+        ),
+        (r"(?i)(?:^|;)\s*delete\s+from\s+[\w.\"`\[\]]+\s*(?:;|$)", CRITICAL, "deletes every row"),
+        (r"(?i)(?:^|;)\s*(?:delete\s+from|alter\s+\w|grant\s+\w|revoke\s+\w)", HIGH, "changes or deletes data"),
+        (
+            r"(?i)(?:^|;)\s*(?:update\s+[\w.\"`\[\]]+\s+set|insert\s+into|merge\s+into|replace\s+into|create\s+\w)\b",
+            MEDIUM,
+            "writes data",
+        ),
+        (
+            (
+                r"(?:^|[\s;&|(])rm\s+(?:-\S+\s+)*-\w*(?:[rR]\w*f|f\w*[rR])\w*\s+(?:-\S+\s+)*"
+                r"(?:/|~|\*|\$HOME|\.\.?)(?:[\s/*;&|]|$)"
+            ),
+            CRITICAL,
+            "deletes whole folders",
+        ),
+        (r"(?:^|[\s;&|(])(?:mkfs(?:\.\w+)?|wipefs|shred|fdisk)\s", CRITICAL, "erases a disk or file"),
+        (r"\bof=/dev/(?:sd|nvme|hd|vd|xvd|mmcblk|disk)", CRITICAL, "overwrites a disk"),
+        (r"(?:^|\s)(?:--force\S*|--hard|--no-preserve-root|--purge|--delete|--no-verify)(?:\s|=|$)", HIGH, "is forced"),
+        (r"(?:^|\s)-[a-zA-Z]*(?:rf|fr|Rf|fR)[a-zA-Z]*(?:\s|$)|\brm\s+(?:-\S+\s+)*-f\b", HIGH, "is forced"),
+    )
+)
+_MAX_VERB = 64
+_STATEMENTS = frozenset("dDtTaAgGrRuUiImMcC \t\n")  # what the SQL statements above begin with
+
+
+_NAMES = ("low", "medium", "high", "critical")
+
+
+def level_name(level: int) -> str:
+    """The name of a level."""
+    return _NAMES[level]
+
+
+def tokens(name: str) -> tuple[str, ...]:
+    """The words of a tool name, lower case: at underscores, dots, digits and capital letters."""
+    return tuple(word.lower() for word in _WORDS.findall(name))
+
+
+@lru_cache(maxsize=4096)
+def assess_name(tool: str) -> tuple[int, str, bool]:
+    """Level and reason from a tool's name alone, and whether its verb was understood."""
+    last = _SEGMENT.split(tool)[-1]
+    found = _assess_words(tokens(last))
+    if not found[2] and last != tool:
+        found = _assess_words(tokens(tool))
+    return found
+
+
+def _assess_words(words: tuple[str, ...]) -> tuple[int, str, bool]:
+    if not words:
+        return HIGH, "the tool's name says nothing", False
+    if words[0] in _LOW_VERBS and not _JOINS & set(words) and not _acts(words[-1], words):
+        return LOW, f"{words[0]!r} only reads", True
+    acting = [(level, word) for word in words if (level := _verb(word) or LOW) > LOW]
+    return _acting(max(acting, key=lambda pair: pair[0]), words) if acting else _not_acting(words)
+
+
+def _acting(strongest: tuple[int, str], words: tuple[str, ...]) -> tuple[int, str, bool]:
+    level, word = strongest
+    lost = [word for word in words if word in _LOSING_VERBS]
+    large = [word for word in words if word in _LARGE_NOUNS]
+    if level < CRITICAL and lost and large:
+        return CRITICAL, f"{lost[0]!r} of {large[0]!r} cannot be undone", True
+    return level, f"{word!r} {_SAYS[level]}", True
+
+
+def _not_acting(words: tuple[str, ...]) -> tuple[int, str, bool]:
+    reading = [word for word in words if word in _LOW_VERBS]
+    if reading:
+        return LOW, f"{reading[0]!r} only reads", True
+    if set(words) <= _ATTRIBUTES:
+        return LOW, "it only names a property", True
+    return HIGH, "the tool is not known", False
+
+
+def _acts(word: str, words: tuple[str, ...]) -> bool:
+    """Whether the last word of a name that begins with a reading verb is an act of its own (``list_delete``)."""
+    return len(words) > 1 and (_verb(word) or LOW) > LOW and word not in _NOUNS
+
+
+_SAYS = {
+    LOW: "only reads",
+    MEDIUM: "changes something",
+    HIGH: "acts on others or cannot easily be undone",
+    CRITICAL: "cannot be undone",
+}
+
+
+def _verb(word: str) -> int | None:
+    if word in _CRITICAL_VERBS:
+        return CRITICAL
+    if word in _HIGH_VERBS:
+        return HIGH
+    return MEDIUM if word in _MEDIUM_VERBS else LOW if word in _LOW_VERBS else None
+
+
+def assess(call: PolicyCall) -> Assessment:
+    """The level of a call and a short reason."""
+    level, why, known = assess_name(call.tool) if call.annotations is None else _hinted(call, assess_name(call.tool))
+    args = call.args
+    if not args or level == CRITICAL:
+        return level, why
+    found = _named_action(args)
+    if found is not None and (found[0] > level or not known):
+        level, why = max(found[0], MEDIUM), found[1]
+    raised = _worst(args, level)
+    return raised if raised is not None else (level, why)
+
+
+def _hinted(call: PolicyCall, named: tuple[int, str, bool]) -> tuple[int, str, bool]:
+    """MCP hints: a trusted read-only one lowers what the name left open; all others only raise."""
+    level, why, known = named
+    _, read_only = hint(call, "readOnlyHint")
+    claimed, destructive = hint(call, "destructiveHint")
+    if read_only:
+        return (level, why, known) if known else (LOW, "its server says that it only reads", True)
+    given = "destructiveHint" in (call.annotations or {})
+    if level < HIGH and given and claimed:
+        return HIGH, "its server says that it is destructive", known
+    if level == MEDIUM and destructive:
+        return HIGH, "its server does not say that it is harmless", known
+    return level, why, known
+
+
+def _named_action(args: Mapping[str, Any]) -> Assessment | None:
+    if _VERB_ARGUMENTS.isdisjoint(args):
+        return None
+    for key, value in args.items():
+        if key not in _VERB_ARGUMENTS:
+            continue
+        if isinstance(value, str) and len(value) <= _MAX_VERB:
+            word = value.strip().lower()
+            level = _METHODS.get(word) if "method" in key.lower() else None
+            if level is None:
+                level, _, known = _assess_words(tokens(value))
+                if not known:
+                    continue
+            return level, f"the argument {key!r} says {word!r}"
+    return None
+
+
+def _worst(args: Mapping[str, Any], level: int) -> Assessment | None:
+    found: Assessment | None = None
+    for value in args.values():
+        if type(value) is str:
+            if ("-" in value or " " in value) and _suspect(value):
+                found = _matched(value, level, found)
+        elif isinstance(value, list | tuple | Mapping):
+            for leaf in values.leaves(value):
+                if type(leaf) is str and _suspect(leaf):
+                    found = _matched(leaf, level, found)
+    return found
+
+
+def _suspect(text: str) -> bool:
+    """Whether any of the patterns could match: plain searches, because nearly every argument passes through here."""
+    return (
+        "--" in text
+        or (
+            " " in text
+            and (text[0] in _STATEMENTS or ";" in text or "rm " in text or "mkfs" in text or "wipefs" in text)
+        )
+        or "rf" in text
+        or "fr" in text
+        or "of=/dev/" in text
+        or "shred " in text
+        or "fdisk " in text
+        or "Rf" in text
+        or "fR" in text
+    )
+
+
+def _matched(text: str, level: int, found: Assessment | None) -> Assessment | None:
+    for pattern, raised, why in _PATTERNS:
+        if raised > (found[0] if found else level) and pattern.search(text[:100_000]):
+            found = raised, f"an argument {why}"
+    return found

@@ -1,0 +1,59 @@
+"""One row of a batch in, one answer out: what ``sayso policy eval`` does for each line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from hitl.policy.engine import Policy, load
+from hitl.policy.model import PolicyCall, PolicyInvalid
+
+# What judges when a foreign document named its built-in fallback: every call is asked about.
+_FALLBACK = '{"default_action": "approve", "rules": []}'
+
+
+@lru_cache(maxsize=64)
+def _loaded(document: str) -> Policy:
+    return load(document, name="row", format="json")
+
+
+def evaluate_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Judge ``{"id", "policy", "tools", "tool", "args", "cwd"?, "annotations"?}``.
+
+    The answer has ``id``, ``action``, ``rule``, ``refused``, ``reason``, ``risk`` and ``programs``. A document that
+    must not load is ``refused``: nothing is allowed then, and ``problems`` says why.
+    """
+    document = row.get("policy")
+    try:
+        policy = _loaded(_document_text(document))
+    except PolicyInvalid as invalid:
+        return {
+            "id": row.get("id"), "action": "deny", "rule": None, "refused": True, "reason": "policy_error",
+            "problems": [str(problem) for problem in invalid.problems],
+        }  # fmt: skip
+    verdict = policy.judge(_call(row))
+    return {
+        "id": row.get("id"), "action": verdict.action, "rule": verdict.rule, "refused": False, "reason": verdict.reason,
+        "risk": verdict.risk, "why": verdict.why, "timeout_s": verdict.timeout_s, "message": verdict.message,
+        "programs": list(verdict.programs),
+    }  # fmt: skip
+
+
+def _document_text(document: Any) -> str:
+    if document == "BUILTIN_FALLBACK":
+        return _FALLBACK
+    return document if isinstance(document, str) else json.dumps(document)
+
+
+def _call(row: Mapping[str, Any]) -> PolicyCall:
+    args = row.get("args")
+    return PolicyCall(
+        tools=str(row.get("tools", "")),
+        tool=str(row.get("tool", "")),
+        args=args if isinstance(args, dict) else {},
+        cwd=row.get("cwd"),
+        annotations=row.get("annotations"),
+        trusted_annotations=row.get("trusted_annotations") is True,
+    )

@@ -1,0 +1,190 @@
+"""Comparing a reading with the comma-separated lists that policies name programs with.
+
+An entry is a program (``rm``), a glob (``mkfs.*``), a program with sub-commands (``git push``, also with options
+between) or a redirection (``>``, ``>>``). All comparisons are of whole words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from hitl.policy.logic import NO, UNSURE, YES
+from hitl.policy.shell.reading import Command, Reading, Words
+from hitl.policy.shell.subcommands import subcommands
+from hitl.policy.tables import names
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_GLOB = frozenset("*?[")
+
+
+@dataclass(frozen=True, slots=True)
+class Programs:
+    """A compiled list of programs, sub-commands and redirections."""
+
+    exact: frozenset[str]
+    globs: tuple[str, ...]
+    phrases: dict[str, tuple[tuple[str, ...], ...]]
+    redirects: frozenset[str]
+
+    @classmethod
+    def of(cls, entries: Iterable[str]) -> Programs:
+        """Compile entries; blank ones are skipped."""
+        words = [entry.split() for entry in entries if entry.strip()]
+        single = [word[0] for word in words if len(word) == 1]
+        phrases: dict[str, tuple[tuple[str, ...], ...]] = {}
+        for word in words:
+            if len(word) > 1:
+                phrases[word[0]] = (*phrases.get(word[0], ()), tuple(word[1:]))
+        return cls(
+            frozenset(name for name in single if not _GLOB & set(name)),
+            tuple(name for name in single if _GLOB & set(name)),
+            phrases,
+            frozenset(name.rstrip(":") for name in single if name[0] == ">"),
+        )
+
+    def judge(self, reading: Reading) -> int:
+        """Whether the line runs one of these: YES, NO, or UNSURE when a program or sub-command cannot be told."""
+        hidden = reading.hidden
+        result = UNSURE if hidden else NO
+        exact = self.exact
+        slow = hidden or self.globs or self.phrases
+        for command in reading.commands:
+            if command.base in exact:
+                return YES
+            if slow:
+                result = max(result, self._slowly(command))
+                if result == YES:
+                    return YES
+        return max(result, self._writes(reading)) if self.redirects else result
+
+    def _slowly(self, command: Command) -> int:
+        base = command.base
+        if base is None:
+            return UNSURE
+        if self.globs and any(fnmatchcase(base, pattern) for pattern in self.globs):
+            return YES
+        if len(base) > 1 and _GLOB & set(base) and any(fnmatchcase(name, base) for name in self.exact):
+            return YES
+        phrases = self.phrases.get(base)
+        return max(_phrase(command.words, phrase) for phrase in phrases) if phrases else NO
+
+    def _writes(self, reading: Reading) -> int:
+        for operator, target in reading.writes:
+            written = ">" if operator.startswith((">", "&>")) and ">>" not in operator else ">>"
+            if target != "/dev/null" and (written in self.redirects or (written == ">>" and ">" in self.redirects)):
+                return YES
+        return NO
+
+
+def _phrase(words: Words, phrase: Sequence[str]) -> int:
+    return max(_compare(found, phrase) for found in subcommands(words))
+
+
+def _compare(found: Sequence[str | None], phrase: Sequence[str]) -> int:
+    result = YES
+    for at, wanted in enumerate(phrase):
+        if at >= len(found):
+            return NO
+        word = found[at]
+        if word is None or _GLOB & set(word):
+            result = UNSURE
+        elif not fnmatchcase(word, wanted):
+            return NO
+    return result
+
+
+# --- prefixes: the third seed's allowlist
+
+# These run, name or prepare other programs: a line with one of them is not cleared for a prefix allow.
+_UNCLEARED = names(
+    "eval exec source . sh bash dash ash ksh zsh fish env command builtin xargs nohup setsid timeout "
+    "watch time sudo doas su find export set unset readonly local alias unalias declare typeset trap "
+    "shift getopts ulimit umask"
+)
+_CLEAR_WORDS = frozenset(
+    {"word", "number", "raw_string", "string", "concatenation", "string_content", '"', "command_name"}
+)
+_RUN_TIME = frozenset("*?[]{}~\\$")
+_CONTROL = (";", "|", "&", ">", "<", "`", "\n", "\r", "$(", "$[", "${}")
+
+
+@dataclass(frozen=True, slots=True)
+class Prefixes:
+    """A compiled allowlist of command prefixes: ``git log`` covers ``git log --oneline``, not ``git clean``."""
+
+    entries: tuple[tuple[str, ...], ...]
+
+    @classmethod
+    def of(cls, entries: Iterable[str]) -> Prefixes:
+        """Compile entries; blank ones are skipped."""
+        return cls(tuple(tuple(entry.split()) for entry in entries if entry.strip()))
+
+    def covers(self, words: Words) -> bool:
+        """Whether one entry is the beginning of these words."""
+        return any(tuple(words[: len(entry)]) == entry for entry in self.entries)
+
+    def judge(self, tokens: Sequence[str] | None, reading: Reading) -> int:
+        """YES if the plain words, or every command of a line of plain commands, begin as listed.
+
+        ``tokens`` are the words of a call without shell syntax, None when it has some. The reading may take a match
+        away (a second line, a wrapped program), never give one beyond the cleared syntax.
+        """
+        if tokens is not None and self.covers(_named(tokens)):
+            return YES if not reading.hidden and self._all_covered(reading.commands) else NO
+        lines = cleared(reading)
+        return YES if len(lines) > 1 and not reading.hidden and all(self.covers(_named(line)) for line in lines) else NO
+
+    def _all_covered(self, commands: Sequence[Command]) -> bool:
+        return all(command.base is not None and self.covers([command.base, *command.words[1:]]) for command in commands)
+
+
+def _named(words: Sequence[str]) -> list[str]:
+    """The words with an absolute program path reduced to its name; a relative path stays a path."""
+    first = words[0]
+    return [first.rpartition("/")[2] if first.startswith("/") else first, *words[1:]]
+
+
+def plain_tokens(words: Sequence[str]) -> Sequence[str] | None:
+    """The words themselves, or None if one of them holds shell syntax."""
+    return None if not words or any(mark in word for word in words for mark in _CONTROL) else words
+
+
+def cleared(reading: Reading) -> list[list[str]]:
+    """The commands of a line made only of plain commands, ``&&``, ``||`` and ``|``; empty for any other line."""
+    root = reading.tree
+    if root is None or root.has_error or root.child_count != 1 or reading.writes:
+        return []
+    found: list[list[str]] = []
+    return found if _clear(root.children[0], found) else []
+
+
+def _clear(node: Node, found: list[list[str]]) -> bool:
+    if node.type in ("list", "pipeline"):
+        return all(
+            _clear(child, found) if child.is_named else child.type in ("&&", "||", "|") for child in node.children
+        )
+    if node.type != "command":
+        return False
+    words = [_literal(child) for child in node.children]
+    if None in words or words[0] is None or words[0].rpartition("/")[2] in _UNCLEARED:
+        return False
+    found.append([word for word in words if word is not None])
+    return True
+
+
+def _literal(node: Node) -> str | None:
+    """A word built of literal parts only, or None."""
+    if node.type not in _CLEAR_WORDS or node.text is None:
+        return None
+    text = node.text.decode("utf-8", "replace")
+    if node.type == "raw_string":
+        return text[1:-1]
+    if node.type in ("word", "number", "string_content"):
+        return None if (_RUN_TIME if node.type != "string_content" else {"\\", "$"}) & set(text) else text
+    parts = [_literal(child) for child in node.children if child.type != '"']
+    return None if None in parts else "".join(part for part in parts if part is not None)

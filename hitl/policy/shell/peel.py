@@ -1,0 +1,476 @@
+"""From a command to what it would run in turn: shells, wrappers, ``xargs``, ``find -exec``, interpreters and more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from hitl.policy.shell import programs, words
+from hitl.policy.shell.programs import Options, Wrapper
+from hitl.policy.shell.reading import Command, Words, base_name
+from hitl.policy.shell.stdin import standard_input
+from hitl.policy.shell.subcommands import after, subcommands
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from hitl.policy.shell.syntax import Reader
+
+_KEYWORDS = words.RESERVED - {"time", "coproc", "[[", "]]"}
+_MAX_NAME = 64
+_MAX_SCRIPT = 4096
+_SAME_FOLDER = re.compile(r"/(?:\./|/)+")
+_ODD_NAME = re.compile(r"[^\w.+@%:,\[\]\-]|(?!^)\[", re.ASCII)
+_SED_COMMAND = re.compile(r"(?:^|[;{}\n0-9$/!])\s*e(?:\s|$|[;}])")
+_SED_FLAG = re.compile(
+    r"(?:^|[;{}\n0-9$/!])\s*s(.)(?:\\.|(?!\1)[^\\])*\1((?:\\.|(?!\1)[^\\])*)\1[0-9gpiImM]*e", re.DOTALL
+)
+_AWK_RUNS = re.compile(r"\bsystem\b|(?<!\|)\|(?!\|)|\bgetline\b|@load|@include|@[A-Za-z_]\w*\s*\(")
+_AWK_PATTERN = re.compile(r"(^|[~!(,{;&|\n])\s*/(?:\\.|[^/\\\n])*/")
+_AWK_OPTIONS = ("-f", "--file", "-i", "--include", "-l", "--load", "-e", "--source", "-E")
+_READ_SETTINGS = frozenset(
+    {
+        "--get",
+        "--get-all",
+        "--get-regexp",
+        "--get-urlmatch",
+        "--list",
+        "-l",
+        "get",
+        "list",
+        "--unset",
+        "--show-origin",
+    }
+)
+_FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"})
+_FIND_WRITES = frozenset({"-delete", "-fprint", "-fprint0", "-fprintf", "-fls"})
+
+
+@dataclass(slots=True)
+class Run:
+    """A command that runs others: the reader it was found by, the program's base name, its words, where it stands."""
+
+    reader: Reader
+    base: str
+    words: Words
+    origin: Node | None
+
+    def hide(self, why: str) -> None:
+        """A program may run that is not named."""
+        self.reader.reading.hide(f"{self.base} {why}")
+
+    def doubt(self, why: str) -> None:
+        """What the command does cannot be told from its words."""
+        self.reader.reading.doubts.append(f"{self.base} {why}")
+
+    def only_asks(self) -> bool:
+        """Whether the command is ``--version`` or ``--help`` alone."""
+        return len(self.words) == 2 and self.words[1] in programs.HARMLESS_FLAGS  # noqa: PLR2004 - program and flag
+
+
+Handler = Callable[[Run], None]
+
+
+def run(reader: Reader, command: Words, origin: Node | None) -> None:
+    """Record a command and everything that it would run in turn."""
+    reading = reader.reading
+    if reading.exhausted(1):
+        return
+    found = Command(command)
+    reading.commands.append(found)
+    base = found.base
+    if base is None:
+        reading.hide("the program is known only when it runs")
+        return
+    if base is not command[0]:
+        _pathed(reader, command[0] or "")
+    if base in _KEYWORDS:
+        reading.hide("is not read as shell syntax")
+        reader.nested(command[1:], origin)
+        return
+    handle = _handler(base)
+    if handle is not None:
+        handle(Run(reader, base, command, origin))
+
+
+def _pathed(reader: Reader, name: str) -> None:
+    if _SAME_FOLDER.sub("/", name).rpartition("/")[0] not in programs.TRUSTED_FOLDERS:
+        reader.reading.doubts.append(f"{name[:_MAX_NAME]} lies outside the system's program folders")
+
+
+def depends(program: str | None) -> bool:
+    """Whether a word that the line sets itself may decide what this program runs."""
+    if program is None:
+        return True
+    base = base_name(program)
+    return base in programs.GLOBAL_OPTIONS or _handler(base) is not None
+
+
+# --- shells
+
+
+def _shell(run: Run) -> None:
+    at, code, listens = 1, False, False
+    while at < len(run.words):
+        word = run.words[at]
+        if word is None:
+            run.hide("gets words known only when it runs")
+            return
+        if word in ("-", "--"):
+            at += 1
+            break
+        if len(word) == 1 or word[0] not in "-+":
+            break
+        cluster = word[1:] if word[1] != "-" else ""
+        code |= (word[0] == "-" and "c" in cluster) or word.lower() in ("-command", "--command")
+        listens |= "s" in cluster
+        at += 2 if programs.SHELL_OPTIONS.takes(word) else 1
+    _shell_runs(run, run.words[at:], code=code, listens=listens)
+
+
+def _shell_runs(run: Run, rest: Words, *, code: bool, listens: bool) -> None:
+    if run.base in ("pwsh", "powershell"):
+        run.hide("runs a language of its own")
+    if code:
+        _payload(run, rest)
+    elif rest and not listens:
+        run.hide("runs a script file")
+    elif not run.only_asks():
+        texts = standard_input(run.reader, run.origin)
+        if not texts:
+            run.hide("runs what it reads from standard input")
+        for text in texts:
+            run.reader.source(text)
+
+
+def _payload(run: Run, rest: Words) -> None:
+    if not rest or rest[0] is None:
+        run.hide("gets code known only when it runs")
+    else:
+        run.reader.source(rest[0], rest[1:])
+
+
+def _eval(run: Run) -> None:
+    rest = [word for word in run.words[1:] if word is not None]
+    if len(rest) < len(run.words) - 1:
+        run.hide("gets words known only when it runs")
+    if rest:
+        run.reader.source(" ".join(rest))
+
+
+def _alias(run: Run) -> None:
+    for word in run.words[1:]:
+        if word is None:
+            run.hide("gets words known only when it runs")
+        elif "=" in word:
+            run.reader.source(word.partition("=")[2])
+
+
+def _trap(run: Run) -> None:
+    rest = [word for word in run.words[1:] if word not in ("-l", "-p", "--")]
+    if len(rest) > 1:
+        _payload(run, rest[:1])
+
+
+def _set(run: Run) -> None:
+    if "--" in run.words:
+        given = run.words[list(run.words).index("--") + 1 :]
+        run.reader.positional = {
+            "@": list(given),
+            **{str(at): [word] for at, word in enumerate(given, start=1)},
+        }
+
+
+# --- programs that run code, files or commands of their own
+
+
+def _opaque(run: Run) -> None:
+    if not run.only_asks():
+        run.doubt("runs code of its own")
+
+
+def _sourced(run: Run) -> None:
+    run.hide("runs a file or other input")
+
+
+def _odd(run: Run) -> None:
+    run.hide("is an unusual name for a program")
+
+
+def _find(run: Run) -> None:
+    for at, word in enumerate(run.words):
+        if word in _FIND_RUNS:
+            rest = list(run.words[at + 1 :])
+            end = next((place for place, one in enumerate(rest) if one in (";", "+")), len(rest))
+            _found_command(run, rest[:end])
+        elif word in _FIND_WRITES:
+            run.doubt(f"{word} deletes or writes files")
+
+
+def _found_command(run: Run, command: list[str | None]) -> None:
+    """A command that is run on each file found: ``{}`` is a file's name, known only then."""
+    program = command[0] if command else None
+    if program is not None and _handler(base_name(program)) is not None and _holds_names(command):
+        run.hide("puts file names into another command")
+    run.reader.nested([None if one == "{}" else one for one in command], None)
+
+
+def _holds_names(command: list[str | None]) -> bool:
+    return any(one is not None and "{}" in one and one != "{}" for one in command)
+
+
+def _awk(run: Run) -> None:
+    for word in run.words[1:]:
+        if word is None or word.startswith(_AWK_OPTIONS):
+            run.hide("runs a program that is not written out")
+        elif _AWK_RUNS.search(_AWK_PATTERN.sub(r"\1 ", word[:_MAX_SCRIPT])) or len(word) > _MAX_SCRIPT:
+            run.hide("may run commands")
+            for text in re.findall(r'"((?:[^"\\]|\\.)*)"', word[:_MAX_SCRIPT]):
+                run.reader.source(words.escapes(text))
+
+
+def _sed(run: Run) -> None:
+    for word in run.words[1:]:
+        if word is None or word.startswith(("-f", "--file")) or len(word) > _MAX_SCRIPT:
+            run.hide("runs a script that is not written out")
+        elif _SED_COMMAND.search(word) or _SED_FLAG.search(word):
+            run.hide("may run commands")
+            replaced = [found.group(2) for found in _SED_FLAG.finditer(word)]
+            for text in (*re.findall(r"(?:^|[;{}\n0-9$/!])\s*e\s+(.*)", word), *replaced):
+                run.reader.source(text)
+
+
+def _arguments(run: Run) -> None:
+    runs = programs.RUNS_BY_ARGUMENT[run.base]
+    for word in run.words[1:]:
+        if word is not None and runs(word):
+            run.hide(f"{word[:40]} may run another program")
+            if "=" in word:
+                run.reader.source(word.rpartition("=")[2])
+
+
+def _runner(run: Run) -> None:
+    _subcommand(run)
+    runs = programs.RUNNER_SUBCOMMANDS[run.base]
+    for positional in subcommands(run.words):
+        if positional and (positional[0] is None or positional[0] in runs):
+            run.doubt(f"{positional[0] or '?'} runs what a project file says")
+
+
+def _git(run: Run) -> None:
+    _arguments(run)
+    name = run.words[1] if len(run.words) > 1 else None
+    if name is None or name.startswith("-"):
+        for option, setting in zip(run.words, run.words[1:], strict=False):
+            if option == "-c" and setting is not None:
+                _setting(run, setting)
+        name = next(iter(subcommands(run.words)[0]), None)
+    if name is not None and name not in programs.GIT_OWN:
+        run.doubt(f"{name[:40]} may be an alias")
+    elif name == "config" and not _READ_SETTINGS & set(run.words):
+        _stored_settings(run)
+    if name is None or name in _GIT_RUNS:
+        _subcommand(run)
+
+
+def _stored_settings(run: Run) -> None:
+    for word in run.words:
+        if word is not None and programs.names_program(word.lower()):
+            run.doubt(f"config {word[:40]} may set a program to run")
+
+
+def _setting(run: Run, setting: str) -> None:
+    key, _, value = setting.partition("=")
+    if not programs.names_program(key.lower()):
+        return
+    run.hide(f"-c {key[:40]} may run another program")
+    if key.lower().startswith("alias.") and not value.startswith("!"):
+        run.reader.nested(["git", *value.split()], None)
+    else:
+        run.reader.source(value.removeprefix("!"))
+
+
+# --- wrappers
+
+
+def _subcommand(run: Run) -> None:
+    for path, wrapper in programs.SUBCOMMAND_WRAPPERS.get(run.base, {}).items():
+        for at in after(run.words, path):
+            _Unwrapping(Run(run.reader, " ".join((run.base, *path)), run.words, run.origin), wrapper, at).unwrap()
+
+
+def _wrapper(run: Run) -> None:
+    _Unwrapping(run, programs.WRAPPERS.get(run.base, programs.LOADER), 1).unwrap()
+    if run.base in programs.RUNS_BY_ARGUMENT:
+        _arguments(run)
+
+
+class _Unwrapping:
+    """Reads a wrapper's own options and arguments up to the command that it runs."""
+
+    __slots__ = ("at", "run", "skipped", "wrapper")
+
+    def __init__(self, run: Run, wrapper: Wrapper, at: int) -> None:
+        self.run = run
+        self.wrapper = wrapper
+        self.at = at
+        self.skipped = 0
+
+    def unwrap(self) -> None:
+        words_, wrapper = self.run.words, self.wrapper
+        if wrapper.elsewhere:
+            self.run.doubt("runs elsewhere")
+        while self.at < len(words_):
+            word = words_[self.at]
+            if word is None:
+                self.run.hide("gets words known only when it runs")
+                if not self.wrapper.assignments and self.skipped >= self.wrapper.skip:
+                    return
+                self.skipped += 0 if self.wrapper.assignments else 1
+                self.at += 1
+                continue
+            if word == "--":
+                self.at += 1 + (0 if wrapper.bare else wrapper.skip - self.skipped)
+                break
+            if not self._own(word):
+                break
+        if self.at >= 0:
+            self._inner(words_[self.at :])
+
+    def _own(self, word: str) -> bool:
+        """Whether the word is the wrapper's own; moves past it then."""
+        if word.startswith("-") and len(word) > 1:
+            self._option(word)
+            return self.at >= 0
+        if self.wrapper.assignments and "=" in word:
+            self._assignment(word.partition("=")[0])
+        elif self.skipped < self.wrapper.skip and not (word == "-" and "-" in self.wrapper.options.flags):
+            self.skipped += 1
+        elif word != "-" or "-" not in self.wrapper.options.flags:
+            return False
+        self.at += 1
+        return True
+
+    def _assignment(self, name: str) -> None:
+        if programs.hijacks(name):
+            self.run.hide(f"sets {name[:40]}")
+
+    def _option(self, word: str) -> None:
+        """Move past an option and its value; a negative place means that nothing is run."""
+        if word in self.wrapper.lookup:
+            self.at = -1
+        elif not self._sourced(word):
+            if word in self.wrapper.shell_flags:
+                self.run.doubt("starts a shell")
+            if self.run.base == "xargs" and word.startswith(("-I", "-i", "--replace")):
+                self._replaced(word)
+            takes = self.wrapper.options.takes(word)
+            if takes is None:
+                self.run.doubt(f"{word[:40]} is not a known option")
+                self.run.reader.nested(self.run.words[self.at + 1 :], self.run.origin)
+                self.run.reader.nested(self.run.words[self.at + 2 :], self.run.origin)
+            self.at += 2 if takes else 1
+
+    def _sourced(self, word: str) -> bool:
+        """Read the shell text that an option gives (``-c TEXT``); False if this option gives none."""
+        name, equals, attached = word.partition("=")
+        for option in self.wrapper.source:
+            inside = _in_cluster(word, option, self.wrapper.options)
+            if word != option and not (equals and name == option) and not inside:
+                continue
+            text = attached if equals and name == option else word[inside + 1 :] if inside else ""
+            self._given(text)
+            return True
+        return False
+
+    def _given(self, attached: str) -> None:
+        following = self.run.words[self.at + 1 :]
+        rest = following if attached else following[1:]
+        text = attached or (following[0] if following else None)
+        _payload(self.run, [text])
+        if self.run.base == "env" and text is not None:
+            self.run.reader.source(" ".join([text, *(word or "" for word in rest)]))
+        self.at += 1 if attached else 2
+
+    def _replaced(self, word: str) -> None:
+        """``xargs -I MARK``: the mark stands for words of standard input, also as the program."""
+        attached = word.partition("=")[2] if word.startswith("--") else word[2:]
+        later = self.run.words[self.at + 1 :]
+        if word == "-I" and later:
+            attached, later = later[0] or "", later[1:]
+        mark = attached or "{}"
+        marked = [part for part in later if part is not None and mark in part]
+        if marked and (later[0] in marked or _handler(base_name(later[0] or "?")) is not None):
+            self.run.hide("puts its input where a program is named")
+
+    def _inner(self, inner: Words) -> None:
+        reader, origin = self.run.reader, self.run.origin
+        if not inner:
+            if self.run.base == "su":
+                self.run.doubt("starts a shell")
+        elif self.run.base == "xargs":
+            reader.nested([*inner, None], origin)
+        elif self.run.base == "coproc":
+            for rest in _past_reserved(inner):
+                reader.nested(rest, origin)
+        elif self.wrapper.joined:
+            _eval(Run(reader, self.run.base, [self.run.base, *inner], origin))
+            if len(inner) > 1:
+                reader.nested(inner, origin)
+        else:
+            reader.nested(inner, origin)
+
+
+def _past_reserved(inner: Words) -> list[Words]:
+    """The commands in ``NAME { command``, which the grammar keeps as words."""
+    rest = [word for word in inner if word not in words.RESERVED]
+    return [rest] if len(rest) == len(inner) else [rest, rest[1:]]
+
+
+def _in_cluster(word: str, option: str, options: Options) -> int:
+    """Where a short option stands in a word such as ``-qc`` or ``-cTEXT``; 0 if it does not."""
+    if word.startswith("--") or option.startswith("--") or word == option:
+        return 0
+    at = max(word.find(option[1], 1), 0)
+    return at if all(f"-{letter}" in options.flags for letter in word[1:at]) else 0
+
+
+# --- the table
+
+_GIT_RUNS = frozenset(path[0] for path in programs.SUBCOMMAND_WRAPPERS["git"])
+_HANDLERS: dict[str, Handler] = {
+    **dict.fromkeys(programs.RUNS_BY_ARGUMENT, _arguments),
+    **dict.fromkeys(programs.SUBCOMMAND_WRAPPERS, _subcommand),
+    **dict.fromkeys(programs.RUNNER_SUBCOMMANDS, _runner),
+    **dict.fromkeys(programs.RUNNERS, _opaque),
+    **dict.fromkeys(programs.WRAPPERS, _wrapper),
+    **dict.fromkeys(programs.SHELLS, _shell),
+    **dict.fromkeys(("source", ".", "fc", "at", "batch", "run-parts"), _sourced),
+    **dict.fromkeys(("awk", "gawk", "mawk", "nawk", "original-awk"), _awk),
+    **dict.fromkeys(("sed", "gsed"), _sed),
+    **dict.fromkeys(("find", "gfind", "fd", "fdfind", "bfs"), _find),
+    "eval": _eval,
+    "alias": _alias,
+    "trap": _trap,
+    "set": _set,
+    "git": _git,
+}
+
+
+@cache
+def _known_handler(base: str) -> Handler | None:
+    found = _HANDLERS.get(base)
+    if found is not None:
+        return found
+    if base.startswith(("ld-linux", "ld.so")):
+        return _wrapper
+    if programs.is_interpreter(base):
+        return _opaque
+    return _odd if base != "[[" and _ODD_NAME.search(base) else None
+
+
+def _handler(base: str) -> Handler | None:
+    return _known_handler(base) if len(base) <= _MAX_NAME else _odd

@@ -1,0 +1,86 @@
+"""What reading a shell line comes to: the commands it would run, and the doubts about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+Words = Sequence[str | None]
+
+MAX_COMMANDS = 1024
+MAX_EFFORT = 4096
+
+
+def base_name(name: str) -> str:
+    """The last component of a program's path."""
+    return name.rstrip("/").rpartition("/")[2]
+
+
+class Command:
+    """One simple command: its words after quoting (None: known only when it runs) and the program's base name.
+
+    ``guessed``: a word of a text that could not be parsed, not a command that was found.
+    """
+
+    __slots__ = ("base", "guessed", "words")
+
+    def __init__(self, words: Words, *, guessed: bool = False) -> None:
+        self.words = words
+        name = words[0]
+        self.base = name if name is None or "/" not in name else base_name(name)
+        self.guessed = guessed
+
+
+class Reading:
+    """The commands of a line, the doubts about it, and what else decides.
+
+    ``hidden``: a program may run that ``commands`` does not name. ``doubts``: why the line as a whole cannot be told,
+    also because a named program runs code of its own (an interpreter, a build tool). ``writes``: output redirections.
+    """
+
+    __slots__ = ("_effort", "commands", "doubts", "hidden", "substitution", "tree", "writes")
+
+    def __init__(self) -> None:
+        self.commands: list[Command] = []
+        self.doubts: list[str] = []
+        self.hidden = False
+        self.substitution = False
+        self.writes: list[tuple[str, str | None]] = []
+        self.tree: Node | None = None
+        self._effort = 0
+
+    def hide(self, why: str) -> None:
+        """A program may run that is not named."""
+        self.hidden = True
+        self.doubts.append(why)
+
+    def exhausted(self, effort: int) -> bool:
+        """Spend effort; True, with a doubt, once a line has cost too much to be read on."""
+        self._effort += effort
+        if self._effort <= MAX_EFFORT and len(self.commands) <= MAX_COMMANDS:
+            return False
+        self.hidden = True
+        if self.doubts[-1:] != [_TOO_MUCH]:
+            self.doubts.append(_TOO_MUCH)
+        return True
+
+    def add(self, other: Reading) -> None:
+        """Take in the commands and doubts of another reading of the same call."""
+        self.commands += other.commands
+        self.doubts += other.doubts
+        self.hidden |= other.hidden
+        self.substitution |= other.substitution
+        self.writes += other.writes
+
+    def programs(self) -> tuple[str, ...]:
+        """The programs in the order found, each once; a question mark for any that cannot be told."""
+        names = ["?" if command.base is None else command.base for command in self.commands if not command.guessed]
+        if self.hidden:
+            names.append("?")
+        return tuple(dict.fromkeys(names)) if len(names) > 1 else tuple(names)
+
+
+_TOO_MUCH = "is too long or too deeply nested to read"

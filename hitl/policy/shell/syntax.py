@@ -1,0 +1,478 @@
+"""The syntax of a shell line: tree-sitter-bash's tree, walked for commands, and words evaluated as far as known.
+
+A reading only grows: each step may add a command or a doubt, never remove one. So a wrong guess can make a call be
+asked about, and cannot make one pass. A line that is broken is searched word by word as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import TYPE_CHECKING
+
+from hitl.policy.shell import peel, programs, words
+from hitl.policy.shell.reading import MAX_COMMANDS, Command, Reading, Words
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+Fields = list[str | None]
+
+MAX_LINE = 65536
+MAX_DEPTH = 8
+_MAX_CHOICES = 8  # values of a variable that are followed
+_MAX_BRACES = 256
+_SPLIT = "\x00"  # an unquoted blank inside an expanded word
+
+_NO_WORDS = frozenset({"variable_assignment", "file_redirect", "heredoc_redirect", "herestring_redirect"})
+_REDIRECTS = _NO_WORDS - {"variable_assignment"}
+_LEAVES = frozenset(
+    {
+        "word",
+        "number",
+        "raw_string",
+        "variable_name",
+        "string_content",
+        "command_name",
+        "comment",
+        "file_descriptor",
+    }
+)
+_SUBSTITUTIONS = frozenset({"command_substitution", "process_substitution", "arithmetic_expansion"})
+_WORD_LIKE = re.compile(r"[^\s;&|<>()`$\"'{},=\\]+")
+_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_BACKQUOTES = re.compile(r"(?<!\\)`((?:[^`\\]|\\.)*)`", re.DOTALL)
+_OPENED = re.compile(r"(?<!\\)\$\(")
+_SPELLING = re.compile(r"[('\"\\$`{#\n]")
+_CONTROL = re.compile(r"[;|&><`\n\r]|\$[(\[]|\$\{\}|[<>]\(")
+
+
+@cache
+def _parser() -> Parser:
+    import tree_sitter  # noqa: PLC0415 - heavy; loaded with the first shell condition
+    import tree_sitter_bash  # noqa: PLC0415 - as above
+
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+
+
+def read_line(line: str) -> Reading:
+    """Read one line (or script) that a POSIX shell or bash would be given."""
+    reading = Reading()
+    read_into(reading, line, 0, {})
+    return reading
+
+
+def read_argv(argv: Words) -> Reading:
+    """Read a program and its arguments that are started without a shell."""
+    reading = Reading()
+    if argv:
+        Reader(reading, 0, {}).run(argv, None)
+        if any(word is not None and _CONTROL.search(word) for word in argv):
+            reading.doubts.append("an argument holds shell syntax")
+    return reading
+
+
+def read_into(reading: Reading, line: str, depth: int, positional: dict[str, Fields]) -> None:
+    """Read shell text into a reading; ``positional`` are the values of ``$0``, ``$1``, ... and ``$@``."""
+    if words.plain_line(line) and depth <= MAX_DEPTH:
+        split = line.split()
+        first = split[0]
+        if first not in words.RESERVED and first[0] != "%":
+            Reader(reading, depth, positional).run(split, None)
+            return
+    if reading.exhausted(16 + len(line) // 64) or len(line) > MAX_LINE or depth > MAX_DEPTH:
+        reading.hide("is too long or too deeply nested to read")
+        _guess(reading, line[:MAX_LINE])
+        return
+    if not (line.isascii() and line.isprintable()) and words.unseen.search(line):
+        reading.hide("holds invisible or control characters")
+        Reader(reading, depth, positional).parse(words.unseen.sub("", line))
+    for text in dict.fromkeys((line, *_respelled(line))):
+        Reader(reading, depth, positional).parse(text)
+
+
+def _respelled(line: str) -> list[str]:
+    """The line where the grammar misreads it: continued lines joined, a blank before a backslash that begins a line."""
+    if "\\" not in line or "\n" not in line:
+        return []
+    joined = line.replace("\\\n", "")
+    return [joined, joined.replace("\n\\", "\n \\"), line.replace("\n\\", "\n \\")]
+
+
+def _guess(reading: Reading, text: str) -> None:
+    """Name every word of a broken text as if it were a program: enough for a deny list, never for an allow."""
+    seen = {command.base for command in reading.commands if command.guessed}
+    found = [word for word in dict.fromkeys(_WORD_LIKE.findall(text)) if word not in seen]
+    reading.commands += [Command([word, None], guessed=True) for word in found[:MAX_COMMANDS]]
+
+
+class Reader:
+    """Reads one text into a reading; a payload (``sh -c``) gets a reader of its own, one level deeper."""
+
+    __slots__ = ("_redirects", "_root", "_source", "_unquoted", "_variables", "depth", "positional", "reading")
+
+    def __init__(self, reading: Reading, depth: int, positional: dict[str, Fields]) -> None:
+        self.reading = reading
+        self.depth = depth
+        self.positional = positional
+        self._root: Node | None = None
+        self._source = b""
+        self._redirects = False
+        self._unquoted = False
+        self._variables: dict[str, list[Fields]] | None = None
+
+    def parse(self, text: str) -> None:
+        """Parse a text and run every command in its tree."""
+        self._source = text.encode("utf-8", "replace")
+        self._redirects = ">" in text or "<" in text
+        self._unquoted = _SPELLING.search(text) is None
+        root = _parser().parse(self._source).root_node
+        self._root = root
+        if self.reading.tree is None:
+            self.reading.tree = root
+        if root.has_error:
+            self.reading.hide("is not complete shell syntax")
+            _guess(self.reading, text)
+        self._walk(root, deep="`" in text)
+
+    def _walk(self, root: Node, *, deep: bool) -> None:
+        """Visit every node that may hold a command; ``deep``: words as well, because they may hold backquotes."""
+        visitors, leaves = (_VISIT_WORDS, _NONE) if deep else (_VISIT, _LEAVES)
+        stack = [root]
+        while stack:
+            node = stack.pop()
+            visit = visitors.get(node.type)
+            inner = None if visit is None else visit(self, node)
+            if inner is None or deep:
+                inner = [child for child in node.named_children if child.type not in leaves]
+            inner.reverse()
+            stack += inner
+
+    def run(self, command: Words, origin: Node | None) -> None:
+        """Record a command and everything that it would run in turn; ``origin`` is where it stands in the tree."""
+        peel.run(self, command, origin)
+
+    def source(self, text: str, positional: Words = ()) -> None:
+        """Read shell text that a command would be given."""
+        parameters: dict[str, Fields] = {str(at): [word] for at, word in enumerate(positional)}
+        parameters["@"] = list(positional[1:])
+        read_into(self.reading, text, self.depth + 1, parameters)
+
+    def nested(self, command: Words, origin: Node | None) -> None:
+        """A command named by the later words of another."""
+        if not command or self.reading.exhausted(1):
+            return
+        deeper = Reader(self.reading, self.depth + 1, self.positional)
+        deeper._root, deeper._variables = self._root, self._variables
+        if deeper.depth > MAX_DEPTH * 4:
+            self.reading.hide("is too deeply nested to read")
+        else:
+            deeper.run(command, origin)
+
+    # --- nodes
+
+    def _command(self, node: Node) -> list[Node]:
+        """Run a command; gives the parts of it that may hold others."""
+        found: Fields = []
+        inner: list[Node] = []
+        if self._unquoted:
+            found += [text_of(child) for child in node.children if child.type not in _NO_WORDS]
+            inner += [child for child in node.children if child.type in _NO_WORDS]
+        else:
+            self._spelled(node, found, inner)
+        self._complete(found, inner, node)
+        return inner
+
+    def _spelled(self, node: Node, found: Fields, inner: list[Node]) -> None:
+        """Find the words of a command where quotes, expansions, comments or several lines may stand."""
+        end, translated = -1, False
+        for child in node.children:
+            kind, start = child.type, child.start_byte
+            if start > end + 1 > 1 and self._source[end:start].strip(b" \t"):
+                self._misread(found, node)
+                found.clear()
+            glued = start == end or translated
+            translated = False
+            if kind in _NO_WORDS:
+                inner.append(child)
+                end = -1
+            elif kind == "$":  # of a translated string, $"..."
+                translated, end = glued, end if glued else -1
+            else:
+                end = child.end_byte
+                self._append(found, inner, child, glued=glued)
+
+    def _complete(self, found: Fields, inner: list[Node], node: Node) -> None:
+        """Run a command whose words are found, with those behind redirections, and with its variables filled in."""
+        for word in _past_redirects(node) if self._redirects else ():
+            self._append(found, inner, word, glued=False)
+        if found:
+            self.run(found, node)
+            if None in found and peel.depends(found[0]):
+                self._substituted(node)
+
+    def _append(self, found: Fields, inner: list[Node], word: Node, *, glued: bool) -> None:
+        if word.type == "word" and not glued:
+            text = text_of(word)
+            if "\\" not in text and "{" not in text:
+                found.append(text)
+                return
+        target = word.children[0] if word.type == "command_name" else word
+        fields = self._word(target)
+        if None in fields:
+            inner.append(target)
+        if glued and found and fields:
+            found[-1:] = [_glued(found[-1], fields[0]), *fields[1:]]
+        else:
+            found += fields
+
+    def _misread(self, found: Fields, node: Node) -> None:
+        """The grammar took words of another line for arguments (after a comment): they begin a command of their own."""
+        self.reading.hide("is not read as shell syntax")
+        if found:
+            self.run(list(found), node)
+
+    def _word(self, node: Node) -> Fields:
+        """A word as the fields that it is split into; None for what is known only when the line runs."""
+        value = self.value(node)
+        if value is None:
+            return [None]
+        return self._fields(node, value) if _SPLIT in value or "{" in value else [value]
+
+    def _assignment(self, node: Node) -> None:
+        name = text_of(node.children[0])
+        if programs.hijacks(name):
+            self.reading.hide(f"sets {name[:40]}")
+
+    def _builtin(self, node: Node) -> None:
+        """``[``, ``[[``, ``export`` and the like have a syntax of their own and run no program."""
+        self.reading.commands.append(Command([node.children[0].type]))
+
+    def _redirect(self, node: Node) -> None:
+        operator = next((child.type for child in node.children if child.type[0] in "<>&"), ">")
+        if operator[0] == "<" and operator != "<>":
+            return
+        value = self.value(node.children[-1])
+        if operator == ">&" and value is not None and (value.isdigit() or value == "-"):
+            return
+        self.reading.writes.append((operator, value))
+
+    def _substitution(self, node: Node) -> None:
+        self.reading.substitution = True
+        text = text_of(node)
+        if text.startswith("`") and "\\`" in text:
+            self.source(text[1:-1].replace("\\`", "`"))
+
+    def _embedded(self, node: Node) -> None:
+        """Read substitutions in text that the grammar keeps in one piece (defaults, patterns, here-documents)."""
+        text = text_of(node)
+        if node.type == "heredoc_body" and _quoted_delimiter(node):
+            return
+        inner = [found.replace("\\`", "`") for found in _BACKQUOTES.findall(text)] if "`" in text else []
+        inner += [_balanced(text[found.end() :]) for found in _OPENED.finditer(text)] if "$(" in text else []
+        for found in inner:
+            self.reading.substitution = True
+            self.source(found)
+
+    # --- words
+
+    def value(self, node: Node) -> str | None:
+        """The text of a word after quoting, or None if it is known only when the line runs."""
+        kind = node.type
+        if kind == "word":
+            text = text_of(node)
+            return words.unquoted(text) if "\\" in text else text
+        evaluate = _VALUES.get(kind)
+        return text_of(node) if evaluate is None else evaluate(self, node)
+
+    def _fields(self, node: Node, value: str) -> Fields:
+        """A value split where an unquoted expansion splits it, and with its braces expanded."""
+        parts: Fields = [part for part in value.split(_SPLIT) if part]
+        unquoted = node.type in ("word", "concatenation") and all(child.type == "word" for child in node.children)
+        if "{" not in value or not unquoted:
+            return parts
+        return [expanded for part in parts if part is not None for expanded in _expand_braces(part)]
+
+    def _concatenation(self, node: Node) -> str | None:
+        children = node.children
+        parts = [
+            self.value(child)
+            for child, following in zip(children, [*children[1:], None], strict=True)
+            if child.type != "$" or following is None or following.type != "string"  # $"..." is a translated string
+        ]
+        known = [part for part in parts if part is not None]
+        return "".join(known) if len(known) == len(parts) else None
+
+    def _string(self, node: Node) -> str | None:
+        inner = [child for child in node.children if child.type not in ('"', "string_content", "$")]
+        return words.double_quoted(text_of(node)[1:-1]) if not inner else None
+
+    def _expansion(self, node: Node) -> str | None:
+        named = [child for child in node.children if child.type in ("variable_name", "special_variable_name")]
+        name = text_of(named[0]) if named else ""
+        if name == "IFS":
+            return _SPLIT
+        if name[:1].isdigit() and not self.positional:
+            self.reading.doubts.append("uses a positional parameter")
+            return name[1:]
+        return None
+
+    # --- variables that the line itself sets
+
+    def _substituted(self, node: Node) -> None:
+        """Name the command again with the values that the line gives its variables."""
+        choices = [
+            self._candidates(child.children[0] if child.type == "command_name" else child)
+            for child in node.children
+            if child.type not in _NO_WORDS
+        ]
+        seen: set[tuple[str | None, ...]] = set()
+        for turn in range(min(max(map(len, choices), default=0), _MAX_CHOICES)):
+            found = tuple(word for choice in choices for word in choice[min(turn, len(choice) - 1)])
+            if found and found[0] is not None and found not in seen:
+                seen.add(found)
+                self.run(found, node)
+
+    def _candidates(self, node: Node) -> list[Fields]:
+        """The values a word may have: each a list of fields."""
+        value = self.value(node)
+        if value is not None:
+            return [self._fields(node, value)]
+        if node.type in ("simple_expansion", "expansion"):
+            known = self._lookup(node)
+            return [[field for word in value for field in _split_known(word)] for value in known] or [[None]]
+        return self._joined(node) if node.type in ("string", "concatenation") else [[None]]
+
+    def _lookup(self, node: Node) -> list[Fields]:
+        name = text_of(node).strip('${}"').removesuffix("[@]").removesuffix("[*]")
+        if name in ("@", "*") and "@" in self.positional:
+            return [list(self.positional["@"])]
+        if name in self.positional:
+            return [list(self.positional[name])]
+        if self._variables is None:
+            self._variables = self._assignments()
+        return self._variables.get(name, [])
+
+    def _joined(self, node: Node) -> list[Fields]:
+        inner = [child for child in node.children if child.type != '"']
+        if node.type == "string" and len(inner) == 1:
+            return self._lookup(inner[0]) or [[None]]
+        parts = [self._texts(child) for child in inner]
+        if not parts or not all(parts):
+            return [[None]]
+        most = min(max(map(len, parts)), _MAX_CHOICES)
+        return [["".join(part[min(turn, len(part) - 1)] for part in parts)] for turn in range(most)]
+
+    def _texts(self, node: Node) -> list[str]:
+        """The texts that a part of a quoted word may have; none if it is not known."""
+        if node.type == "string_content":
+            return [words.double_quoted(text_of(node))]
+        found = [[word for word in value if word is not None] for value in self._candidates(node) if None not in value]
+        return ["".join(value) for value in found]
+
+    def _assignments(self) -> dict[str, list[Fields]]:
+        found: dict[str, list[Fields]] = {}
+        for node in descend(self._root) if self._root is not None else ():
+            if node.type == "variable_assignment":
+                found.setdefault(text_of(node.children[0]), []).extend(self._assigned(node.children[-1]))
+            elif node.type == "for_statement":
+                names = [text_of(child) for child in node.children if child.type == "variable_name"]
+                values = [child for child in node.named_children if child.type == "word" or child.type in _VALUES]
+                found.setdefault(names[0] if names else "", []).extend([self.value(value)] for value in values)
+        return found
+
+    def _assigned(self, value: Node) -> list[Fields]:
+        if value.type == "array":
+            return [[field for item in value.named_children for field in self._word(item)]]
+        known = self.value(value)
+        return [[known]] if known is not None else []
+
+
+def _past_redirects(command: Node) -> list[Node]:
+    """The words of a command that stand after a redirection, which the grammar files under the redirection."""
+    redirects = [child for child in command.children if child.type in _REDIRECTS]
+    parent = command.parent
+    if parent is not None and parent.type == "redirected_statement" and parent.children[0] == command:
+        redirects += [child for child in parent.children if child.type in _REDIRECTS]
+    found: list[Node] = []
+    for redirect in redirects:
+        inner = [child for child in redirect.named_children if child.type in _WORDS]
+        found += inner if redirect.type == "heredoc_redirect" else inner[1:]
+    return found
+
+
+def _glued(before: str | None, after: str | None) -> str | None:
+    """Two parts of one word that the grammar takes for two: a quote and what follows it without a blank."""
+    return None if before is None or after is None else before + after
+
+
+def _expand_braces(word: str) -> list[str]:
+    found = _BRACES.search(word)
+    if found is None or len(word) > _MAX_BRACES:
+        return [word]
+    head, tail = word[: found.start()], word[found.end() :]
+    return [more for part in found.group(1).split(",") for more in _expand_braces(head + part + tail)][:64]
+
+
+def _quoted_delimiter(body: Node) -> bool:
+    siblings = body.parent.children if body.parent is not None else []
+    start = next((text_of(child) for child in siblings if child.type == "heredoc_start"), "")
+    return any(mark in start for mark in "'\"\\")
+
+
+def _balanced(text: str) -> str:
+    """The text up to the parenthesis that closes it, or all of it."""
+    depth = 1
+    for at, char in enumerate(text):
+        depth += (char == "(") - (char == ")")
+        if not depth:
+            return text[:at]
+    return text
+
+
+def _split_known(word: str | None) -> Fields:
+    return [None] if word is None else list(word.split())
+
+
+def text_of(node: Node) -> str:
+    """The source text of a node."""
+    return node.text.decode("utf-8", "replace") if node.text is not None else ""
+
+
+def descend(node: Node) -> Iterable[Node]:
+    """A node and everything in it."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        yield current
+        stack.extend(current.children)
+
+
+_NONE: frozenset[str] = frozenset()
+_VISIT: dict[str, Callable[[Reader, Node], list[Node] | None]] = {
+    "command": Reader._command,  # noqa: SLF001 - a table of this class's own methods
+    "variable_assignment": Reader._assignment,  # noqa: SLF001 - as above
+    **dict.fromkeys(
+        ("test_command", "declaration_command", "unset_command"),
+        Reader._builtin,  # noqa: SLF001 - as above
+    ),
+    "file_redirect": Reader._redirect,  # noqa: SLF001 - as above
+    **dict.fromkeys(
+        ("regex", "heredoc_content", "heredoc_body", "extglob_pattern"),
+        Reader._embedded,  # noqa: SLF001 - as above
+    ),
+    **dict.fromkeys(_SUBSTITUTIONS, Reader._substitution),  # noqa: SLF001 - as above
+}
+_VISIT_WORDS = {**_VISIT, "word": Reader._embedded}  # noqa: SLF001 - as above
+_VALUES: dict[str, Callable[[Reader, Node], str | None]] = {
+    "raw_string": lambda _, node: text_of(node)[1:-1],
+    "ansi_c_string": lambda _, node: words.escapes(text_of(node)[2:-1]),
+    "translated_string": lambda reader, node: reader.value(node.children[-1]),
+    "string": Reader._string,  # noqa: SLF001 - as above
+    "concatenation": Reader._concatenation,  # noqa: SLF001 - as above
+    "simple_expansion": Reader._expansion,  # noqa: SLF001 - as above
+    "expansion": Reader._expansion,  # noqa: SLF001 - as above
+    **dict.fromkeys(_SUBSTITUTIONS, lambda _reader, _node: None),
+}
+_WORDS = frozenset({"word", "number", *_VALUES})

@@ -1,0 +1,82 @@
+"""How one written shell word becomes text: quotes, escapes and the escapes that printf and echo decode.
+
+The rules are those of POSIX.1-2017, Shell Command Language, section 2.2, and of the ANSI-C quoting in the Bash manual.
+"""
+
+import re
+import sys
+from collections.abc import Callable
+
+from hitl.policy.tables import names
+
+# Lines made of nothing else have no quotes, operators, expansions or comments: a split on blanks is their parse.
+plain_line = re.compile(r"[A-Za-z0-9_./:,@%+\-]+(?: +[A-Za-z0-9_./:,@%+=\-]+)*", re.ASCII).fullmatch
+
+RESERVED = names("if then else elif fi do done case esac while until for in select function time coproc { } ! [[ ]]")
+
+# Characters that read as nothing, as a blank or as another order than they run in.
+unseen = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\xa0\xad\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f"
+    r"\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff\U000e0000-\U000e0fff]"
+)
+
+_UNQUOTED = re.compile(r"\\(\n|.)", re.DOTALL)
+_DOUBLE = re.compile(r'\\([$`"\\\n])')
+_ESCAPE = re.compile(
+    r"\\(?:([abeEfnrtv\\'\"?])|x([0-9A-Fa-f]{1,2})|0?([0-7]{1,3})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|c(.))",
+    re.DOTALL,
+)
+_SURROGATES = (0xD800, 0xDFFF)
+_NAMED = {
+    "a": "\a",
+    "b": "\b",
+    "e": "\x1b",
+    "E": "\x1b",
+    "f": "\f",
+    "n": "\n",
+    "r": "\r",
+    "t": "\t",
+    "v": "\v",
+}
+
+
+def _kept(match: re.Match[str]) -> str:
+    char = match.group(1)
+    return "" if char == "\n" else char
+
+
+def unquoted(text: str) -> str:
+    """A bare word without its backslashes; backslash-newline vanishes."""
+    return _UNQUOTED.sub(_kept, text) if "\\" in text else text
+
+
+def double_quoted(text: str) -> str:
+    r"""The inside of double quotes: a backslash counts only before ``$ ` " \\`` and a newline."""
+    return _DOUBLE.sub(_kept, text) if "\\" in text else text
+
+
+def _code_point(digits: str) -> str:
+    value = int(digits, 16)
+    return chr(value) if value <= sys.maxunicode and not _SURROGATES[0] <= value <= _SURROGATES[1] else "\ufffd"
+
+
+_DECODE: tuple[Callable[[str], str], ...] = (
+    lambda c: _NAMED.get(c, c),
+    lambda h: chr(int(h, 16)),
+    lambda o: chr(int(o, 8) & 0xFF),
+    _code_point,
+    _code_point,
+    lambda c: chr(ord(c) & 0x1F),
+)
+
+
+def _decoded(match: re.Match[str]) -> str:
+    for group, decode in zip(match.groups(), _DECODE, strict=True):
+        if group is not None:
+            return decode(group)
+    return match.group()
+
+
+def escapes(text: str) -> str:
+    r"""What ``$'...'``, ``printf`` and ``echo -e`` make of backslash escapes (``\x72``, ``\162``, ``\u0072``)."""
+    return _ESCAPE.sub(_decoded, text) if "\\" in text else text

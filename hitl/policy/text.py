@@ -1,0 +1,252 @@
+"""Reading a document's text into plain values, with the line of every entry.
+
+YAML is read by the 1.2 core schema (``no`` and ``on`` are texts), without anchors, tags and merge keys; JSON by RFC
+8259. Numbers become ``int`` or ``Decimal``. A key given twice, or a document in two parts, is refused in both.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Literal
+
+from hitl.policy.model import PolicyInvalid, Problem
+
+Format = Literal["yaml", "json"]
+MAX_TEXT = 4_000_000
+MAX_DEPTH = 64
+_MAX_DIGITS = 4000
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
+_CORE = (
+    (re.compile(r"(?:null|Null|NULL|~|)"), lambda _: None),
+    (re.compile(r"(?:true|True|TRUE)"), lambda _: True),
+    (re.compile(r"(?:false|False|FALSE)"), lambda _: False),
+    (re.compile(r"[-+]?[0-9]{1,4000}"), int),
+    (re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]{1,4})?"), Decimal),
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Parsed:
+    """A document's value, the line of each path in it, and the problems met on the way."""
+
+    value: Any = None
+    format: Format = "yaml"
+    lines: dict[str, int] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def line(self, path: str) -> int:
+        """The line of a path, or of the nearest entry above it."""
+        while path and path not in self.lines:
+            path = path.rpartition("/")[0]
+        return self.lines.get(path, 1)
+
+
+class _Broken(Exception):
+    def __init__(self, line: int, message: str, suggestion: str | None = None) -> None:
+        super().__init__(message)
+        self.problem = Problem(line, "", message, suggestion)
+
+
+def sniff(text: str) -> Format:
+    """The format of a text whose name does not tell: JSON if it begins as an object or array does."""
+    return "json" if text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") else "yaml"
+
+
+def parse(text: str, *, name: str, format: Format | None = None) -> Parsed:  # noqa: A002 - the public name
+    """Read a document.
+
+    Raises:
+        PolicyInvalid: the text is not well formed; with the line.
+    """
+    parsed = Parsed()
+    if len(text) > MAX_TEXT:
+        raise PolicyInvalid(name, [Problem(1, "", f"is longer than {MAX_TEXT} characters")])
+    try:
+        if (format or sniff(text)) == "json":
+            parsed.format = "json"
+            _Json(text.removeprefix("\ufeff"), parsed).document()
+        else:
+            _yaml(text, parsed)
+    except _Broken as broken:
+        parsed.problems.append(broken.problem)
+    except RecursionError:
+        parsed.problems.append(Problem(1, "", "is too deeply nested"))
+    if parsed.problems:
+        raise PolicyInvalid(name, parsed.problems)
+    return parsed
+
+
+def join(path: str, key: object) -> str:
+    """The path of an entry below another, as a JSON pointer (RFC 6901)."""
+    return f"{path}/{str(key).replace('~', '~0').replace('/', '~1')}"
+
+
+class _Json:
+    """A JSON reader that keeps lines and refuses what ``json`` lets pass (doubled keys, NaN)."""
+
+    def __init__(self, text: str, parsed: Parsed) -> None:
+        self.text = text
+        self.parsed = parsed
+        self.at = 0
+        self.breaks = [found.start() for found in re.finditer("\n", text)]
+
+    def document(self) -> None:
+        self.parsed.value = self.value("", 0)
+        if self.peek():
+            raise self.broken("text after the end of the document")
+
+    def broken(self, message: str) -> _Broken:
+        return _Broken(self.line(), message)
+
+    def line(self) -> int:
+        return bisect_left(self.breaks, self.at) + 1
+
+    def peek(self) -> str:
+        found = _SPACE.match(self.text, self.at)
+        self.at = found.end() if found else self.at
+        return self.text[self.at : self.at + 1]
+
+    def expect(self, char: str) -> None:
+        if self.peek() != char:
+            raise self.broken(f"{char!r} expected")
+        self.at += 1
+
+    def value(self, path: str, depth: int) -> Any:
+        if depth > MAX_DEPTH:
+            raise self.broken("too deeply nested")
+        first = self.peek()
+        self.parsed.lines[path] = self.line()
+        if first == "{":
+            return self.object(path, depth)
+        if first == "[":
+            return self.array(path, depth)
+        return self.string() if first == '"' else self.scalar()
+
+    def object(self, path: str, depth: int) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        self.at += 1
+        while self.peek() != "}":
+            if found:
+                self.expect(",")
+            if self.peek() != '"':
+                raise self.broken("a key in quotes expected")
+            key = self.string()
+            if key in found:
+                raise self.broken(f"the key {key!r} is given twice")
+            self.expect(":")
+            found[key] = self.value(join(path, key), depth + 1)
+        self.at += 1
+        return found
+
+    def array(self, path: str, depth: int) -> list[Any]:
+        found: list[Any] = []
+        self.at += 1
+        while self.peek() != "]":
+            if found:
+                self.expect(",")
+            found.append(self.value(join(path, len(found)), depth + 1))
+        self.at += 1
+        return found
+
+    def string(self) -> str:
+        try:
+            found, self.at = json.decoder.scanstring(self.text, self.at + 1)  # type: ignore[attr-defined]
+        except ValueError as error:
+            raise self.broken("the text in quotes is not complete") from error
+        if re.search("[\ud800-\udfff]", found):
+            raise self.broken("a text holds half a character (a lone surrogate)")
+        return str(found)
+
+    def scalar(self) -> Any:
+        for word, meaning in (("true", True), ("false", False), ("null", None)):
+            if self.text.startswith(word, self.at):
+                self.at += len(word)
+                return meaning
+        found = _NUMBER.match(self.text, self.at)
+        if found is None or len(found.group()) > _MAX_DIGITS:
+            raise self.broken("a value expected")
+        self.at = found.end()
+        return Decimal(found.group()) if found.group(1) or found.group(2) else int(found.group())
+
+
+def _yaml(text: str, parsed: Parsed) -> None:
+    import yaml  # noqa: PLC0415 - not needed for JSON documents
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        events = iter(list(yaml.parse(text, Loader=loader)))
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise _Broken(mark.line + 1 if mark else 1, f"is not YAML: {error.problem or error.context}") from error
+    except (yaml.YAMLError, UnicodeError) as error:
+        raise _Broken(1, f"is not YAML: {error}") from error
+    builder = _Yaml(events, parsed)
+    builder.document()
+
+
+class _Yaml:
+    """Builds plain values from YAML events; what needs more than plain values is refused."""
+
+    def __init__(self, events: Iterator[Any], parsed: Parsed) -> None:
+        self.events = events
+        self.parsed = parsed
+
+    def document(self) -> None:
+        documents = 0
+        for event in self.events:
+            if type(event).__name__ == "DocumentStartEvent":
+                documents += 1
+                if documents > 1:
+                    raise _Broken(event.start_mark.line + 1, "a second document begins here")
+                self.parsed.value = self.value(next(self.events), "", 0)
+
+    def value(self, event: Any, path: str, depth: int) -> Any:
+        line = event.start_mark.line + 1
+        self.parsed.lines[path] = line
+        if depth > MAX_DEPTH:
+            raise _Broken(line, "is too deeply nested")
+        kind = type(event).__name__
+        if kind == "AliasEvent" or getattr(event, "anchor", None):
+            raise _Broken(line, "anchors and aliases are not read", "write the entry out")
+        if getattr(event, "tag", None):
+            raise _Broken(line, f"the tag {event.tag} is not read", "leave it out")
+        if kind == "MappingStartEvent":
+            return self.mapping(path, depth)
+        return self.sequence(path, depth) if kind == "SequenceStartEvent" else _scalar(event)
+
+    def mapping(self, path: str, depth: int) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        while type(event := next(self.events)).__name__ != "MappingEndEvent":
+            line = event.start_mark.line + 1
+            if type(event).__name__ != "ScalarEvent" or event.anchor or event.tag:
+                raise _Broken(line, "a key must be a plain text")
+            key = event.value
+            if key in found:
+                raise _Broken(line, f"the key {key!r} is given twice")
+            if key == "<<" and event.style in (None, ""):
+                raise _Broken(line, "merge keys are not read", "write the entries out")
+            found[key] = self.value(next(self.events), join(path, key), depth + 1)
+            self.parsed.lines[join(path, key)] = line
+        return found
+
+    def sequence(self, path: str, depth: int) -> list[Any]:
+        found: list[Any] = []
+        while type(event := next(self.events)).__name__ != "SequenceEndEvent":
+            found.append(self.value(event, join(path, len(found)), depth + 1))
+        return found
+
+
+def _scalar(event: Any) -> Any:
+    if event.style not in (None, ""):
+        return event.value
+    for pattern, read in _CORE:
+        if pattern.fullmatch(event.value):
+            return read(event.value)
+    return event.value

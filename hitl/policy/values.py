@@ -1,0 +1,80 @@
+"""Arguments as conditions see them: which value a key names, and what text, number or size it has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final
+
+MISSING: Final = object()
+MAX_NODES = 20_000
+_MAX_NUMBER = 64
+_EXPONENT_FROM = 1e21  # where ECMAScript and Go begin to write exponents
+
+
+def pointer(key: str) -> tuple[str, ...]:
+    """The steps of a key: a JSON pointer (RFC 6901) if it begins with a slash, else the argument of that name."""
+    if not key.startswith("/"):
+        return (key,)
+    return tuple(step.replace("~1", "/").replace("~0", "~") for step in key[1:].split("/"))
+
+
+def lookup(args: Mapping[str, Any], steps: Sequence[str]) -> Any:
+    """The value that the steps lead to, or MISSING."""
+    found: Any = args
+    for step in steps:
+        if isinstance(found, Mapping):
+            found = found.get(step, MISSING)
+        elif isinstance(found, list | tuple) and step.isdecimal() and int(step) < len(found):
+            found = found[int(step)]
+        else:
+            return MISSING
+        if found is MISSING:
+            return MISSING
+    return found
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """Every scalar inside a value, keys of objects included; stops after a bound."""
+    stack, seen = [value], 0
+    while stack and seen < MAX_NODES:
+        current = stack.pop()
+        seen += 1
+        if isinstance(current, Mapping):
+            stack.extend(current.values())
+            stack.extend(current.keys())
+        elif isinstance(current, list | tuple):
+            stack.extend(current)
+        else:
+            yield current
+
+
+def text(value: Any) -> str:
+    """The text form that conditions compare: texts as they are, the other scalars as JSON writes them."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < _EXPONENT_FROM else repr(value)
+    return str(value)
+
+
+def number(value: Any) -> Decimal | None:
+    """The exact decimal of a number, or of a text that is one; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
+        return None
+    if isinstance(value, str) and (len(value) > _MAX_NUMBER or not value.strip() or "_" in value):
+        return None
+    try:
+        found = Decimal(repr(value) if isinstance(value, float) else value)
+    except (InvalidOperation, ValueError):
+        return None
+    return found if found.is_finite() else None
+
+
+def size(value: Any) -> int | None:
+    """How long a text, list or object is; None for other values."""
+    return len(value) if isinstance(value, str | list | tuple | Mapping) else None

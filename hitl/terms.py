@@ -1,0 +1,89 @@
+"""On what terms a call goes on: what no policy may loosen, and what the operator says beside the policy.
+
+The stage and the mode are settings of the installation, not of a document, and change only by a restart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from hitl.errors import PolicyInvalid
+from hitl.limits import timeout_of
+from hitl.model import Action, Mode, Risk, Runs, Verdict
+from hitl.wording import say
+
+if TYPE_CHECKING:
+    from hitl.limits import Limits
+    from hitl.model import Ask, Call, PolicyCall, Preparation
+    from hitl.ports import PolicySource
+
+#: The reasons of verdicts that let a call run which a person would have been asked about.
+UNASKED = frozenset({Mode.MONITOR.value, Mode.OFF.value, "fallback"})
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the operator says beside the policy.
+
+    `stage` names the installation's surroundings. In mode `monitor` what the policy would ask about runs, and is on
+    record as such; what it denies stays denied. In mode `off` no policy is asked. A call that demands a person is
+    asked about in every mode. `passes` are the tools (`TOOLS.TOOL`) that run where no surface can show a card.
+    """
+
+    stage: str = ""
+    mode: Mode = Mode.ENFORCE
+    passes: frozenset[str] = frozenset()
+
+    def verdict(self, policies: PolicySource, call: PolicyCall) -> Verdict:
+        """What the policy in force says. Raises PolicyInvalid where it can't say anything."""
+        if self.mode is Mode.OFF:
+            return _off()
+        verdict = policies.current().judge(call)
+        if verdict.reason == "policy_error":
+            raise PolicyInvalid(verdict.message or verdict.why)
+        return verdict
+
+    def applied(self, verdict: Verdict, ask: Ask) -> Verdict:
+        """The verdict as the mode has it."""
+        if self.mode is Mode.ENFORCE or ask.must_ask or verdict.action is not Action.APPROVE:
+            return verdict
+        return replace(verdict, action=Action.ALLOW, reason=self.mode.value)
+
+    def may_pass(self, call: Call) -> bool:
+        """Whether a call that nobody can be shown runs all the same: by name, never critical, never a caller's."""
+        named = f"{call.tools}.{call.tool}" in self.passes
+        return named and call.runs is Runs.SERVICE and call.verdict.risk is not Risk.CRITICAL
+
+    def marked(self, prepared: Preparation) -> Preparation:
+        """With stage and mode among the notes of the card, unless neither is out of the ordinary."""
+        if not self.stage and self.mode is Mode.ENFORCE:
+            return prepared
+        key = "card.stage" if self.stage else "card.mode"
+        return replace(prepared, notes=(*prepared.notes, say(key, stage=self.stage, mode=self.mode.value)))
+
+
+def passed(verdict: Verdict) -> Verdict:
+    """The verdict on a call that runs because nobody could be shown it."""
+    return replace(verdict, action=Action.ALLOW, reason="fallback")
+
+
+def tightened(verdict: Verdict, ask: Ask, prepared: Preparation, limits: Limits) -> Verdict:
+    """The verdict with what holds whatever a policy says. Raises InvalidConfirmation for a time out of range."""
+    if verdict.risk.rank < prepared.floor.rank:
+        verdict = replace(verdict, risk=prepared.floor, why=say("why.floor"))
+        if verdict.action is Action.ALLOW and prepared.floor.rank >= Risk.HIGH.rank:
+            verdict = replace(verdict, action=Action.APPROVE)
+    if ask.must_ask and verdict.action is Action.ALLOW:
+        verdict = replace(verdict, action=Action.APPROVE, why=say("why.must_ask"))
+    if verdict.risk is Risk.CRITICAL and verdict.action is Action.ALLOW:
+        verdict = replace(verdict, action=Action.APPROVE)
+    timeout_s = timeout_of(verdict.timeout_s, ask.timeout_s)
+    execution_s = min(verdict.execution_s, limits.execution_s)
+    if (timeout_s, execution_s) == (verdict.timeout_s, verdict.execution_s):
+        return verdict
+    return replace(verdict, timeout_s=timeout_s, execution_s=execution_s)
+
+
+def _off() -> Verdict:
+    return Verdict(Action.ALLOW, Risk.HIGH, None, Mode.OFF.value, say("why.off"), Mode.OFF.value)

@@ -1,0 +1,47 @@
+"""What the README shows is what happens."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+#: What differs from run to run: short refs, digests, times of day.
+CHANGING = (
+    (re.compile(r"\b(?=[0-9A-Z]*[0-9])[0-9A-HJKMNP-TV-Z]{6}\b"), "REF"),
+    (re.compile(r"\bdigest [A-Z2-7]{12}\b"), "digest MARK"),
+    (re.compile(r"\b\d{2}:\d{2}:\d{2} UTC\b"), "TIME"),
+)
+
+
+def shown() -> list[str]:
+    """The transcript of the demo, without its fences."""
+    found = re.search(r"<!-- demo -->\n```text\n(.*?)```\n<!-- /demo -->", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert found is not None
+    return found[1].splitlines()
+
+
+def settled(lines: list[str]) -> list[str]:
+    """The lines with what changes replaced, and without blanks at their ends."""
+    text = "\n".join(line.rstrip() for line in lines)
+    for pattern, instead in CHANGING:
+        text = pattern.sub(instead, text)
+    return text.splitlines()
+
+
+def test_the_transcript_is_real(tmp_path: Path) -> None:
+    """The lines behind `>` go in; all others come out, in this order."""
+    (tmp_path / "notes.txt").write_text("Buy milk.\n")
+    typed = [line.removeprefix("> ") for line in shown() if line.startswith("> ")]
+    done = subprocess.run(
+        [Path(sys.executable).with_name("sayso"), "demo", "--workspace", tmp_path],
+        input="\n".join(typed) + "\n",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert settled([line for line in shown() if not line.startswith("> ")]) == settled(done.stdout.splitlines())
+    assert not (tmp_path / "notes.txt").exists()

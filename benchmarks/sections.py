@@ -178,8 +178,24 @@ def policy(bench: Bench) -> Iterator[Row]:
     yield Row("shell line read, in parses of it", median(runs, "shell", "reading"), "", None, None, limit, note=note)
 
 
+def replies(bench: Bench) -> Iterator[Row]:
+    """Replies, beside one full match of a hundred words; and a million characters beside a tenth of them."""
+    runs = [bench.run("readings") for _ in range(bench.repeats)]
+    reading, matching = median(runs, "reading"), median(runs, "matching")
+    yield Row(
+        "reply read",
+        reading * _US,
+        "us",
+        floor=matching * _US,
+        budget=Budget("<=", 30),
+        foreign=_foreign(runs),
+        note=f"{1 / reading:,.0f}/s",
+    )
+    yield Row("1 MB read, in readings of 100 kB", median(runs, "growth"), "", budget=Budget("<=", 15, "value"))
+
+
 SECTIONS: dict[str, Callable[[Bench], Iterator[Row]]] = {
-    each.__name__: each for each in (alone, flight, pending, cold, expiry, race, slow, policy)
+    each.__name__: each for each in (alone, flight, pending, cold, expiry, race, slow, policy, replies)
 }
 
 

@@ -1,4 +1,4 @@
-"""`sayso simulate telegram` as a process, from the checkout and from a wheel."""
+"""`sayso simulate telegram` as a process, from the checkout and, like Slack's, from a wheel."""
 
 from __future__ import annotations
 
@@ -137,22 +137,37 @@ def test_a_reader_that_goes_is_no_traceback(environment: dict[str, str], tmp_pat
     assert b"Traceback" not in errors
 
 
-def test_a_wheel_holds_the_simulator(environment: dict[str, str], tmp_path: Path) -> None:
-    """Built as for an installation, without a network: the server stands in it, once, and runs from it."""
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path / "dist")]
-    subprocess.run(build, cwd=ROOT, env=environment, check=True, capture_output=True, timeout=60)
-    (wheel,) = (tmp_path / "dist").glob("*.whl")
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel, built as for an installation, without a network, and unpacked."""
+    place = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(place / "dist")]
+    subprocess.run(build, cwd=ROOT, env={"PATH": os.environ["PATH"]}, check=True, capture_output=True, timeout=60)
+    (wheel,) = (place / "dist").glob("*.whl")
     with zipfile.ZipFile(wheel) as packed:
-        names = packed.namelist()
-        packed.extractall(tmp_path / "site")
-    place = {**environment, "PYTHONPATH": str(tmp_path / "site")}
-    where = "import bot.simulators.telegram.client as client; print(client.__file__)"
-    imported = run([sys.executable, "-c", where], place)
-    start = "from bot.cli.main import main; main()"
-    ran = run([sys.executable, "-c", start, "simulate", "telegram", "--port", "0"], place, "help\n")
+        packed.extractall(place / "site")
+    return place / "site"
 
-    assert "bot/simulators/telegram/client.py" in names
-    assert not [name for name in names if name.startswith("tests/") or "__pycache__" in name]
-    assert f"{tmp_path}/site/bot/simulators/telegram/client.py\n" == imported.stdout
+
+def test_a_wheel_holds_the_simulators_and_no_tests(site: Path) -> None:
+    """The servers and what they share stand in it, once."""
+    simulators = sorted(one.name for one in (site / "bot" / "simulators").iterdir())
+
+    assert ["common", "slack", "telegram"] == simulators
+    assert not (site / "tests").exists()
+    assert not list(site.rglob("__pycache__"))
+
+
+@pytest.mark.parametrize("platform", ["telegram", "slack"])
+def test_a_simulator_runs_from_a_wheel(environment: dict[str, str], site: Path, platform: str) -> None:
+    """Without the checkout: the server that runs is the wheel's own, and so is what it shares with the other."""
+    place = {**environment, "PYTHONPATH": str(site), "PYTHONDONTWRITEBYTECODE": "1"}
+    start = "from bot.cli.main import main; main()"
+    where = "import sys; print(*{one.__file__ for name, one in sys.modules.items() if 'simulators.' in name})"
+    imported = run([sys.executable, "-c", f"import bot.simulators.{platform}.client; {where}"], place)
+    ran = run([sys.executable, "-c", start, "simulate", platform, "--port", "0"], place, "help\n")
+
+    assert f"{site}/bot/simulators/common/client.py" in imported.stdout.split()
+    assert [] == [one for one in imported.stdout.split() if not one.startswith(f"{site}/bot/simulators/")]
     assert (0, "") == (ran.returncode, ran.stderr)
-    assert "export SAYSO_TELEGRAM__API=http://127.0.0.1:" in ran.stdout
+    assert f"export SAYSO_{platform.upper()}__API=http://127.0.0.1:" in ran.stdout

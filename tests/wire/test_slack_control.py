@@ -15,7 +15,7 @@ import pytest
 
 from tests.wire.conftest import CARD, Endpoint, RawApp
 from tests.wire.slack import Channel, ControlError, SlackServer, User
-from tests.wire.slack.client import Terminal, run
+from tests.wire.slack.client import SlackTerminal, run
 
 ROOT = Path(__file__).parents[2]
 FORM = {
@@ -180,14 +180,14 @@ def spoken() -> list[str]:
 
 
 @pytest.fixture
-def terminal(slack: SlackServer, spoken: list[str], ops: Channel) -> Terminal:
+def terminal(slack: SlackServer, spoken: list[str], ops: Channel) -> SlackTerminal:
     """A client that is in a channel."""
     assert ops.name == "ops"
-    return Terminal(slack, spoken.append, "ops")
+    return SlackTerminal(slack, spoken.append, "ops")
 
 
 async def test_lines_are_acts(
-    slack: SlackServer, hands: RawApp, terminal: Terminal, spoken: list[str], ops: Channel, ada: User
+    slack: SlackServer, hands: RawApp, terminal: SlackTerminal, spoken: list[str], ops: Channel, ada: User
 ) -> None:
     """Saying, mentioning, replying, reacting, editing, pressing, filling in: each is a line."""
     card = await hands.card(ops)
@@ -228,7 +228,7 @@ async def test_lines_are_acts(
     assert [] == [one for one in spoken if one.startswith("?")]
 
 
-async def test_lines_that_set_the_scene(terminal: Terminal, spoken: list[str], slack: SlackServer) -> None:
+async def test_lines_that_set_the_scene(terminal: SlackTerminal, spoken: list[str], slack: SlackServer) -> None:
     """Places, clock, outage, help; what isn't understood is said; quit ends."""
     before = slack.platform.clock.now()
     for line in ("", "in private", "ada: psst", "in #ops", "advance 60", "down", "up", "show", "help"):

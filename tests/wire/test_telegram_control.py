@@ -15,7 +15,7 @@ import pytest
 
 from tests.wire.conftest import RawBot
 from tests.wire.telegram import Chat, ControlError, TelegramServer, User
-from tests.wire.telegram.client import Terminal, run
+from tests.wire.telegram.client import TelegramTerminal, run
 
 ROOT = Path(__file__).parents[2]
 
@@ -152,7 +152,7 @@ async def test_any_emoji_can_be_forced(raw: RawBot, telegram: TelegramServer, gr
 async def test_typed_lines(raw: RawBot, telegram: TelegramServer, group: Chat, alice: User) -> None:
     """Each line of the client is one act; what isn't understood is said."""
     printed: list[str] = []
-    terminal = Terminal(telegram, printed.append)
+    terminal = TelegramTerminal(telegram, printed.append)
     await terminal.obey("alice: hello there")
     room = await telegram.private(alice)
     card = await raw.card(room, "Run?")
@@ -206,7 +206,7 @@ async def test_typed_lines(raw: RawBot, telegram: TelegramServer, group: Chat, a
 async def test_show_and_help(raw: RawBot, telegram: TelegramServer, alice: User) -> None:
     """`show` prints messages with numbers and buttons, `help` what can be typed."""
     printed: list[str] = []
-    terminal = Terminal(telegram, printed.append)
+    terminal = TelegramTerminal(telegram, printed.append)
     await terminal.obey("alice: hello")
     card = await raw.card(await telegram.private(alice), "Run?")
     await raw.do("editMessageText", chat_id=alice.id, message_id=card, text="Done")

@@ -10,8 +10,8 @@ pressed = await slack.press(ada, card, "Approve")
 assert (await slack.wait_delivery(pressed)).state == "delivered"
 """
 
+from ..common.lookup import ControlError
 from .faults import DropAnswer, Garbage, Hang, Refuse, Reset
-from .lookup import ControlError
 from .marks import Mark, Seen
 from .platform import Attempt, Call, Delivery
 from .server import SlackServer

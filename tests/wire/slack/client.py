@@ -21,30 +21,27 @@ help / quit
 from __future__ import annotations
 
 import argparse
-import asyncio
-import contextlib
-import sys
-import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+import functools
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Final
 
-from .lookup import ControlError
+from ..common.client import PRIVATE, Say, Terminal, at_terminal, numbered, parser, play
+from ..common.lookup import ControlError
 from .server import SlackServer
 from .state import App, Channel, Message, User, View
 
-PRIVATE: Final = "private"
+MANUAL: Final = __doc__ or ""
 PEOPLE: Final = ("Ada", "Ben")
 
-Say = Callable[[str], None]
 
+class SlackTerminal(Terminal[User]):
+    """Acts on a Slack of ours, and prints messages, edits, whispers and forms."""
 
-class Terminal:
-    """Understands typed lines and prints what happens; `say` prints one line."""
+    server: SlackServer
+    manual = MANUAL
 
     def __init__(self, server: SlackServer, say: Say, place: str = PRIVATE) -> None:
-        self.server = server
-        self.place = place
-        self._say = say
+        super().__init__(server, say, place)
         self._numbers: dict[str, int] = {}
         self._printed: dict[str, object] = {}
         self._acts = {
@@ -59,36 +56,6 @@ class Terminal:
             "submit": self._submit,
             "close": self._close,
         }
-        self._orders = {
-            "in": self._in,
-            "show": self._show,
-            "advance": self._advance,
-            "down": self._down,
-            "up": self._up,
-            "help": self._help,
-        }
-
-    async def obey(self, line: str) -> bool:
-        """Carry out one line; False to end. What can't be done is said, not raised."""
-        words = line.split()
-        if not words:
-            return True
-        if words[0] in {"quit", "exit"}:
-            return False
-        try:
-            await self._carry_out(line, words)
-        except ControlError as error:
-            self._say(f"? {error}")
-        except (ValueError, IndexError):
-            self._say("? not understood; try help")
-        return True
-
-    async def watch(self) -> None:
-        """Print messages, edits, whispers and forms as they come, until cancelled."""
-        while True:
-            change = self.server.platform.change()
-            self.look()
-            await change.wait()
 
     def look(self) -> None:
         """Print what was not printed yet."""
@@ -119,20 +86,11 @@ class Terminal:
         errors = "".join(f" ! {text}" for text in view.errors.values())
         return f"  ({person} has the form {view.title!r} with {fields or 'no fields'}{errors})"
 
-    async def _carry_out(self, line: str, words: list[str]) -> None:
-        if words[0] in self._orders:
-            await self._orders[words[0]](words[1:])
-        elif words[0].endswith(":"):
-            person = await self.server.person(words[0][:-1])
-            await self.server.say(person, self._room(person), _rest(line, 1))
-        else:
-            await self._act(words[0], words[1:])
+    async def _person(self, name: str) -> User:
+        return await self.server.person(name)
 
-    async def _act(self, name: str, words: list[str]) -> None:
-        act = self._acts.get(words[0] if words else "")
-        if act is None:
-            raise ControlError("not understood; try help")
-        await act(await self.server.person(name), words[1:])
+    async def _write(self, person: User, text: str) -> None:
+        await self.server.say(person, self._room(person), text)
 
     @property
     def _app(self) -> App:
@@ -155,13 +113,12 @@ class Terminal:
 
     def _named(self, person: User, words: list[str], button: str = "") -> tuple[Message, str]:
         """Return the message that the words begin with the number of, or the app's newest; and the rest."""
-        number = int(words[0]) if words and words[0].isdecimal() else 0
-        rest = " ".join(words[1:] if number else words)
+        number, rest = numbered(words)
         wanted = button or rest.lower()
         for message in self._seen(person):
-            numbered = self._numbers.get(message.ts) == number
+            meant = self._numbers.get(message.ts) == number
             newest = message.bot_id and (not button or wanted in " ".join(message.labels).lower())
-            if numbered if number else newest:
+            if meant if number else newest:
                 return message, rest
         raise ControlError("there is no such message")
 
@@ -169,7 +126,7 @@ class Terminal:
         await self.server.mention(person, self._room(person), " ".join(words))
 
     async def _press(self, person: User, words: list[str]) -> None:
-        label = " ".join(words[1:] if words[0].isdecimal() else words)
+        _, label = numbered(words)
         message, _ = self._named(person, words, label.lower())
         await self.server.press(person, message, label)
 
@@ -224,18 +181,6 @@ class Terminal:
             for message in channel.messages.values():
                 self._say(self._line(message))
 
-    async def _advance(self, words: list[str]) -> None:
-        await self.server.advance(float(words[0]))
-
-    async def _down(self, _words: list[str]) -> None:
-        await self.server.down()
-
-    async def _up(self, _words: list[str]) -> None:
-        await self.server.up()
-
-    async def _help(self, _words: list[str]) -> None:
-        self._say((__doc__ or "").strip())
-
 
 def line_of(channel: Channel, message: Message, number: int, author: str) -> str:
     """Return a message as one line: channel, number, author, text, buttons."""
@@ -247,42 +192,18 @@ def line_of(channel: Channel, message: Message, number: int, author: str) -> str
     return f"{where} {number} {author}{thread}{edited}{whisper}: {message.shown.text}{buttons}"
 
 
-def _rest(line: str, words: int) -> str:
-    """Return a line without its first words."""
-    parts = line.split(maxsplit=words)
-    return parts[words] if len(parts) > words else ""
-
-
-async def _typed() -> AsyncIterator[str]:
-    """Yield the lines of standard input; a thread reads them, so that quitting need not wait."""
-    loop = asyncio.get_running_loop()
-    lines: asyncio.Queue[str] = asyncio.Queue()
-
-    def read() -> None:
-        for line in sys.stdin:
-            loop.call_soon_threadsafe(lines.put_nowait, line)
-        loop.call_soon_threadsafe(lines.put_nowait, "quit")
-
-    threading.Thread(target=read, daemon=True).start()
-    while True:
-        yield await lines.get()
-
-
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.wire.slack",
-        description="A Slack of ours on loopback, with people to act as.",
-        epilog="example: python -m tests.wire.slack --person Ada --person Ben --channel ops",
+    made = parser(
+        "slack",
+        "A Slack of ours on loopback, with people to act as.",
+        "--person Ada --person Ben --channel ops",
     )
-    parser.add_argument("--port", type=int, default=0, help="of the Web API (default: any)")
-    parser.add_argument("--control-port", type=int, default=0, help="of the control (default: any)")
-    parser.add_argument("--bot-token", default="", help="xoxb-... of the app (default: made up)")
-    parser.add_argument("--app-token", default="", help="xapp-... of the app (default: made up)")
-    parser.add_argument("--signing-secret", default="", help="of the app (default: made up)")
-    parser.add_argument("--request-url", default="", help="where to post to (default: Socket Mode)")
-    parser.add_argument("--person", action="append", default=[], dest="people", metavar="NAME", help="who is there")
-    parser.add_argument("--channel", default="", metavar="NAME", help="a channel with all of them and the app")
-    return parser.parse_args(argv)
+    made.add_argument("--bot-token", default="", help="xoxb-... of the app (default: made up)")
+    made.add_argument("--app-token", default="", help="xapp-... of the app (default: made up)")
+    made.add_argument("--signing-secret", default="", help="of the app (default: made up)")
+    made.add_argument("--request-url", default="", help="where to post to (default: Socket Mode)")
+    made.add_argument("--channel", default="", metavar="NAME", help="a channel with all of them and the app")
+    return made.parse_args(argv)
 
 
 async def furnish(server: SlackServer, options: argparse.Namespace) -> list[str]:
@@ -313,31 +234,13 @@ async def furnish(server: SlackServer, options: argparse.Namespace) -> list[str]
     ]
 
 
-def _print(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
-
-
 async def run(options: argparse.Namespace, lines: AsyncIterator[str], say: Say) -> None:
     """Serve until `quit` or the end of the lines."""
     async with SlackServer(port=options.port, control_port=options.control_port) as server:
-        for line in await furnish(server, options):
-            say(line)
-        terminal = Terminal(server, say, options.channel or PRIVATE)
-        watching = asyncio.create_task(terminal.watch())
-        await _obey_all(terminal.obey, lines)
-        terminal.look()
-        watching.cancel()
-        await asyncio.gather(watching, return_exceptions=True)
-
-
-async def _obey_all(obey: Callable[[str], Awaitable[bool]], lines: AsyncIterator[str]) -> None:
-    async for line in lines:
-        if not await obey(line):
-            return
+        opening = await furnish(server, options)
+        await play(SlackTerminal(server, say, options.channel or PRIVATE), opening, lines, say)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the client."""
-    with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(run(_arguments(argv), _typed(), _print))
+    at_terminal(functools.partial(run, _arguments(argv)))

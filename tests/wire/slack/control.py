@@ -6,33 +6,78 @@ The same verbs in Python (`await server.say("ada", "ops", "yes")`) and over HTTP
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import dataclasses
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Mapping
+from typing import Any, Final
 
+from ..common.control import PATIENCE, Overseer, Render, record
 from . import shapes
 from .answers import settle
 from .couriers import Couriers, Outcome
 from .errors import Json
-from .faults import Fault, fault
-from .lookup import AppRef, ChannelRef, ControlError, DeliveryRef, MessageRef, UserRef, ViewRef
+from .faults import Fault
+from .lookup import AppRef, ChannelRef, DeliveryRef, MessageRef, UserRef, ViewRef
 from .people import People
 from .platform import Call, Delivery, Platform
 from .signing import CONTENT_TYPE, FORGERIES, encoded
 from .sockets import Link, Sockets
-from .state import App, Channel, File, Message, Team, User, View, World
+from .state import App, Channel, File, Message, Team, User, View
 
-T = TypeVar("T")
+# Over HTTP; what takes a predicate or a fault object is for Python only.
+VERBS: Final = frozenset(
+    "team user app channel direct join leave archive deactivate uninstall open_home say mention bot_says"
+    " share edit delete unfurl react press submit close command messages message thread ephemerals reload"
+    " views view room person calls deliveries wait_message wait_ephemeral wait_view wait_delivery wait_calls"
+    " wait_drained wait_connected point socket_mode revoke_scope challenge forge replay disconnect cut deafen"
+    " heal flood advance down up".split()
+)
 
-PATIENCE: Final = 5.0
-# What is waited for may change elsewhere, where nothing tells us: look again after so many seconds.
-GLANCE: Final = 0.02
+
+def _app(value: App, _world: object) -> Json:
+    return {
+        "id": value.id,
+        "name": value.name,
+        "team_id": value.team_id,
+        "user_id": value.user_id,
+        "bot_id": value.bot_id,
+        "bot_token": value.bot_token,
+        "app_token": value.app_token,
+        "signing_secret": value.signing_secret,
+        "scopes": sorted(value.scopes),
+        "request_url": value.request_url,
+        "socket_mode": value.socket_mode,
+        "installed": value.installed,
+    }
 
 
-class Control(People):
+def _channel(value: Channel, _world: object) -> Json:
+    return {
+        "id": value.id,
+        "kind": value.kind,
+        "name": value.name,
+        "team_id": value.team_id,
+        "members": list(value.members),
+        "archived": value.archived,
+    }
+
+
+RENDERERS: Final[dict[type, Render]] = {
+    Team: record,
+    User: record,
+    App: _app,
+    Channel: _channel,
+    Message: shapes.seen,
+    View: shapes.seen_view,
+    Call: record,
+    Delivery: record,
+    Outcome: record,
+}
+
+
+class Control(People, Overseer[Platform, Call, Fault]):
     """People's acts and the view from above."""
+
+    verbs = VERBS
+    renderers = RENDERERS
 
     def __init__(self, platform: Platform) -> None:
         super().__init__(platform)
@@ -93,10 +138,6 @@ class Control(People):
         """Return an uploaded file with its bytes."""
         return self.world.files[file_id]
 
-    async def calls(self, method: str | None = None) -> list[Call]:
-        """Return the log of answered calls, of one method or all, oldest first."""
-        return [one for one in self.platform.calls if method in {None, one.method}]
-
     async def deliveries(self, kind: str | None = None) -> list[Delivery]:
         """Return what apps were told, of one kind (an event's type, or interactive, slash_commands) or all."""
         return [one for one in self.platform.deliveries if kind in {None, *_kinds(one)}]
@@ -106,20 +147,6 @@ class Control(People):
         return self.sockets.of(self._app(app).id)
 
     # Waiting -------------------------------------------------------------------------------
-
-    async def wait_for(self, found: Callable[[], T | None], timeout: float = PATIENCE, what: str = "it") -> T:
-        """Return the first true value of `found`, asked after every change here, and now and then.
-
-        Raises `TimeoutError` after so many real seconds, with the last calls.
-        """
-        deadline = asyncio.get_running_loop().time() + timeout
-        while True:
-            change = self.platform.change()
-            value = found()
-            if value:
-                return value
-            if not await _again_before(change, deadline):
-                raise TimeoutError(f"no sign of {what} in {timeout} s; {self._last()}")
 
     async def wait_message(
         self,
@@ -196,15 +223,6 @@ class Control(People):
         found = self._delivery(delivery)
         return await self.wait_for(lambda: found if found.state != "waiting" else None, timeout, "the delivery's end")
 
-    async def wait_calls(self, method: str, count: int = 1, timeout: float = PATIENCE) -> list[Call]:
-        """Return the calls of a method when there are so many."""
-
-        def enough() -> list[Call] | None:
-            made = [one for one in self.platform.calls if one.method == method]
-            return made if len(made) >= count else None
-
-        return await self.wait_for(enough, timeout, f"{count} calls of {method}")
-
     async def wait_drained(self, timeout: float = PATIENCE) -> bool:
         """Return when every delivery has come to its end."""
         deliveries = self.platform.deliveries
@@ -217,7 +235,8 @@ class Control(People):
         number = self._app(app).id
         return await self.wait_for(lambda: len(self.sockets.of(number)) >= count, timeout, "a socket")
 
-    def _last(self) -> str:
+    def last(self) -> str:
+        """Return the last calls and deliveries."""
         calls = [f"{one.method} -> {one.status} {one.error}".strip() for one in self.platform.calls[-6:]]
         told = [f"{_kinds(one)[-1]} {one.state} {one.error}".strip() for one in self.platform.deliveries[-6:]]
         return f"last calls: {calls}; last deliveries: {told}"
@@ -293,117 +312,13 @@ class Control(People):
         for link in self.sockets.of(self._app(app).id):
             link.deaf = True
 
-    async def fail(self, method: str, one: Fault, times: int = 1) -> None:
-        """Let the next calls of a method, or of any ("*"), go wrong."""
-        self.platform.faults.add(method, one, times)
-
-    async def fail_as(self, method: str, kind: str, times: int = 1, **fields: Any) -> None:
-        """Do the same with a fault named by its kind."""
-        self.platform.faults.add(method, fault(kind, **fields), times)
-
-    async def heal(self) -> None:
-        """Let nothing go wrong any more."""
-        self.platform.faults.clear()
-
-    async def flood(self, *, enabled: bool = True) -> None:
-        """Switch the rate limits on or off."""
-        self.platform.flood.enabled = enabled
-
-    async def advance(self, seconds: float) -> float:
-        """Move the server's clock forward; return its time."""
-        self.platform.clock.advance(seconds)
-        self.platform.touch()
-        return self.platform.clock.now()
+    async def obey(self, verb: str, arguments: Json) -> Any:
+        """Carry out a verb that came over HTTP, where a press may name a view as well as a message."""
+        if verb == "press" and str(arguments.get("target", "")).startswith("V"):
+            arguments = {**arguments, "target": await self.view(arguments["target"])}
+        return await super().obey(verb, arguments)
 
 
 def _kinds(delivery: Delivery) -> tuple[str, str]:
     event = delivery.payload.get("event", {})
     return delivery.kind, str(event.get("type") or delivery.payload.get("type") or delivery.payload.get("command"))
-
-
-async def _again_before(event: asyncio.Event, deadline: float) -> bool:
-    """Wait for the event, but not long; False when the deadline has passed."""
-    left = deadline - asyncio.get_running_loop().time()
-    with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(event.wait(), min(left, GLANCE))
-    return left > 0
-
-
-# Verbs over HTTP; those not here (a predicate, a fault object) are for Python only.
-VERBS: Final = frozenset(
-    "team user app channel direct join leave archive deactivate uninstall open_home say mention bot_says"
-    " share edit delete unfurl react press submit close command messages message thread ephemerals reload"
-    " views view room person calls deliveries wait_message wait_ephemeral wait_view wait_delivery wait_calls"
-    " wait_drained wait_connected point socket_mode revoke_scope challenge forge replay disconnect cut deafen"
-    " heal flood advance down up".split()
-)
-ALIASES: Final = {"fail": "fail_as"}
-
-
-async def obey(control: Control, verb: str, arguments: Json) -> Any:
-    """Carry out a verb that came over HTTP and return its result as JSON.
-
-    Raises `ControlError` for an unknown verb, wrong arguments, and what nobody could do.
-    """
-    name = ALIASES.get(verb, verb)
-    if name not in VERBS | set(ALIASES.values()):
-        raise ControlError(f"unknown verb {verb!r}")
-    if verb == "press" and str(arguments.get("target", "")).startswith("V"):
-        arguments = {**arguments, "target": await control.view(arguments["target"])}
-    try:
-        return as_json(await getattr(control, name)(**arguments), control.world)
-    except (TypeError, KeyError, TimeoutError) as error:
-        raise ControlError(f"{verb}: {type(error).__name__}: {error}") from error
-
-
-def as_json(value: Any, world: World) -> Any:
-    """Return a result of the control as JSON."""
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [as_json(one, world) for one in value]
-    render = _RENDERERS.get(type(value))
-    return render(value, world) if render else value
-
-
-def _record(value: Any, _world: World) -> Json:
-    return dataclasses.asdict(value)
-
-
-def _app(value: App, _world: World) -> Json:
-    return {
-        "id": value.id,
-        "name": value.name,
-        "team_id": value.team_id,
-        "user_id": value.user_id,
-        "bot_id": value.bot_id,
-        "bot_token": value.bot_token,
-        "app_token": value.app_token,
-        "signing_secret": value.signing_secret,
-        "scopes": sorted(value.scopes),
-        "request_url": value.request_url,
-        "socket_mode": value.socket_mode,
-        "installed": value.installed,
-    }
-
-
-def _channel(value: Channel, _world: World) -> Json:
-    return {
-        "id": value.id,
-        "kind": value.kind,
-        "name": value.name,
-        "team_id": value.team_id,
-        "members": list(value.members),
-        "archived": value.archived,
-    }
-
-
-_RENDERERS: Final[dict[type, Callable[[Any, World], Json]]] = {
-    Team: _record,
-    User: _record,
-    App: _app,
-    Channel: _channel,
-    Message: shapes.seen,
-    View: shapes.seen_view,
-    Call: _record,
-    Delivery: _record,
-    Outcome: _record,
-}

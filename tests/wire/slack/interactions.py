@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from ..common.lookup import ControlError
 from . import shapes
 from .errors import Json
-from .lookup import ControlError
 from .platform import Platform
 from .sight import Button, Field
 from .state import App, Channel, Message, User, View

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TypeVar
-
+from ..common.lookup import ControlError, first, only
 from .platform import Delivery, Platform
 from .state import App, Channel, Message, Team, User, View
 
@@ -15,12 +13,6 @@ ChannelRef = Channel | User | App | str
 MessageRef = Message | str
 ViewRef = View | str
 DeliveryRef = Delivery | str
-
-T = TypeVar("T")
-
-
-class ControlError(Exception):
-    """Nobody could do that in a Slack app."""
 
 
 class Lookup:
@@ -40,7 +32,7 @@ class Lookup:
             return ref.bot
         if isinstance(ref, User):
             return self.world.users[ref.id]
-        return _found(ref, self.world.users.get(ref), self._users_called(ref))
+        return only(ref, self.world.users.get(ref), self._users_called(ref))
 
     def _users_called(self, name: str) -> list[User]:
         wanted = _bare(name)
@@ -51,16 +43,16 @@ class Lookup:
             return ref
         if ref is not None:
             called = [one for one in self.world.apps.values() if one.name.lower() == _bare(ref)]
-            return _found(ref, self.world.apps.get(ref), called)
-        return _first(self.world.apps.values(), "app")
+            return only(ref, self.world.apps.get(ref), called)
+        return first(self.world.apps.values(), "app")
 
     def _team(self, ref: TeamRef | None) -> Team:
         if isinstance(ref, Team):
             return ref
         if ref is not None:
             called = [one for one in self.world.teams.values() if one.name.lower() == _bare(ref)]
-            return _found(ref, self.world.teams.get(ref), called)
-        return _first(self.world.teams.values(), "team")
+            return only(ref, self.world.teams.get(ref), called)
+        return first(self.world.teams.values(), "team")
 
     def _channel(self, ref: ChannelRef) -> Channel:
         if isinstance(ref, Channel):
@@ -70,9 +62,7 @@ class Lookup:
         if isinstance(ref, User):
             return self._direct(ref, self._app(None))
         named = [one for one in self.world.channels.values() if one.name and one.name == _bare(ref)]
-        return _found(
-            ref, self.world.channels.get(ref), named or [self._channel(one) for one in self._users_called(ref)]
-        )
+        return only(ref, self.world.channels.get(ref), named or [self._channel(one) for one in self._users_called(ref)])
 
     def _direct(self, user: User, app: App) -> Channel:
         return self.platform.direct(frozenset({user.id, app.user_id}), app.team_id)[0]
@@ -115,20 +105,6 @@ class Lookup:
     def _check_present(self, person: User, channel: Channel) -> None:
         if not channel.has(person.id):
             raise ControlError(f"{person.name} is not in {channel.name or 'this conversation'}")
-
-
-def _found(ref: object, by_id: T | None, by_name: list[T]) -> T:
-    matches = [by_id] if by_id is not None else by_name
-    if len(matches) != 1:
-        raise ControlError(f"{len(matches)} match {ref!r}")
-    return matches[0]
-
-
-def _first(all_of_them: Iterable[T], what: str) -> T:
-    found = next(iter(all_of_them), None)
-    if found is None:
-        raise ControlError(f"there is no {what}")
-    return found
 
 
 def _names(app: App) -> set[str]:

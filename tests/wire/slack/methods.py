@@ -97,7 +97,7 @@ def _author(app: App) -> Json:
 
 
 def _admit_post(request: Request, channel: Channel) -> None:
-    wait = request.platform.flood.admit((request.app.id, "chat.postMessage", channel.id), POSTING)
+    wait = request.platform.flood.admit([((request.app.id, "chat.postMessage", channel.id), POSTING)])
     if wait:
         raise ApiError(errors.ratelimited(wait))
 
@@ -484,7 +484,7 @@ def perform(name: str, request: Request) -> Json:
     method = METHODS[name]
     rooms.check_scope(request.app, *method.scopes)
     if method.tier:
-        wait = request.platform.flood.admit((request.app.id, name, ""), TIERS[method.tier])
+        wait = request.platform.flood.admit([((request.app.id, name, ""), TIERS[method.tier])])
         if wait:
             raise ApiError(errors.ratelimited(wait))
     return method.run(request)

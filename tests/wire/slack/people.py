@@ -11,9 +11,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from ..common.lookup import ControlError
 from . import interactions
 from .errors import Json
-from .lookup import AppRef, ChannelRef, ControlError, Lookup, MessageRef, TeamRef, UserRef, ViewRef
+from .lookup import AppRef, ChannelRef, Lookup, MessageRef, TeamRef, UserRef, ViewRef
 from .marks import EMOJI
 from .platform import Delivery, DeliveryKind
 from .sight import Button

@@ -5,7 +5,6 @@ Both sides act on it: apps through the methods, people through the control.
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import re
 import time
@@ -13,11 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
+from ..common import platform
 from . import events
-from .clock import ServerClock
 from .errors import Json
-from .faults import FaultPlan
-from .flood import FloodControl
+from .faults import KINDS, Fault
 from .state import App, Channel, Message, User, View, World
 
 DeliveryKind = Literal["events_api", "interactive", "slash_commands"]
@@ -98,7 +96,7 @@ class ResponseUrl:
     uses: int = 0
 
 
-class Platform:
+class Platform(platform.Platform[Call, Fault]):
     """Everything behind the HTTP. `root` is the server's own address, set when it listens.
 
     `signing_clock` dates the proofs of requests: real time, as apps check them by their own clock,
@@ -106,33 +104,15 @@ class Platform:
     """
 
     def __init__(self, speed: float = 1.0) -> None:
-        self.clock = ServerClock(speed)
+        super().__init__(speed, KINDS)
         self.world = World()
-        self.faults = FaultPlan()
-        self.flood = FloodControl(self.clock)
         self.root = ""
         self.signing_clock: Callable[[], float] = time.time
-        self.calls: list[Call] = []
         self.deliveries: list[Delivery] = []
         self.triggers: dict[str, Trigger] = {}
         self.response_urls: dict[str, ResponseUrl] = {}
         self._numbers = itertools.count(1)
         self._last_ts = 0
-        self._changed = asyncio.Event()
-
-    def touch(self) -> None:
-        """Say that something changed, to whoever waits for it."""
-        self._changed.set()
-        self._changed = asyncio.Event()
-
-    def change(self) -> asyncio.Event:
-        """Return the event that is set by the next change."""
-        return self._changed
-
-    def record(self, call: Call) -> None:
-        """Log a call that was answered, or dropped."""
-        self.calls.append(call)
-        self.touch()
 
     def next_ts(self) -> str:
         """Return the time as a message's id: Unix seconds with six digits, never the same twice."""

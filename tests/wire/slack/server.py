@@ -13,24 +13,22 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any, Final, Self
 
 from aiohttp import web
 
+from ..common.listener import Listener, cut
+from ..common.server import Served, application, control_application
 from . import errors
 from .answers import respond
-from .control import Control, obey
+from .control import Control
 from .errors import ApiError, Json, Refusal
 from .faults import DropAnswer, Garbage, Hang, Refuse, Reset
-from .listener import Listener, cut
-from .lookup import ControlError
 from .methods import METHODS, Request, perform
 from .params import Params
 from .platform import Call, Platform
 from .state import App
 
-MAX_BODY: Final = 64 * 2**20
 DROPPED: Final = Refusal("", 0)
 GRANTED: Final = Refusal("")
 
@@ -45,7 +43,7 @@ class _Incoming:
     run: Callable[[_Incoming], web.Response]
 
 
-class SlackServer(Control):
+class SlackServer(Control, Served):
     """A Slack with people to act as.
 
     `async with SlackServer() as slack:` starts it on free ports of 127.0.0.1; `speed` is how many
@@ -55,18 +53,13 @@ class SlackServer(Control):
     def __init__(self, *, port: int = 0, control_port: int = 0, speed: float = 1.0) -> None:
         super().__init__(Platform(speed))
         self._api = Listener(port, self._api_application())
-        self._control = Listener(control_port, self._control_application())
+        self._control = Listener(control_port, control_application(self))
         self._delivering: asyncio.Task[None] | None = None
 
     @property
     def api_url(self) -> str:
         """Return what stands before a method's name."""
         return f"{self._api.root}/api/"
-
-    @property
-    def control_url(self) -> str:
-        """Return what stands before a verb."""
-        return f"{self._control.root}/control"
 
     async def start(self) -> Self:
         """Listen, and deliver to apps."""
@@ -85,16 +78,6 @@ class SlackServer(Control):
         await self._api.close()
         await self._control.close()
 
-    async def __aenter__(self) -> Self:
-        """Start."""
-        return await self.start()
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Stop."""
-        await self.stop()
-
     async def down(self) -> None:
         """Refuse connections, cut those there are, sockets too, and deliver nothing; people go on writing."""
         self.couriers.down = True
@@ -106,18 +89,13 @@ class SlackServer(Control):
         await self._api.listen()
 
     def _api_application(self) -> web.Application:
-        application = web.Application(client_max_size=MAX_BODY)
-        application.router.add_route("*", "/api/{method}", self._on_call)
-        application.router.add_post("/actions/{team}/{token}", self._on_response)
-        application.router.add_route("*", "/upload/v1/{file_id}", self._on_upload)
-        application.router.add_get("/files/{file_id}", self._on_file)
-        application.router.add_get("/link/", self.sockets.serve)
-        return application
-
-    def _control_application(self) -> web.Application:
-        application = web.Application(client_max_size=MAX_BODY)
-        application.router.add_post("/control/{verb}", self._on_control)
-        return application
+        api = application()
+        api.router.add_route("*", "/api/{method}", self._on_call)
+        api.router.add_post("/actions/{team}/{token}", self._on_response)
+        api.router.add_route("*", "/upload/v1/{file_id}", self._on_upload)
+        api.router.add_get("/files/{file_id}", self._on_file)
+        api.router.add_get("/link/", self.sockets.serve)
+        return api
 
     async def _on_call(self, http: web.Request) -> web.StreamResponse:
         method = http.match_info["method"]
@@ -220,14 +198,6 @@ class SlackServer(Control):
         if file is None or app is None or "files:read" not in app.scopes:
             return web.Response(status=404)
         return web.Response(body=file.content, content_type=file.mime)
-
-    async def _on_control(self, http: web.Request) -> web.Response:
-        arguments = await http.json() if http.can_read_body else {}
-        try:
-            result = await obey(self, http.match_info["verb"], arguments)
-        except ControlError as error:
-            return web.json_response({"ok": False, "error": str(error)}, status=400)
-        return web.json_response({"ok": True, "result": result})
 
 
 def answer_at(platform: Platform, token: str, params: Params) -> None:

@@ -9,8 +9,8 @@ query = await telegram.press(alice, card, "Approve")
 assert (await telegram.wait_answer(query)).text == "Approved"
 """
 
+from ..common.lookup import ControlError
 from .faults import DropAnswer, Garbage, Hang, Refuse, Reset
-from .lookup import ControlError
 from .platform import Answer, Call, Query
 from .server import TelegramServer
 from .state import Bot, Chat, Message, Topic, User

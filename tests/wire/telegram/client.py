@@ -18,17 +18,16 @@ help / quit
 from __future__ import annotations
 
 import argparse
-import asyncio
-import contextlib
-import sys
-import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
-from typing import Any, Final
+import functools
+from collections.abc import AsyncIterator, Sequence
+from typing import Final
 
-from .lookup import ControlError
+from ..common.client import PRIVATE, Say, Terminal, at_terminal, numbered, parser, play
+from ..common.lookup import ControlError
 from .server import TelegramServer
 from .state import Bot, Chat, Message, User
 
+MANUAL: Final = __doc__ or ""
 EMOJI: Final = {
     "thumbs": "\N{THUMBS UP SIGN}",
     "up": "\N{THUMBS UP SIGN}",
@@ -38,19 +37,17 @@ EMOJI: Final = {
     "fire": "\N{FIRE}",
     "eyes": "\N{EYES}",
 }
-PRIVATE: Final = "private"
 PEOPLE: Final = ("Alice", "Bob")
 
-Say = Callable[[str], None]
 
+class TelegramTerminal(Terminal[User]):
+    """Acts on a Telegram of ours, and prints messages, edits and answers to presses."""
 
-class Terminal:
-    """Understands typed lines and prints what happens; `say` prints one line."""
+    server: TelegramServer
+    manual = MANUAL
 
     def __init__(self, server: TelegramServer, say: Say) -> None:
-        self.server = server
-        self.place = PRIVATE
-        self._say = say
+        super().__init__(server, say)
         self._printed: dict[tuple[int, int, int], int] = {}
         self._answered: set[str] = set()
         self._acts = {
@@ -62,38 +59,7 @@ class Terminal:
             "block": self._block,
             "unblock": self._unblock,
         }
-        self._orders = {
-            "in": self._in,
-            "promote": self._promote,
-            "demote": self._demote,
-            "show": self._show,
-            "advance": self._advance,
-            "down": self._down,
-            "up": self._up,
-            "help": self._help,
-        }
-
-    async def obey(self, line: str) -> bool:
-        """Carry out one line; False to end. What can't be done is said, not raised."""
-        words = line.split()
-        if not words:
-            return True
-        if words[0] in {"quit", "exit"}:
-            return False
-        try:
-            await self._carry_out(line, words)
-        except ControlError as error:
-            self._say(f"? {error}")
-        except (ValueError, IndexError):
-            self._say("? not understood; try help")
-        return True
-
-    async def watch(self) -> None:
-        """Print messages, edits and answers to presses as they come, until cancelled."""
-        while True:
-            change = self.server.platform.change()
-            self.look()
-            await change.wait()
+        self._orders |= {"promote": self._promote, "demote": self._demote}
 
     def look(self) -> None:
         """Print what was not printed yet."""
@@ -101,53 +67,46 @@ class Terminal:
             self._print_news(room)
         self._print_answers()
 
-    async def _carry_out(self, line: str, words: list[str]) -> None:
-        if words[0] in self._orders:
-            await self._orders[words[0]](words[1:])
-        elif words[0].endswith(":"):
-            person = await self.server.person(words[0][:-1])
-            await self.server.say(person, await self._room(person), _rest(line, 1))
-        else:
-            await self._act(words[0], words[1:])
+    async def _person(self, name: str) -> User:
+        return await self.server.person(name)
 
-    async def _act(self, name: str, words: list[str]) -> None:
-        act = self._acts.get(words[0] if words else "")
-        if act is None:
-            raise ControlError("not understood; try help")
-        person = await self.server.person(name)
-        await act(person, await self._room(person), words[1:])
+    async def _write(self, person: User, text: str) -> None:
+        await self.server.say(person, await self._room(person), text)
 
     async def _room(self, person: User) -> Chat:
         if self.place == PRIVATE:
             return await self.server.private(person)
         return await self.server.chat(self.place)
 
-    async def _press(self, person: User, room: Chat, words: list[str]) -> None:
-        number, label = _numbered(words)
+    async def _press(self, person: User, words: list[str]) -> None:
+        number, label = numbered(words)
+        room = await self._room(person)
         message = _found(room.messages.get(number) if number else _newest_with(room, label))
         await self.server.press(person, message, label)
 
-    async def _reply(self, person: User, room: Chat, words: list[str]) -> None:
-        number, text = _numbered(words)
+    async def _reply(self, person: User, words: list[str]) -> None:
+        number, text = numbered(words)
+        room = await self._room(person)
         message = _found(room.messages.get(number) if number else _newest_of_bots(room))
         await self.server.say(person, room, text, reply_to=message)
 
-    async def _react(self, person: User, room: Chat, words: list[str]) -> None:
-        number, named = _numbered(words)
+    async def _react(self, person: User, words: list[str]) -> None:
+        number, named = numbered(words)
+        room = await self._room(person)
         message = _found(room.messages.get(number) if number else _newest_of_bots(room))
         emoji = EMOJI.get(named, named)
         await self.server.react(person, message, emoji, chat=room, remove=not emoji)
 
-    async def _edit(self, person: User, room: Chat, words: list[str]) -> None:
-        await self.server.edit(person, int(words[0]), " ".join(words[1:]), chat=room)
+    async def _edit(self, person: User, words: list[str]) -> None:
+        await self.server.edit(person, int(words[0]), " ".join(words[1:]), chat=await self._room(person))
 
-    async def _forward(self, person: User, room: Chat, words: list[str]) -> None:
-        await self.server.forward(person, int(words[0]), words[1], chat=room)
+    async def _forward(self, person: User, words: list[str]) -> None:
+        await self.server.forward(person, int(words[0]), words[1], chat=await self._room(person))
 
-    async def _block(self, person: User, _room: Chat, _words: list[str]) -> None:
+    async def _block(self, person: User, _words: list[str]) -> None:
         await self.server.block(person)
 
-    async def _unblock(self, person: User, _room: Chat, _words: list[str]) -> None:
+    async def _unblock(self, person: User, _words: list[str]) -> None:
         await self.server.unblock(person)
 
     async def _in(self, words: list[str]) -> None:
@@ -169,18 +128,6 @@ class Terminal:
         for room in self.server.world.chats.values():
             for message in room.messages.values():
                 self._say(line_of(room, message))
-
-    async def _advance(self, words: list[str]) -> None:
-        await self.server.advance(float(words[0]))
-
-    async def _down(self, _words: list[str]) -> None:
-        await self.server.down()
-
-    async def _up(self, _words: list[str]) -> None:
-        await self.server.up()
-
-    async def _help(self, _words: list[str]) -> None:
-        self._say((__doc__ or "").strip())
 
     def _print_news(self, room: Chat) -> None:
         for message in list(room.messages.values()):
@@ -207,19 +154,6 @@ def line_of(room: Chat, message: Message) -> str:
     return f"{where} #{message.id} {who}{edited}: {text}{buttons}"
 
 
-def _rest(line: str, words: int) -> str:
-    """Return a line without its first words."""
-    parts = line.split(maxsplit=words)
-    return parts[words] if len(parts) > words else ""
-
-
-def _numbered(words: list[str]) -> tuple[int | None, str]:
-    """Return the message's number, if there is one, and the rest of the line."""
-    if words and words[0].isdecimal():
-        return int(words[0]), " ".join(words[1:])
-    return None, " ".join(words)
-
-
 def _newest_with(room: Chat, label: str) -> Message | None:
     wanted = label.lower()
     return next((one for one in reversed(room.messages.values()) if wanted in " ".join(one.labels).lower()), None)
@@ -235,33 +169,15 @@ def _found(message: Message | None) -> Message:
     return message
 
 
-async def _typed() -> AsyncIterator[str]:
-    """Yield the lines of standard input; a thread reads them, so that quitting need not wait."""
-    loop = asyncio.get_running_loop()
-    lines: asyncio.Queue[str] = asyncio.Queue()
-
-    def read() -> None:
-        for line in sys.stdin:
-            loop.call_soon_threadsafe(lines.put_nowait, line)
-        loop.call_soon_threadsafe(lines.put_nowait, "quit")
-
-    threading.Thread(target=read, daemon=True).start()
-    while True:
-        yield await lines.get()
-
-
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.wire.telegram",
-        description="A Telegram server of ours on loopback, with people to act as.",
-        epilog="example: python -m tests.wire.telegram --person Alice --person Bob --group Ops",
+    made = parser(
+        "telegram",
+        "A Telegram server of ours on loopback, with people to act as.",
+        "--person Alice --person Bob --group Ops",
     )
-    parser.add_argument("--port", type=int, default=0, help="of the Bot API (default: any)")
-    parser.add_argument("--control-port", type=int, default=0, help="of the control (default: any)")
-    parser.add_argument("--token", default="", help="of the bot (default: made up)")
-    parser.add_argument("--person", action="append", default=[], dest="people", metavar="NAME", help="who is there")
-    parser.add_argument("--group", default="", metavar="TITLE", help="a supergroup with all of them")
-    return parser.parse_args(argv)
+    made.add_argument("--token", default="", help="of the bot (default: made up)")
+    made.add_argument("--group", default="", metavar="TITLE", help="a supergroup with all of them")
+    return made.parse_args(argv)
 
 
 async def furnish(server: TelegramServer, options: argparse.Namespace) -> list[str]:
@@ -284,39 +200,12 @@ async def furnish(server: TelegramServer, options: argparse.Namespace) -> list[s
     ]
 
 
-def _print(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
-
-
 async def run(options: argparse.Namespace, lines: AsyncIterator[str], say: Say) -> None:
     """Serve until `quit` or the end of the lines."""
     async with TelegramServer(port=options.port, control_port=options.control_port) as server:
-        for line in await furnish(server, options):
-            say(line)
-        terminal = Terminal(server, say)
-        await _first_of(_obey_all(terminal.obey, lines), terminal.watch())
-        terminal.look()
-
-
-async def _first_of(*works: Coroutine[Any, Any, None]) -> None:
-    """Do all until one is done, and end the others; raises what that one raised."""
-    tasks = [asyncio.create_task(work) for work in works]
-    done, others = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
-    for task in done:
-        task.result()
-
-
-async def _obey_all(obey: Callable[[str], Awaitable[bool]], lines: AsyncIterator[str]) -> None:
-    async for line in lines:
-        if not await obey(line):
-            return
+        await play(TelegramTerminal(server, say), await furnish(server, options), lines, say)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the client."""
-    with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(run(_arguments(argv), _typed(), _print))
+    at_terminal(functools.partial(run, _arguments(argv)))

@@ -10,11 +10,12 @@ DropAnswer   the call is carried out and the connection breaks instead of the an
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
+from ..common.faults import TROUBLES, DropAnswer, Garbage, Hang, Reset, Trouble
 from .errors import Json, Refusal
 
-ANY_METHOD: Final = "*"
+__all__ = ["KINDS", "DropAnswer", "Fault", "Garbage", "Hang", "Refuse", "Reset"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,71 +31,5 @@ class Refuse:
         return Refusal(self.status, self.description, self.parameters)
 
 
-@dataclass(frozen=True, slots=True)
-class Garbage:
-    """A proxy in between answers."""
-
-    status: int = 502
-    body: str = "<html><head><title>502 Bad Gateway</title></head></html>"
-
-
-@dataclass(frozen=True, slots=True)
-class Hang:
-    """The server takes so many real seconds, then carries the call out."""
-
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Reset:
-    """The connection breaks; nothing happened."""
-
-
-@dataclass(frozen=True, slots=True)
-class DropAnswer:
-    """The connection breaks; it happened."""
-
-
-Fault = Refuse | Garbage | Hang | Reset | DropAnswer
-KINDS: Final[dict[str, type[Fault]]] = {
-    "refuse": Refuse,
-    "garbage": Garbage,
-    "hang": Hang,
-    "reset": Reset,
-    "drop_answer": DropAnswer,
-}
-
-
-def fault(kind: str, **fields: Any) -> Fault:
-    """Return a fault by the name of its kind, for callers over HTTP.
-
-    Raises `KeyError` for an unknown kind and `TypeError` for wrong fields.
-    """
-    return KINDS[kind](**fields)
-
-
-class FaultPlan:
-    """What the next calls meet, in the order in which it was scripted."""
-
-    def __init__(self) -> None:
-        self._planned: list[tuple[str, Fault]] = []
-
-    def add(self, method: str, one: Fault, times: int = 1) -> None:
-        """Plan a fault for the next calls of a method, or of any ("*")."""
-        self._planned.extend([(method.lower(), one)] * times)
-
-    def clear(self) -> None:
-        """Plan nothing any more."""
-        self._planned.clear()
-
-    def left(self) -> int:
-        """Return how many planned faults did not happen yet."""
-        return len(self._planned)
-
-    def next_for(self, method: str) -> Fault | None:
-        """Return the fault that this call meets, and strike it off."""
-        for index, (wanted, one) in enumerate(self._planned):
-            if wanted in {method.lower(), ANY_METHOD}:
-                del self._planned[index]
-                return one
-        return None
+Fault = Refuse | Trouble
+KINDS: Final[dict[str, type[Fault]]] = {"refuse": Refuse, **TROUBLES}

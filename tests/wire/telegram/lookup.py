@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
+from ..common.lookup import ControlError, first, only
 from .platform import Platform
 from .state import ANONYMOUS_ADMIN, Bot, Chat, Member, Message, Topic, User
 
@@ -11,12 +10,6 @@ UserRef = User | Bot | int | str
 ChatRef = Chat | User | Bot | int | str
 MessageRef = Message | int
 TopicRef = Topic | int
-
-T = TypeVar("T")
-
-
-class ControlError(Exception):
-    """Nobody could do that in a Telegram app."""
 
 
 class Lookup:
@@ -36,7 +29,7 @@ class Lookup:
             return ref.user
         if isinstance(ref, User):
             return self.world.users[ref.id]
-        return _found(ref, self.world.users.get(_number(ref)), self._users_called(str(ref)))
+        return only(ref, self.world.users.get(_number(ref)), self._users_called(str(ref)))
 
     def _users_called(self, name: str) -> list[User]:
         wanted = _bare(name)
@@ -45,9 +38,7 @@ class Lookup:
     def _bot(self, ref: UserRef | None) -> Bot:
         if ref is not None:
             return self.world.bots[self._user(ref).id]
-        if not self.world.bots:
-            raise ControlError("there is no bot")
-        return next(iter(self.world.bots.values()))
+        return first(self.world.bots.values(), "bot")
 
     def _chat(self, ref: ChatRef) -> Chat:
         if isinstance(ref, Chat):
@@ -57,7 +48,7 @@ class Lookup:
         if isinstance(ref, Bot):
             raise ControlError("a bot's private chats are named by the people in them")
         room = self.world.chat(_number(ref), self._bot(None).id)
-        return _found(ref, room, self._rooms_called(str(ref)))
+        return only(ref, room, self._rooms_called(str(ref)))
 
     def _private(self, user: User) -> Chat:
         room = self.world.chat(user.id, self._bot(None).id)
@@ -100,13 +91,6 @@ class Lookup:
         people = [one for one in room.members.values() if not one.user.is_bot]
         owners = [one for one in people if one.status == "creator"] or people
         return owners[0].user if owners else ANONYMOUS_ADMIN
-
-
-def _found(ref: object, by_id: T | None, by_name: list[T]) -> T:
-    matches = [by_id] if by_id is not None else by_name
-    if len(matches) != 1:
-        raise ControlError(f"{len(matches)} match {ref!r}")
-    return matches[0]
 
 
 def _number(ref: int | str) -> int:

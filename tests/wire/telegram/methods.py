@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from . import contents, errors, shapes
 from .errors import ApiError, Json, Refusal
+from .flood import limits_of
 from .html import Formatted, units
 from .markup import Markup, read_markup
 from .params import Params, Upload
@@ -310,7 +311,7 @@ def _open_room(request: Request) -> Chat:
 
 
 def _admit(request: Request, room: Chat) -> None:
-    wait = request.platform.flood.admit(request.desk.bot.id, room)
+    wait = request.platform.flood.admit(limits_of(request.desk.bot.id, room))
     if wait:
         raise ApiError(errors.too_many_requests(wait))
 

@@ -12,13 +12,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Final, Literal
 
+from ..common.lookup import ControlError
 from . import shapes
 from .entities import detect
 from .errors import Json
 from .html import Formatted, parse_html, trim
 from .lookup import (
     ChatRef,
-    ControlError,
     Lookup,
     MessageRef,
     TopicRef,

@@ -5,16 +5,14 @@ Both sides act on it: bots through the methods, people through the control.
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from ..common import platform
 from . import shapes
-from .clock import ServerClock
 from .errors import Json
-from .faults import FaultPlan
-from .flood import FloodControl
+from .faults import KINDS, Fault
 from .sight import sees, sees_reactions
 from .state import Bot, Chat, Member, Message, Status, User, World
 from .updates import UpdateQueue
@@ -84,40 +82,22 @@ class Desk:
     short_descriptions: dict[str, str] = field(default_factory=dict)
 
 
-class Platform:
+class Platform(platform.Platform[Call, Fault]):
     """Everything behind the HTTP."""
 
     def __init__(self, speed: float = 1.0) -> None:
-        self.clock = ServerClock(speed)
+        super().__init__(speed, KINDS)
         self.world = World()
-        self.faults = FaultPlan()
-        self.flood = FloodControl(self.clock)
         self.desks: dict[int, Desk] = {}
         self.queries: dict[str, Query] = {}
-        self.calls: list[Call] = []
         self.answer_window = ANSWER_WINDOW
         self._query_ids = itertools.count(4_382_000_000_000_000_001)
-        self._changed = asyncio.Event()
-
-    def touch(self) -> None:
-        """Say that something changed, to whoever waits for it."""
-        self._changed.set()
-        self._changed = asyncio.Event()
-
-    def change(self) -> asyncio.Event:
-        """Return the event that is set by the next change."""
-        return self._changed
 
     def open_desk(self, bot: Bot) -> Desk:
         """Register a bot account."""
         self.world.add_bot(bot)
         self.desks[bot.id] = Desk(bot, UpdateQueue(self.clock, self.touch))
         return self.desks[bot.id]
-
-    def record(self, call: Call) -> None:
-        """Log a call that was answered, or dropped."""
-        self.calls.append(call)
-        self.touch()
 
     def room_of(self, message: Message) -> Chat:
         """Return the chat that a message is in."""

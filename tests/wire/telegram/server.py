@@ -9,34 +9,27 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import socket
-import struct
-from types import TracebackType
 from typing import Any, Final, Self
 
 from aiohttp import web
 
+from ..common.listener import Listener, cut
+from ..common.server import Served, application, control_application
 from . import errors
-from .control import Control, obey
+from .control import Control
 from .errors import ApiError, Json, Refusal
 from .faults import DropAnswer, Fault, Garbage, Hang, Refuse, Reset
-from .lookup import ControlError
 from .methods import Request, Told, canonical, perform
 from .params import Params, Upload
 from .platform import Call, Desk, Platform
 from .webhooks import WebhookPump
 
-HOST: Final = "127.0.0.1"
-MAX_BODY: Final = 64 * 2**20
 RESTART: Final = Refusal(500, "Internal Server Error: restart")
 BODY_NOT_JSON: Final = errors.bad_request("can't parse request body JSON object")
 DROPPED: Final = Refusal(0, "")
-# SO_LINGER with no time left: closing sends RST and not FIN.
-NO_LINGER: Final = struct.pack("ii", 1, 0)
 
 
-class TelegramServer(Control):
+class TelegramServer(Control, Served):
     """A Bot API server with people to act as.
 
     `async with TelegramServer() as telegram:` starts it on free ports of 127.0.0.1; `speed` is how
@@ -46,14 +39,14 @@ class TelegramServer(Control):
 
     def __init__(self, *, port: int = 0, control_port: int = 0, speed: float = 1.0) -> None:
         super().__init__(Platform(speed))
-        self._api = _Listener(port, self._api_application())
-        self._control = _Listener(control_port, self._control_application())
+        self._api = Listener(port, self._api_application())
+        self._control = Listener(control_port, self._control_application())
         self._pump: asyncio.Task[None] | None = None
 
     @property
     def root_url(self) -> str:
         """Return the address in place of the official server's."""
-        return f"http://{HOST}:{self._api.port}"
+        return self._api.root
 
     @property
     def base_url(self) -> str:
@@ -64,11 +57,6 @@ class TelegramServer(Control):
     def base_file_url(self) -> str:
         """Return what stands before the token in a file's address."""
         return f"{self.root_url}/file/bot"
-
-    @property
-    def control_url(self) -> str:
-        """Return what stands before a verb."""
-        return f"http://{HOST}:{self._control.port}/control"
 
     async def start(self) -> Self:
         """Listen, and deliver to webhooks."""
@@ -90,16 +78,6 @@ class TelegramServer(Control):
         for desk in self.platform.desks.values():
             desk.queue.interrupt(RESTART)
 
-    async def __aenter__(self) -> Self:
-        """Start."""
-        return await self.start()
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Stop."""
-        await self.stop()
-
     async def down(self) -> None:
         """Refuse connections and cut those there are; people go on writing."""
         await self._api.refuse()
@@ -110,16 +88,15 @@ class TelegramServer(Control):
         await self._api.listen()
 
     def _api_application(self) -> web.Application:
-        application = web.Application(client_max_size=MAX_BODY)
-        application.router.add_route("*", "/bot{token}/{method}", self._on_call)
-        application.router.add_get("/file/bot{token}/{folder}/{file_id}", self._on_file)
-        return application
+        api = application()
+        api.router.add_route("*", "/bot{token}/{method}", self._on_call)
+        api.router.add_get("/file/bot{token}/{folder}/{file_id}", self._on_file)
+        return api
 
     def _control_application(self) -> web.Application:
-        application = web.Application(client_max_size=MAX_BODY)
-        application.router.add_get("/control/files/{file_id}", self._on_file)
-        application.router.add_post("/control/{verb}", self._on_control)
-        return application
+        control = control_application(self)
+        control.router.add_get("/control/files/{file_id}", self._on_file)
+        return control
 
     async def _on_call(self, http: web.Request) -> web.StreamResponse:
         try:
@@ -157,10 +134,10 @@ class TelegramServer(Control):
                 return web.Response(status=fault.status, text=fault.body, content_type="text/html")
             case Reset():
                 self._log(desk, method, params, DROPPED)
-                return _cut(http)
+                return cut(http)
             case DropAnswer():
                 await self._carry_out(desk, method, params)
-                return _cut(http)
+                return cut(http)
             case Hang():
                 await asyncio.sleep(fault.seconds)
         return await self._carry_out(desk, method, params)
@@ -201,46 +178,6 @@ class TelegramServer(Control):
     def _knows(self, token: str) -> bool:
         return self.world.bot_by_token(token) is not None
 
-    async def _on_control(self, http: web.Request) -> web.Response:
-        arguments = await http.json() if http.can_read_body else {}
-        try:
-            result = await obey(self, http.match_info["verb"], arguments)
-        except ControlError as error:
-            return web.json_response({"ok": False, "error": str(error)}, status=400)
-        return web.json_response({"ok": True, "result": result})
-
-
-class _Listener:
-    """One port with one application, which can refuse connections for a while."""
-
-    def __init__(self, port: int, application: web.Application) -> None:
-        self.port = port
-        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=1.0)
-        self._site: web.TCPSite | None = None
-
-    async def open(self) -> None:
-        await self._runner.setup()
-        await self.listen()
-
-    async def listen(self) -> None:
-        if self._site:
-            return
-        self._site = web.TCPSite(self._runner, HOST, self.port)
-        await self._site.start()
-        self.port = self._runner.addresses[0][1]
-
-    async def refuse(self) -> None:
-        if self._site:
-            await self._site.stop()
-            self._site = None
-        for connection in list(self._runner.server.connections if self._runner.server else []):
-            if connection.transport:
-                connection.transport.abort()
-
-    async def close(self) -> None:
-        await self._runner.cleanup()
-        self._site = None
-
 
 async def read_params(http: web.Request) -> Params:
     """Return a call's parameters from its query string, form, multipart body or JSON."""
@@ -277,14 +214,3 @@ def _refused(refusal: Refusal) -> web.Response:
     wait = refusal.parameters.get("retry_after")
     headers = {"Retry-After": str(wait)} if wait is not None else {}
     return web.json_response(refusal.body(), status=refusal.status, headers=headers)
-
-
-def _cut(http: web.Request) -> web.StreamResponse:
-    """Break the connection under a request."""
-    transport = http.transport
-    if transport is not None:
-        raw = transport.get_extra_info("socket")
-        with contextlib.suppress(OSError):
-            raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGER)
-        transport.abort()
-    return web.Response(status=499)

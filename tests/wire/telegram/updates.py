@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from ..common.clock import ServerClock
 from . import errors
-from .clock import ServerClock
 from .errors import ApiError, Json, Refusal
 
 DAY: Final = 86_400.0

@@ -1,4 +1,4 @@
-"""One port of the server, and how connections on it break."""
+"""One port of a server, and how connections on it break."""
 
 from __future__ import annotations
 

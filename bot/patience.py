@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hitl.recent import remember
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
@@ -23,8 +25,5 @@ class Patience:
         now = self._now()
         if now - self._said.get(thing, -EVERY_S) < EVERY_S:
             return False
-        self._said.pop(thing, None)
-        self._said[thing] = now
-        while len(self._said) > _KEPT:
-            del self._said[next(iter(self._said))]
+        remember(self._said, thing, now, most=_KEPT)
         return True

@@ -24,10 +24,9 @@ if TYPE_CHECKING:
     from adapters.database.store import SqliteStore
     from adapters.slack.chat import SlackChat
     from adapters.telegram.chat import TelegramChat
+    from bot.connector import Connector
     from bot.service import Service
     from bot.settings import Settings
-    from bot.slack import Slack
-    from bot.telegram import Telegram
     from hitl.ports import Chat
     from hitl.tokens import Keyring
 
@@ -42,7 +41,7 @@ class Platforms:
         self._settings = settings
         self._others = others
         self._chats: dict[str, TelegramChat | SlackChat] = {}
-        self._platforms: list[Telegram | Slack] = []
+        self._platforms: list[Connector] = []
         self._service: Service | None = None
 
     async def make(self, store: SqliteStore, keys: Keyring) -> Mapping[str, Chat]:

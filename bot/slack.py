@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import aiohttp
-import structlog
 from slack_sdk.http_retry.builtin_async_handlers import (
     AsyncConnectionErrorRetryHandler,
     AsyncRateLimitErrorRetryHandler,
@@ -23,19 +21,18 @@ from adapters.slack.handlers import Me, author_of, identity_of, is_shared, place
 from adapters.slack.pace import Pace
 from adapters.slack.receiver import SOURCE, Inbox, Sockets, bolt
 from bot.chats import Chats, Manner
-from bot.intake import Intake
+from bot.connector import Connector
 from bot.settings import SettingsError
-from hitl.errors import Unavailable
 from hitl.heard import Heard, What
-from hitl.ports import Change, PlatformError, adding
 from hitl.wording import say
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from typing import Any
 
     from starlette.routing import Route
 
+    from bot.connector import ReadBody
     from bot.service import Service
     from bot.settings import SlackSettings
     from hitl.model import Incoming
@@ -46,8 +43,6 @@ if TYPE_CHECKING:
 EMAIL = "email:"
 #: Whose lines may hold bodies, and addresses with tickets in them; what matters is said here.
 _TALKATIVE = ("slack_bolt", "slack_sdk")
-_PAUSES_S = (1.0, 2.0, 5.0, 15.0)
-_log = structlog.get_logger()
 
 
 def make_client(settings: SlackSettings) -> AsyncWebClient:
@@ -75,47 +70,22 @@ def build_chat(settings: SlackSettings, store: Store, keys: Keyring, people: Dir
     return SlackChat(make_client(settings), keys, pace, people, stands=store.adopt, fresh=store.get)
 
 
-class Slack:
-    """One app at work. It comes up when Slack does: until then `troubles` says why not. Raises SettingsError."""
+class Slack(Connector):
+    """One app at work. Raises SettingsError."""
 
     def __init__(self, settings: SlackSettings, chat: SlackChat, service: Service) -> None:
+        manner = Manner("/sayso ", say("chat.help.sayso"), toasts=False)
+        super().__init__(SOURCE, service, Chats(service, chat, manner).handle)
         self.settings = settings
         self.chat = chat
-        self.service = service
         self._people = service.gate.people
-        self._trouble: str | None = "not connected yet"
-        self._work: asyncio.Task[None] | None = None
         self._me: Me | None = None
-        self._chats = Chats(service, chat, Manner("/sayso ", say("chat.help.sayso"), toasts=False))
-        self.intake = Intake(service.store, {SOURCE: self._handle})
         self.inbox = Inbox(service.store, self.intake.wake)
         self._app = bolt(chat.client, self.inbox)
-        self._sockets = self._make_sockets() if settings.receive == "socket" else None
+        self._receiver = self._make_sockets() if settings.receive == "socket" else None
 
-    def routes(self, read_body: webhook.ReadBody) -> Sequence[Route]:
-        """What to mount on the HTTP shell. Raises SettingsError without a signing secret."""
-        if self._sockets:
-            return ()
-        try:
-            return (webhook.route(self._app, self.settings.secret("signing_secret"), read_body),)
-        except ValueError as error:
-            raise SettingsError(str(error)) from error
-
-    def troubles(self) -> Sequence[str]:
-        """What is in the way of answers from Slack."""
-        receiving = self._sockets.trouble if self._sockets and self._me else None
-        return [f"slack: {trouble}" for trouble in (self._trouble, receiving) if trouble]
-
-    async def start(self) -> None:
-        """Connect in the background: a platform that is down at start must not keep the service down."""
-        self._work = asyncio.create_task(self._run())
-        self._work.add_done_callback(self._ended)
-
-    async def stop(self) -> None:
-        """Take no more events, and end what is being handled; what was recorded is handled at the next start."""
-        if self._work is not None:
-            self._work.cancel()
-            await asyncio.gather(self._work, return_exceptions=True)
+    def _route(self, read_body: ReadBody) -> Route:
+        return webhook.route(self._app, self.settings.secret("signing_secret"), read_body)
 
     def _make_sockets(self) -> Sockets:
         token, session = self.settings.secret("app_token"), self.chat.client.session
@@ -123,41 +93,17 @@ class Slack:
             raise SettingsError("Socket Mode needs an app token: set SAYSO_SLACK__APP_TOKEN, or slack.app_token_file.")
         return Sockets(self._app, self.chat.client, session, token, connections=self.settings.connections)
 
-    def _ended(self, work: asyncio.Task[None]) -> None:
-        """A bug must not look like silence: without this the service would seem well and hear nothing."""
-        if not work.cancelled() and (error := work.exception()):
-            self._trouble = f"stopped by {type(error).__name__}; restart the service"
-            _log.error("slack.stopped", exc_info=error)
+    async def _connect(self) -> str:
+        self._me = await self.chat.connect()
+        return self._me.user
 
-    async def _run(self) -> None:
-        await self._connect()
-        async with asyncio.TaskGroup() as work:
-            work.create_task(self.intake.run())
-            if self._sockets:
-                work.create_task(self._sockets.run())
-
-    async def _connect(self) -> None:
-        for pause_s in itertools.chain(_PAUSES_S, itertools.repeat(_PAUSES_S[-1])):
-            try:
-                self._me = await self.chat.connect()
-                break
-            except (PlatformError, Unavailable) as error:
-                self._trouble = str(error)
-                _log.warning("slack.connecting", trouble=self._trouble)
-                await asyncio.sleep(pause_s)
-        self._trouble = None
-        _log.info("slack.ready")
-
-    async def _handle(self, event: Incoming) -> None:
-        heard, body, me = None, read(event.body), self._me
-        if me is not None:
-            self._follow(body, me)
-            heard = understand(body, me)
-        done = event.source, event.id
-        if heard is not None and not self._beside_us(heard):
-            await self._chats.handle(await self._known(heard, body), done)
-        else:
-            await self.service.store.commit(adding(Change(handled=done)))
+    async def _understand(self, event: Incoming) -> Heard | None:
+        body, me = read(event.body), self._me
+        if me is None:
+            return None
+        self._follow(body, me)
+        heard = understand(body, me)
+        return await self._known(heard, body) if heard and not self._beside_us(heard) else None
 
     def _follow(self, body: Mapping[str, Any], me: Me) -> None:
         """Remember who wrote last where we are spoken with, whoever it was."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hitl.errors import InvalidConfirmation, TooManyPending
+from hitl.recent import remember
 from hitl.wording import say
 
 if TYPE_CHECKING:
@@ -59,10 +60,8 @@ class Flood:
 
     def admit(self, requester: str, agent: str, now: datetime) -> None:
         """Count one more; raises TooManyPending, saying how long to wait, where it is one too many."""
-        asked = self._asked.pop((requester, agent), None) or deque()
-        self._asked[requester, agent] = asked
-        while len(self._asked) > _KEPT_AGENTS:
-            del self._asked[next(iter(self._asked))]
+        asked = self._asked.get((requester, agent)) or deque()
+        remember(self._asked, (requester, agent), asked, most=_KEPT_AGENTS)
         while asked and (now - asked[0]).total_seconds() >= self.limits.asks_within_s:
             asked.popleft()
         if len(asked) >= self.limits.asks:

@@ -25,6 +25,7 @@ from adapters.slack.messages import (
 from adapters.slack.threads import Threads
 from hitl.people import chat_of
 from hitl.ports import PlatformError
+from hitl.recent import remember
 from hitl.wording import say
 
 if TYPE_CHECKING:
@@ -128,10 +129,7 @@ class SlackChat:
                 self._pace.hold_edits(error.retry_s or 0.0)
                 raise
             return await self._replace(route, shown, call)
-        self._edited.pop(message, None)
-        self._edited[message] = _hash(shown)
-        while len(self._edited) > _KNOWN:
-            del self._edited[next(iter(self._edited))]
+        remember(self._edited, message, _hash(shown), most=_KNOWN)
         return None
 
     async def _replace(self, route: str, shown: Message, call: Call) -> None:
@@ -208,10 +206,7 @@ class SlackChat:
         if known is None or now - asked_at > _KNOWN_FOR_S:
             async with _explained():
                 known = _who((await self.client.users_info(user=user))["user"])
-            self._who.pop(user, None)
-            self._who[user] = now, known
-            while len(self._who) > _KNOWN:
-                del self._who[next(iter(self._who))]
+            remember(self._who, user, (now, known), most=_KNOWN)
         return known
 
     async def close(self) -> None:

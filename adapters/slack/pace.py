@@ -10,6 +10,8 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING
 
+from hitl.recent import remember
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
@@ -38,7 +40,7 @@ class Pace:
 
     async def turn(self, channel: str) -> None:
         """Wait for this channel's next slot for a message."""
-        at = max(self._now(), self._next.pop(channel, 0.0))
+        at = max(self._now(), self._next.get(channel, 0.0))
         self._reserve(channel, at + PER_CHANNEL_S * self._scale)
         await self._until(at)
 
@@ -51,16 +53,14 @@ class Pace:
 
     def hold(self, channel: str, seconds: float) -> None:
         """Slack asks for a pause in this channel: no slot before it is over."""
-        self._reserve(channel, max(self._next.pop(channel, 0.0), self._now() + seconds))
+        self._reserve(channel, max(self._next.get(channel, 0.0), self._now() + seconds))
 
     def hold_edits(self, seconds: float) -> None:
         """Slack asks for a pause between edits."""
         self._edits_from = max(self._edits_from, self._now() + seconds)
 
     def _reserve(self, channel: str, until: float) -> None:
-        self._next[channel] = until
-        while len(self._next) > _KEPT_CHANNELS:
-            del self._next[next(iter(self._next))]
+        remember(self._next, channel, until, most=_KEPT_CHANNELS)
 
     async def _until(self, at: float) -> None:
         await self._sleep(max(0.0, at - self._now()))

@@ -24,6 +24,7 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 
 from adapters.slack.chat import error_code
 from adapters.slack.handlers import event_of, read
+from hitl.backoff import LONGEST_S, Backoff
 from hitl.errors import Unavailable
 from hitl.faults import reach
 
@@ -41,7 +42,6 @@ TIMESTAMP_HEADER = "X-Slack-Request-Timestamp"
 WINDOW_S = 300
 #: A connection is dead that answers no ping within half of this.
 HEARTBEAT_S = 20.0
-_PAUSES_S = (1.0, 2.0, 5.0, 15.0)
 #: The longest wait after a connection that was well and ended.
 _AGAIN_S = 0.5
 #: What Slack says of a token or an app that no reconnecting mends.
@@ -154,7 +154,7 @@ class _Line:
         self._session = session
         self._token = token
         self._heartbeat_s = heartbeat_s
-        self._failures = 0
+        self._pauses = Backoff()
         self.trouble: str | None = "no connection to Slack yet"
 
     async def run(self) -> None:
@@ -167,7 +167,7 @@ class _Line:
             except SlackApiError as error:
                 code = error_code(error)
                 why = f"Slack refuses a connection: {code}" if code else "something else answers in Slack's place"
-                await self._pause(why, _PAUSES_S[-1] if code in _LASTING else 0.0)
+                await self._pause(why, LONGEST_S if code in _LASTING else 0.0)
             except (SlackClientError, aiohttp.ClientError, OSError, TimeoutError) as error:
                 await self._pause(type(error).__name__)
             except (LookupError, TypeError, ValueError) as error:
@@ -188,7 +188,8 @@ class _Line:
     async def _took(self, socket: aiohttp.ClientWebSocketResponse, told: dict[str, Any]) -> bool:
         """Take one message; False where Slack wants another connection."""
         if told.get("type") == "hello":
-            self.trouble, self._failures = None, 0
+            self.trouble = None
+            self._pauses.reset()
             _log.info("slack.connected")
         elif told.get("type") == "disconnect":
             return False
@@ -206,7 +207,5 @@ class _Line:
     async def _pause(self, why: str, seconds: float = 0.0) -> None:
         self.trouble = why
         _log.warning("slack.connecting", trouble=why)
-        usual = _PAUSES_S[min(self._failures, len(_PAUSES_S) - 1)]
-        self._failures += 1
         # Not all at once: many lose their connection at the same moment.
-        await asyncio.sleep(max(seconds, usual) * random.uniform(0.8, 1.2))  # noqa: S311 - a wait is no secret
+        await asyncio.sleep(max(seconds, self._pauses.next()) * random.uniform(0.8, 1.2))  # noqa: S311 - a wait is no secret

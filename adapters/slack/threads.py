@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
+from hitl.recent import remember
+
 _PLACES = 10_000
 _REMEMBERED = 50
 
@@ -28,12 +30,10 @@ class Threads:
 
     def wrote(self, place: str, ts: str, ref: str | None) -> None:
         """We wrote there, about that call."""
-        talk = self._talks.pop(place, None) or _Talk()
-        self._talks[place] = talk
+        talk = self._talks.get(place) or _Talk()
+        remember(self._talks, place, talk, most=_PLACES)
         if ts > talk.ours:
             talk.ref, talk.ours = ref, ts
-        while len(self._talks) > _PLACES:
-            del self._talks[next(iter(self._talks))]
 
     def heard(self, place: str, ts: str, author: str) -> None:
         """Somebody else did."""

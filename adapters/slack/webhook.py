@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import structlog
 from slack_bolt.adapter.starlette.async_handler import to_async_bolt_request, to_starlette_response
@@ -14,19 +14,16 @@ from adapters.slack.receiver import is_signed
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from typing import TypeAlias
 
     from slack_bolt.app.async_app import AsyncApp
     from starlette.requests import Request
 
+    #: Reads a body within the shell's bound; None where it is too long.
+    ReadBody: TypeAlias = Callable[[Request], Awaitable[bytes | None]]
+
 PATH = "/slack/events"
 _log = structlog.get_logger()
-
-
-class ReadBody(Protocol):
-    """Reads a body within the shell's bound."""
-
-    def __call__(self, request: Request) -> Awaitable[bytes | None]:
-        """The body, or None where it is too long."""
 
 
 def route(app: AsyncApp, secret: str, read_body: ReadBody, now: Callable[[], float] = time.time) -> Route:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 from telegram import ForceReply, InlineKeyboardButton, InlineKeyboardMarkup, LinkPreviewOptions, ReplyParameters
 from telegram.constants import ParseMode
@@ -15,6 +15,7 @@ from adapters.telegram.receiver import seconds_of
 from hitl.cards import card, outcome, outcome_for_agent
 from hitl.model import Verb
 from hitl.ports import PlatformError
+from hitl.recent import remember
 from hitl.text import cut_middle
 from hitl.wording import say
 
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 _TOAST = 200
 _NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 _KEPT = 10_000
-T = TypeVar("T")
 
 
 class TelegramChat:
@@ -103,7 +103,7 @@ class TelegramChat:
                 link_preview_options=_NO_PREVIEW,
                 **_text(shown, html=html),
             )
-            _remember(self._edited, message, hash(shown))
+            remember(self._edited, message, hash(shown), most=_KEPT)
 
         return edit
 
@@ -200,7 +200,7 @@ class TelegramChat:
         except _MovedError as moved:
             await self._follow(route, place_of(moved.chat_id, topic))
             sent = await send(moved.chat_id, topic, None)
-        _remember(self._last, route, (about, sent.message_id))
+        remember(self._last, route, (about, sent.message_id), most=_KEPT)
         return message_of(sent.chat.id, sent.message_id)
 
     async def _follow(self, old: str, new: str) -> None:
@@ -292,14 +292,6 @@ def _bad_request(error: BadRequest) -> PlatformError:
     said = error.message.casefold()
     kind = next((kind for words, kind in _BAD_REQUESTS.items() if words in said), PlatformError)
     return kind(error.message, passing=False)
-
-
-def _remember(known: dict[str, T], key: str, value: T) -> None:
-    """Keep what is newest; what is oldest is forgotten."""
-    known.pop(key, None)
-    known[key] = value
-    while len(known) > _KEPT:
-        del known[next(iter(known))]
 
 
 def _number(message: str) -> int:

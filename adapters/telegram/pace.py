@@ -9,6 +9,8 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING
 
+from hitl.recent import remember
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
@@ -50,10 +52,8 @@ class Pace:
 
     def _of(self, chat_id: int) -> deque[float]:
         """The chat's latest slots; the chats that were silent longest are forgotten."""
-        sent = self._sent.pop(chat_id, None) or deque(maxlen=PER_GROUP)
-        self._sent[chat_id] = sent
-        while len(self._sent) > _KEPT_CHATS:
-            del self._sent[next(iter(self._sent))]
+        sent = self._sent.get(chat_id) or deque(maxlen=PER_GROUP)
+        remember(self._sent, chat_id, sent, most=_KEPT_CHATS)
         return sent
 
     def _free(self, chat_id: int) -> float:

@@ -18,6 +18,7 @@ from telegram import Update
 from telegram.error import Conflict, RetryAfter, TelegramError
 
 from adapters.telegram.handlers import ALLOWED_UPDATES, order_of
+from hitl.backoff import Backoff
 from hitl.errors import Unavailable
 from hitl.faults import reach
 
@@ -34,7 +35,6 @@ SECRET_HEADER = "X-Telegram-Bot-Api-Secret-Token"  # noqa: S105 - the header's n
 POLL_S = 50
 #: How much later than promised the answer to a long poll may come.
 _PATIENCE_S = 10
-_PAUSES_S = (1.0, 2.0, 5.0, 15.0)
 _log = structlog.get_logger()
 
 
@@ -68,7 +68,7 @@ class Poller:
         self._inbox = inbox
         self._poll_s = poll_s
         self._offset: int | None = None
-        self._failures = 0
+        self._pauses = Backoff()
         self._rivalled = False
         self.trouble: str | None = "no answer from Telegram yet"
 
@@ -77,7 +77,8 @@ class Poller:
         while True:
             try:
                 await self.run_once()
-                self._failures, self._rivalled, self.trouble = 0, False, None
+                self._pauses.reset()
+                self._rivalled, self.trouble = False, None
             except Conflict as error:
                 self._rivalled = True
                 await self._pause(f"another poller or a webhook takes the updates: {error.message}")
@@ -118,8 +119,7 @@ class Poller:
     async def _pause(self, why: str, seconds: float = 0.0) -> None:
         self.trouble = why
         _log.warning("telegram.polling", trouble=why)
-        await asyncio.sleep(max(seconds, _PAUSES_S[min(self._failures, len(_PAUSES_S) - 1)]))
-        self._failures += 1
+        await asyncio.sleep(max(seconds, self._pauses.next()))
 
 
 def seconds_of(error: RetryAfter) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 from starlette.routing import Route
@@ -12,20 +12,17 @@ from adapters.telegram.receiver import SECRET_HEADER, secret_fits
 from hitl.errors import Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Callable
+    from typing import TypeAlias
 
     from starlette.requests import Request
 
     from adapters.telegram.receiver import Inbox
 
+    #: Reads a body within the shell's bound; None where it is too long.
+    ReadBody: TypeAlias = Callable[[Request], Awaitable[bytes | None]]
+
 PATH = "/telegram/webhook"
-
-
-class ReadBody(Protocol):
-    """Reads a body within the shell's bound."""
-
-    def __call__(self, request: Request) -> Awaitable[bytes | None]:
-        """The body, or None where it is too long."""
 
 
 def route(inbox: Inbox, secret: str, read_body: ReadBody) -> Route:

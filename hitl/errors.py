@@ -9,7 +9,7 @@
     │   ├── AlreadyDecided       409 ALREADY_DECIDED   somebody else was first
     │   ├── KeyConflict          409 KEY_CONFLICT      the idempotency key was used for another call
     │   ├── ConfirmationExpired  410 CONF_EXPIRED      time was up
-    │   ├── PolicyInvalid        422 POLICY_INVALID    the policy document can't be used
+    │   ├── PolicyUnusable       422 POLICY_INVALID    the policy document can't be used
     │   └── TooManyPending       429 TOO_MANY_PENDING  ask fewer, or later
     ├── ExecutionTimeout         408 EXEC_TIMEOUT      the tool took too long
     └── Failed                   the service or its surroundings must be mended
@@ -96,7 +96,7 @@ class ConfirmationExpired(Refused):
     status = 410
 
 
-class PolicyInvalid(Refused):
+class PolicyUnusable(Refused):
     """The policy document can't be used."""
 
     code = "POLICY_INVALID"

@@ -28,7 +28,7 @@ from hitl.errors import (
     InvalidConfirmation,
     KeyConflict,
     NotApprover,
-    PolicyInvalid,
+    PolicyUnusable,
     SaysoError,
     Tampered,
     TooManyPending,
@@ -181,7 +181,7 @@ class Gate:
             return denial("no_tool")
         try:
             verdict = self.terms.verdict(self.policies, _question(ask, ask.args, prepared.cwd))
-        except PolicyInvalid:
+        except PolicyUnusable:
             return denial("policy_error")
         return self.terms.applied(tightened(verdict, ask, prepared, self.limits), ask)
 
@@ -392,8 +392,8 @@ class Gate:
         reason = reading.reason
         try:
             verdict = self._judged_now(call)
-        except PolicyInvalid as error:
-            broken = PolicyInvalid(say("refused.policy", why=error.message, short=call.short))
+        except PolicyUnusable as error:
+            broken = PolicyUnusable(say("refused.policy", why=error.message, short=call.short))
             return await self._note(reply, call, "refused", refuse(broken, call))
         if verdict.action is Action.DENY:
             return await self._denied_now(reply, call, verdict)
@@ -679,7 +679,7 @@ class Gate:
             return say("unfit.late")
         try:
             verdict = self._judged_now(call)
-        except PolicyInvalid:
+        except PolicyUnusable:
             return say("unfit.policy_error")
         if call.decision is Decision.ALLOWED and self.terms.mode is Mode.ENFORCE and verdict.action is not Action.ALLOW:
             return say("unfit.policy_asks", why=verdict.message or verdict.why)

@@ -230,7 +230,7 @@ class Policy(Protocol):
 
 
 class PolicySource(Protocol):
-    """Where the policy comes from. A broken source raises hitl.errors.PolicyInvalid; it never gives a weaker one."""
+    """Where the policy comes from. A broken source raises hitl.errors.PolicyUnusable; it never gives a weaker one."""
 
     def current(self) -> Policy:
         """The policy in force."""

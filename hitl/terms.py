@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from hitl.errors import PolicyInvalid
+from hitl.errors import PolicyUnusable
 from hitl.limits import timeout_of
 from hitl.model import Action, Mode, Risk, Runs, Verdict
 from hitl.wording import say
@@ -36,12 +36,12 @@ class Terms:
     passes: frozenset[str] = frozenset()
 
     def verdict(self, policies: PolicySource, call: PolicyCall) -> Verdict:
-        """What the policy in force says. Raises PolicyInvalid where it can't say anything."""
+        """What the policy in force says. Raises PolicyUnusable where it can't say anything."""
         if self.mode is Mode.OFF:
             return _off()
         verdict = policies.current().judge(call)
         if verdict.reason == "policy_error":
-            raise PolicyInvalid(verdict.message or verdict.why)
+            raise PolicyUnusable(verdict.message or verdict.why)
         return verdict
 
     def applied(self, verdict: Verdict, ask: Ask) -> Verdict:

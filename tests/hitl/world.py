@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from hitl.audit import verify
-from hitl.errors import PolicyInvalid
+from hitl.errors import PolicyUnusable
 from hitl.gate import Gate, secret_hash
 from hitl.model import Action, Ask, Call, Kind, PolicyCall, PostKind, Reply, Risk, Runs, ToolInfo, Verb, Verdict
 from hitl.people import Conversation, Directory
@@ -62,7 +62,7 @@ class Rules:
     def current(self) -> Rules:
         """Itself, unless it is broken."""
         if self.broken:
-            raise PolicyInvalid("line 3 makes no sense")
+            raise PolicyUnusable("line 3 makes no sense")
         return self
 
     def judge(self, call: PolicyCall) -> Verdict:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -42,13 +43,11 @@ class Running:
 
     service: Service
     store: SqliteStore
-    folder: StateFolder
+    parts: AsyncExitStack
 
     async def close(self) -> None:
         """Stop the service, then the store, then let the folder go."""
-        await self.service.stop()
-        await self.store.close()
-        self.folder.close()
+        await self.parts.aclose()
 
 
 async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
@@ -64,28 +63,32 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
     executor: Executor | None = None,
     chats: MakeChats | None = None,
 ) -> Running:
-    """A service over the state folder, ready to `start`. Raises hitl.errors.Unavailable where it can't be."""
+    """A service over the state folder, ready to `start`.
+
+    Raises hitl.errors.Unavailable where it can't be, and what `chats` raises; what was opened is closed again then.
+    """
     clock = clock or SystemClock()
-    folder = StateFolder.open(state)
-    try:
+    async with AsyncExitStack() as parts:
+        folder = StateFolder.open(state)
+        parts.callback(folder.close)
         store = await SqliteStore.open(folder, clock)
+        parts.push_async_callback(store.close)
         keys = Keyring(keyfile.load(folder.keys))
         await keyfile.check_keys(store, keys)
-    except BaseException:
-        folder.close()
-        raise
-    gate = Gate(
-        store=store,
-        clock=clock,
-        policies=policies or BuiltinSource(),
-        people=people,
-        executor=executor or workspace_tools(workspace, allow),
-        keys=keys,
-        owner=f"service:{secrets.token_hex(4)}",
-        limits=limits,
-        terms=terms,
-    )
-    return Running(Service(gate, await chats(store, keys) if chats else None), store, folder)
+        gate = Gate(
+            store=store,
+            clock=clock,
+            policies=policies or BuiltinSource(),
+            people=people,
+            executor=executor or workspace_tools(workspace, allow),
+            keys=keys,
+            owner=f"service:{secrets.token_hex(4)}",
+            limits=limits,
+            terms=terms,
+        )
+        service = Service(gate, await chats(store, keys) if chats else None)
+        parts.push_async_callback(service.stop)
+        return Running(service, store, parts.pop_all())
 
 
 def policy_library(folders: Sequence[Path], *, resolve_hosts: bool = False) -> Library:

@@ -121,7 +121,8 @@ class Connector(abc.ABC):
             except (PlatformError, Unavailable) as error:
                 self._trouble = str(error)
                 _log.warning(f"{self._platform}.connecting", trouble=self._trouble)
-                await asyncio.sleep(pauses.next())
+                asked = error.retry_s if isinstance(error, PlatformError) else None
+                await asyncio.sleep(max(pauses.next(), asked or 0.0))
 
     async def _handle(self, event: Incoming) -> None:
         heard, done = await self._understand(event), (event.source, event.id)

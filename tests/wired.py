@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from adapters.http.shell import Server, app, body_of
 from adapters.telegram.handlers import ALLOWED_UPDATES
 from adapters.telegram.receiver import SOURCE
 from adapters.telegram.webhook import PATH
 from bot.service import Service
 from bot.settings import TelegramSettings
 from bot.telegram import Telegram, build_chat
+from tests.serving import serving
+from tests.settling import quieted
 from tests.wire.telegram import TelegramServer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
+    from adapters.http.shell import Server
     from adapters.telegram.chat import TelegramChat
     from hitl.gate import Gate
     from tests.wire.telegram import Bot
@@ -47,13 +48,7 @@ class Wired:
 
     async def settle(self, between: Callable[[], None] | None = None) -> None:
         """Until nothing is on its way: no update, no event, no run, no message. `between` is done while waiting."""
-        async with asyncio.timeout(PATIENCE_S):
-            quiet = 0
-            while quiet < 3:
-                quiet = quiet + 1 if await self._quiet() else 0
-                if between is not None:
-                    between()
-                await asyncio.sleep(0.005)
+        await quieted(self._quiet, between, PATIENCE_S)
 
     async def _quiet(self) -> bool:
         service = self.service
@@ -84,28 +79,11 @@ async def wired(
         parts.push_async_callback(service.stop)
         await service.start()
         if receive == "webhook":
-            wires.http = await _serving(parts, telegram)
+            wires.http = await serving(parts, telegram)
         parts.push_async_callback(telegram.stop)
         await telegram.start()
         await _heard_of(wires, receive)
         yield wires
-
-
-async def _serving(parts: contextlib.AsyncExitStack, telegram: Telegram) -> Server:
-    async def ready() -> list[str]:
-        return list(telegram.troubles())
-
-    server = Server(app(ready, telegram.routes(body_of)), host="127.0.0.1", port=0)
-    serving = asyncio.create_task(server.serve())
-    while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
-        await asyncio.sleep(0.005)
-
-    async def stop() -> None:
-        server.should_exit = True
-        await serving
-
-    parts.push_async_callback(stop)
-    return server
 
 
 async def _heard_of(wires: Wired, receive: str) -> None:

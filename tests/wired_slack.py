@@ -7,16 +7,18 @@ import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from adapters.http.shell import Server, app, body_of
 from adapters.slack.receiver import SOURCE
 from adapters.slack.webhook import PATH
 from bot.service import Service
 from bot.settings import SlackSettings
 from bot.slack import Slack, build_chat
+from tests.serving import serving
+from tests.settling import quieted
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
+    from adapters.http.shell import Server
     from adapters.slack.chat import SlackChat
     from hitl.gate import Gate
     from tests.wire.slack import App, SlackServer
@@ -36,13 +38,9 @@ class Wired:
     slack: Slack
     http: Server | None = None
 
-    async def settle(self) -> None:
-        """Until nothing is on its way: no delivery, no event, no run, no message."""
-        async with asyncio.timeout(PATIENCE_S):
-            quiet = 0
-            while quiet < 3:
-                quiet = quiet + 1 if await self._quiet() else 0
-                await asyncio.sleep(0.005)
+    async def settle(self, between: Callable[[], None] | None = None) -> None:
+        """Until nothing is on its way: no delivery, no event, no run, no message. `between` is done while waiting."""
+        await quieted(self._quiet, between, PATIENCE_S)
 
     async def _quiet(self) -> bool:
         service = self.service
@@ -88,25 +86,6 @@ async def wired(
         await slack.start()
         await up(slack)
         yield wires
-
-
-async def serving(parts: contextlib.AsyncExitStack, slack: Slack) -> Server:
-    """The HTTP shell with Slack's route on it, until `parts` ends."""
-
-    async def ready() -> list[str]:
-        return list(slack.troubles())
-
-    server = Server(app(ready, slack.routes(body_of)), host="127.0.0.1", port=0)
-    task = asyncio.create_task(server.serve())
-    while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
-        await asyncio.sleep(0.005)
-
-    async def stop() -> None:
-        server.should_exit = True
-        await task
-
-    parts.push_async_callback(stop)
-    return server
 
 
 async def up(slack: Slack) -> None:

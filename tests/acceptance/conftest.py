@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
 from tests.acceptance.installation import Installation
-from tests.acceptance.making import Maker, making
+from tests.acceptance.making import Maker, install, maker
 
-
-@pytest.fixture(scope="session")
-def maker() -> Iterator[Maker]:
-    """Makes installations; a first one pays for the migration of all."""
-    with making() as maker:
-        yield maker
-
-
-@pytest.fixture
-def install(maker: Maker) -> Iterator[Callable[..., Installation]]:
-    """Makes installations, stopped when the test is over."""
-    with maker.batch() as make:
-        yield make
+__all__ = ["install", "maker", "service"]
 
 
 @pytest.fixture(scope="module")

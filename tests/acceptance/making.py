@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.acceptance.installation import Installation
 
 
@@ -40,9 +42,9 @@ class Maker:
                 shutil.rmtree(installation.root, ignore_errors=True)
 
 
-@contextlib.contextmanager
-def making() -> Iterator[Maker]:
-    """A maker, its template made by a first start of the service."""
+@pytest.fixture(scope="session")
+def maker() -> Iterator[Maker]:
+    """Makes installations; their template is made by a first start of the service, which pays for all migrations."""
     with tempfile.TemporaryDirectory(prefix="gated-") as folder:
         root = Path(folder)
         root.chmod(0o711)
@@ -54,3 +56,10 @@ def making() -> Iterator[Maker]:
         finally:
             first.close()
         yield Maker(root, first.state)
+
+
+@pytest.fixture
+def install(maker: Maker) -> Iterator[Callable[..., Installation]]:
+    """Makes installations, stopped when the test is over."""
+    with maker.batch() as make:
+        yield make

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from adapters.database.folder import StateFolder
-from adapters.database.schema import ensure
 from adapters.database.store import SqliteStore
-from adapters.database.writer import connect
 from hitl.testing import MemoryStore, SetClock
+from tests.databases import migrated
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -21,21 +20,13 @@ if TYPE_CHECKING:
 
     from hitl.ports import Store
 
+__all__ = ["clock", "migrated", "store"]
+
 
 @pytest.fixture
 def clock() -> SetClock:
     """A clock that stands at a moment with microseconds."""
     return SetClock(datetime(2026, 11, 27, 12, 0, 0, 123456, tzinfo=UTC))
-
-
-@pytest.fixture(scope="session")
-def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database as the migrations leave it, made once."""
-    database = tmp_path_factory.mktemp("migrated") / "sayso.db"
-    connection = connect(database)
-    ensure(connection, str(database))
-    connection.close()
-    return database
 
 
 @asynccontextmanager

@@ -1,24 +1,7 @@
-"""Installations for the tests, stopped and removed after them."""
+"""Installations for the drills, stopped and removed after them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from tests.acceptance.making import install, maker
 
-import pytest
-
-from tests.acceptance.installation import Installation
-from tests.acceptance.making import Maker, making
-
-
-@pytest.fixture(scope="session")
-def maker() -> Iterator[Maker]:
-    """Makes installations; a first one pays for the migration of all."""
-    with making() as maker:
-        yield maker
-
-
-@pytest.fixture
-def install(maker: Maker) -> Iterator[Callable[..., Installation]]:
-    """Makes installations, stopped when the test is over."""
-    with maker.batch() as make:
-        yield make
+__all__ = ["install", "maker"]

@@ -10,32 +10,23 @@ from typing import TYPE_CHECKING
 import pytest
 
 from adapters.database.folder import StateFolder
-from adapters.database.schema import ensure
 from adapters.database.store import SqliteStore
-from adapters.database.writer import connect
 from hitl import faults
 from hitl.testing import SetClock
+from tests.databases import migrated
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
+__all__ = ["clock", "migrated", "opened", "state", "store"]
+
 
 @pytest.fixture
 def clock() -> SetClock:
     """A clock that stands."""
     return SetClock(datetime(2026, 11, 27, 12, 0, tzinfo=UTC))
-
-
-@pytest.fixture(scope="session")
-def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database as the migrations leave it, made once; nobody writes to it."""
-    database = tmp_path_factory.mktemp("migrated") / "sayso.db"
-    connection = connect(database)
-    ensure(connection, str(database))
-    connection.close()
-    return database
 
 
 @pytest.fixture

@@ -10,8 +10,9 @@ import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
-from hitl.model import Call, Status, Verb
-from tests.scenarios.harness import PEOPLE, Stage
+from hitl.model import Call, Verb
+from tests.scenarios.chats import ChatRoom, ChatStage
+from tests.scenarios.harness import PEOPLE
 from tests.wire.slack import SlackServer
 from tests.wire.slack.marks import EMOJI
 from tests.wired_slack import wired
@@ -19,7 +20,6 @@ from tests.wired_slack import wired
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
-    from bot.service import Service
     from hitl.gate import Gate
     from tests.wire.slack import App, Channel, Delivery, Message, User, View
     from tests.wired_slack import Wired
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _NAMES = {sign: name for name, sign in reversed(EMOJI.items())}
 
 
-class Room:
+class Room(ChatRoom["Message", "Wired"]):
     """Implements `Surface`."""
 
     def __init__(self, server: SlackServer, app: App, room: Channel, people: Mapping[str, User]) -> None:
@@ -40,7 +40,6 @@ class Room:
         self.conversation = ""
         #: The workspace that the app is in, or the organisation.
         self.home = app.team_id
-        self.wires: Wired | None = None
         self._root: Message | None = None
 
     @classmethod
@@ -62,9 +61,6 @@ class Room:
         if self._root is None:
             self._root = await self.server.say(self.people["uma"], self.room, "Today's work goes below this.")
             self.conversation = f"slack:{self.home}/{self.room.id}/{self._root.ts}"
-
-    def open(self, service: Service) -> None:
-        """Everybody is in the channel already."""
 
     async def say(self, who: str, text: str) -> None:
         """A message in the thread that mentions the app."""
@@ -129,23 +125,10 @@ class Room:
                 texts.append(in_one(view))
         return texts
 
-    def told(self, who: str, text: str) -> bool:
-        """Whether that person was ever shown something with that text in it."""
-        return any(text in shown for shown in self.heard(who))
-
     def whispers(self, who: str) -> list[str]:
         """What that person alone was told."""
         person = self.people[who]
         return [one.shown.text for one in self.server.world.ephemerals if one.visible_to == person.id]
-
-    async def settle(self) -> None:
-        """Until everybody has heard everything."""
-        assert self.wires is not None
-        await self.wires.settle()
-
-    def message(self, call: Call) -> Message:
-        """The card as it is now."""
-        return self.cards(call)[0]
 
     def first(self, call: Call) -> Message:
         """The card as it was posted."""
@@ -160,29 +143,18 @@ class Room:
         return [message for message in (room or self.room).messages.values() if message.bot_id]
 
 
-class SlackStage(Stage):
-    """A stage whose service speaks to Slack, and can be stopped and started again on the same record."""
+class SlackStage(ChatStage):
+    """A stage whose service speaks to Slack."""
 
     surface: Room
 
     def __init__(self, surface: Room, receive: str, **settings: Any) -> None:
         self._lists: dict[str, Any] = {}
-        super().__init__(surface)
-        self._receive = receive
-        self.settings = settings
-        self._parts = contextlib.AsyncExitStack()
+        super().__init__(surface, receive, **settings)
 
-    async def start(self) -> None:
-        """The service comes up."""
+    def _wired(self) -> contextlib.AbstractAsyncContextManager[Wired]:
         room = self.surface
-        joined = wired(room.server, room.app, self._gate, receive=self._receive, **self.settings)
-        room.wires = await self._parts.enter_async_context(joined)
-        self.service = room.wires.service
-        await room.begin()
-
-    async def halt(self) -> None:
-        """The service goes down, cleanly."""
-        await self._parts.aclose()
+        return wired(room.server, room.app, self._gate, receive=self._receive, **self.settings)
 
     async def again(self, **lists: Any) -> None:
         """The service is stopped, given other lists of people, and started on the same record."""
@@ -197,43 +169,14 @@ class SlackStage(Stage):
         gate.people = replace(gate.people, **self._lists)
         return gate
 
-    async def submit(self, **asked: Any) -> Call:
-        """As `ask`, without waiting for the card."""
-        return await super().ask(**asked)
-
-    async def ask(self, tool: str = "delete_file", args: Mapping[str, Any] | None = None, **more: Any) -> Call:
-        """As on every stage, until the card is there."""
-        call = await super().ask(tool, args, **more)
-        await self.surface.settle()
-        return call
-
-    async def status(self, call: Call) -> Status:
-        """As on every stage, until it was told."""
-        await super().status(call)
-        await self.surface.settle()
-        return await super().status(call)
-
-    async def wait(self, seconds: float) -> None:
-        """As on every stage, until everybody heard of it."""
-        await super().wait(seconds)
-        await self.surface.settle()
-
-    async def events(self, call: Call) -> list[str]:
-        """What the record says happened to the call."""
-        return [line.event for line in await self.store.history(call.ref)]
-
 
 @contextlib.asynccontextmanager
 async def staged(receive: str, **settings: Any) -> AsyncIterator[SlackStage]:
     """A stage in a channel, its events received in that way; its record is checked at the end."""
     async with SlackServer() as server:
         stage = SlackStage(await Room.gather(server), receive, **settings)
-        await stage.start()
-        try:
+        async with stage.played():
             yield stage
-        finally:
-            await stage.halt()
-        await stage.store.check_record()
 
 
 def first(message: Message) -> Message:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any, Self
 
-from hitl.model import Call, Status, Verb
+from hitl.model import Call, Verb
 from hitl.wording import say
-from tests.scenarios.harness import PEOPLE, Stage
+from tests.scenarios.chats import ChatRoom, ChatStage
+from tests.scenarios.harness import PEOPLE
 from tests.wire.telegram import TelegramServer
 from tests.wire.telegram.state import REACTIONS, plain_emoji
 from tests.wired import wired
@@ -19,14 +20,13 @@ from tests.wired import wired
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
-    from bot.service import Service
     from tests.wire.telegram import Bot, Chat, Message, User
     from tests.wired import Wired
 
 _LABELS = {verb: say(f"button.{verb}") for verb in (Verb.APPROVE, Verb.REJECT, Verb.DETAILS)}
 
 
-class Group:
+class Group(ChatRoom["Message", "Wired"]):
     """Implements `Surface`."""
 
     def __init__(self, server: TelegramServer, bot: Bot, room: Chat, people: Mapping[str, User]) -> None:
@@ -36,7 +36,6 @@ class Group:
         self.people = people
         self.identities: Mapping[str, str] = {who: f"telegram:{user.id}" for who, user in people.items()}
         self.conversation = f"telegram:{room.id}"
-        self.wires: Wired | None = None
 
     @classmethod
     async def gather(cls, server: TelegramServer) -> Self:
@@ -46,9 +45,6 @@ class Group:
         room = await server.supergroup("Ops", members=people.values(), bots=[bot.user])
         await server.promote(room, bot.user)
         return cls(server, bot, room, people)
-
-    def open(self, service: Service) -> None:
-        """Everybody is in the group already."""
 
     async def say(self, who: str, text: str) -> None:
         """A message that mentions the bot."""
@@ -70,10 +66,6 @@ class Group:
         """What the button of a card holds."""
         buttons = _first_buttons(self.message(call))
         return next(str(button["callback_data"]) for button in buttons if button["text"] == _LABELS[verb])
-
-    def told(self, who: str, text: str) -> bool:
-        """Whether that person was ever shown something with that text in it."""
-        return any(text in shown for shown in self.heard(who))
 
     async def react(self, who: str, call: Call, emoji: str) -> None:
         """A reaction; what Telegram doesn't offer as one is sent as a reply."""
@@ -101,15 +93,6 @@ class Group:
                 texts.append(str(call.params.get("text", "")))
         return texts
 
-    async def settle(self) -> None:
-        """Until everybody has heard everything."""
-        assert self.wires is not None
-        await self.wires.settle()
-
-    def message(self, call: Call) -> Message:
-        """The card as it is now."""
-        return self.cards(call)[0]
-
     def cards(self, call: Call) -> list[Message]:
         """All cards of the call, oldest first."""
         return [message for message in self.posted() if _title(call, message)]
@@ -119,52 +102,14 @@ class Group:
         return [message for message in (room or self.room).messages.values() if message.author_bot]
 
 
-class TelegramStage(Stage):
-    """A stage whose service speaks to Telegram, and can be stopped and started again on the same record."""
+class TelegramStage(ChatStage):
+    """A stage whose service speaks to Telegram."""
 
     surface: Group
 
-    def __init__(self, surface: Group, receive: str, **settings: Any) -> None:
-        super().__init__(surface)
-        self._receive = receive
-        self._settings = settings
-        self._parts = contextlib.AsyncExitStack()
-
-    async def start(self) -> None:
-        """The service comes up."""
+    def _wired(self) -> contextlib.AbstractAsyncContextManager[Wired]:
         group = self.surface
-        up = wired(group.server, group.bot, self._gate, receive=self._receive, **self._settings)
-        group.wires = await self._parts.enter_async_context(up)
-        self.service = group.wires.service
-
-    async def halt(self) -> None:
-        """The service goes down, cleanly."""
-        await self._parts.aclose()
-
-    async def submit(self, **asked: Any) -> Call:
-        """As `ask`, without waiting for the card."""
-        return await super().ask(**asked)
-
-    async def ask(self, tool: str = "delete_file", args: Mapping[str, Any] | None = None, **more: Any) -> Call:
-        """As on every stage, until the card is there."""
-        call = await super().ask(tool, args, **more)
-        await self.surface.settle()
-        return call
-
-    async def status(self, call: Call) -> Status:
-        """As on every stage, until it was told."""
-        await super().status(call)
-        await self.surface.settle()
-        return await super().status(call)
-
-    async def wait(self, seconds: float) -> None:
-        """As on every stage, until everybody heard of it."""
-        await super().wait(seconds)
-        await self.surface.settle()
-
-    async def events(self, call: Call) -> list[str]:
-        """What the record says happened to the call."""
-        return [line.event for line in await self.store.history(call.ref)]
+        return wired(group.server, group.bot, self._gate, receive=self._receive, **self.settings)
 
 
 @contextlib.asynccontextmanager
@@ -172,12 +117,8 @@ async def staged(receive: str) -> AsyncIterator[TelegramStage]:
     """A stage in a group, its updates received in that way; its record is checked at the end."""
     async with TelegramServer() as server:
         stage = TelegramStage(await Group.gather(server), receive)
-        await stage.start()
-        try:
+        async with stage.played():
             yield stage
-        finally:
-            await stage.halt()
-        await stage.store.check_record()
 
 
 def read_out(message: Message) -> str:

@@ -1,6 +1,6 @@
 """Things that go wrong on the way, scripted: a test says which next calls fare how.
 
-Garbage      a proxy answers instead, and not in JSON; nothing happens
+Garbage      something else answers instead: a page, a word, or JSON that is no answer; nothing happens
 Hang         the call waits before it is carried out
 Reset        the connection breaks before the call is carried out
 DropAnswer   the call is carried out and the connection breaks instead of the answer
@@ -21,10 +21,11 @@ F = TypeVar("F")
 
 @dataclass(frozen=True, slots=True)
 class Garbage:
-    """A proxy in between answers."""
+    """Something else answers: by default a proxy in between, that reaches nobody."""
 
     status: int = 502
     body: str = "<html><head><title>502 Bad Gateway</title></head></html>"
+    content_type: str = "text/html"
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,8 +130,8 @@ class TelegramServer(Control, Served):
                 self._log(desk, method, params, fault.refusal())
                 return _refused(fault.refusal())
             case Garbage():
-                self._log(desk, method, params, Refusal(fault.status, "not JSON"))
-                return web.Response(status=fault.status, text=fault.body, content_type="text/html")
+                self._log(desk, method, params, Refusal(fault.status, "garbage"))
+                return web.Response(status=fault.status, text=fault.body, content_type=fault.content_type)
             case Reset():
                 self._log(desk, method, params, DROPPED)
                 return cut(http)

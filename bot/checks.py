@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import os
 import shutil
 import sqlite3
@@ -15,11 +16,15 @@ from hitl.errors import NotApprover, SaysoError
 from hitl.model import Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Coroutine, Iterator
     from pathlib import Path
+    from typing import Any, TypeAlias
 
     from bot.settings import Settings
     from hitl.people import Directory
+
+    #: What a platform's set-up finds.
+    Report: TypeAlias = Callable[[Settings], Coroutine[Any, Any, list["Check"]]]
 
 _LEAST_FREE_BYTES = 100 * 1024 * 1024
 
@@ -50,8 +55,8 @@ def run_checks(settings: Settings) -> list[Check]:
         *_tools(settings),
         *_policy(settings),
         _service(settings),
-        *_telegram(settings),
-        *_slack(settings),
+        *_platform(settings, "telegram"),
+        *_platform(settings, "slack"),
     ]
 
 
@@ -192,33 +197,16 @@ def _service(settings: Settings) -> Check:
     return Check("service", Health.GREEN, f"answers on {path}; you are {told['principal']}")
 
 
-def _telegram(settings: Settings) -> list[Check]:
-    """Telegram's own view, if it is set up; asked directly, so that it works with the service down."""
-    if settings.telegram is None:
+def _platform(settings: Settings, platform: str) -> list[Check]:
+    """A platform's own view, if it is set up; asked directly, so that it works with the service down."""
+    if getattr(settings, platform) is None:
         return []
     from bot.settings import SettingsError
 
     try:
-        from bot.telegram_setup import report
-
+        report: Report = importlib.import_module(f"bot.{platform}_setup").report
         return asyncio.run(report(settings))
     except SettingsError as error:
-        return [Check("telegram", Health.RED, str(error))]
+        return [Check(platform, Health.RED, str(error))]
     except ModuleNotFoundError as error:
-        return [Check("telegram", Health.RED, f"{error.name} isn't installed: install sayso[telegram]")]
-
-
-def _slack(settings: Settings) -> list[Check]:
-    """The same for Slack."""
-    if settings.slack is None:
-        return []
-    from bot.settings import SettingsError
-
-    try:
-        from bot.slack_setup import report
-
-        return asyncio.run(report(settings))
-    except SettingsError as error:
-        return [Check("slack", Health.RED, str(error))]
-    except ModuleNotFoundError as error:
-        return [Check("slack", Health.RED, f"{error.name} isn't installed: install sayso[slack]")]
+        return [Check(platform, Health.RED, f"{error.name} isn't installed: install sayso[{platform}]")]

@@ -11,6 +11,7 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 
 from adapters.slack.chat import error_code
 from adapters.slack.handlers import parse_place
+from adapters.slack.receiver import SOURCE
 from adapters.slack.webhook import PATH
 from bot.checks import Check, Health
 from bot.slack import EMAIL, make_client
@@ -43,7 +44,6 @@ SCOPES = frozenset(
     }
 )
 EMAIL_SCOPE = "users:read.email"
-_PREFIX = "slack:"
 _INVITE = "Invite the app: /invite @sayso"
 _AGAIN = "compare the app's settings with: make deploy-slack ARGS=--manifest"
 
@@ -71,14 +71,15 @@ async def report(settings: Settings) -> list[Check]:
 
 
 async def _checks(client: AsyncWebClient, settings: Settings, slack: SlackSettings) -> list[Check]:
+    people = settings.directory()
     me = await client.auth_test()
     team, granted = str(me["team_id"] or me.get("enterprise_id")), set(_header(me, "x-oauth-scopes").split(","))
     return [
         Check("slack token", Health.GREEN, f"belongs to @{me['user']} in {me['team']} ({team})"),
         _scopes(scopes(slack) - {scope.strip() for scope in granted}),
         await _receiving(client, settings, slack),
-        *[await _place(client, place, team) for place in _places(settings)],
-        *[await _approver(client, identity, team) for identity in _approvers(settings)],
+        *[await _place(client, place, team) for place in people.places_on(SOURCE)],
+        *[await _approver(client, identity, team) for identity in people.approvers_on(SOURCE)],
         *_emails(settings, slack),
     ]
 
@@ -114,13 +115,6 @@ def _pushed(settings: Settings, slack: SlackSettings) -> tuple[Health, str]:
     return Health.GREEN, f"by requests to {PATH} on port {settings.http.port}"
 
 
-def _places(settings: Settings) -> list[str]:
-    """The channels where cards go, and those that have lists of their own."""
-    people = settings.directory()
-    routes = (route for conversation in people.conversations.values() for route in conversation.routes or ())
-    return sorted({place for place in (*people.conversations, *people.routes, *routes) if place.startswith(_PREFIX)})
-
-
 async def _place(client: AsyncWebClient, place: str, team: str) -> Check:
     try:
         home, channel, _ = parse_place(place)
@@ -147,13 +141,6 @@ def _found(info: Mapping[str, Any]) -> tuple[Health, str]:
     if info.get("is_ext_shared"):
         return Health.YELLOW, "is shared with another organisation: its people read the cards too"
     return Health.GREEN, "cards, buttons, words and reactions work there"
-
-
-def _approvers(settings: Settings) -> list[str]:
-    """The Slack identities of everybody who may approve somewhere."""
-    people = settings.directory()
-    listed = {*people.approvers, *(name for c in people.conversations.values() for name in c.approvers or ())}
-    return sorted({i for name in listed for i in people.identities(name) if i.startswith(_PREFIX)})
 
 
 async def _approver(client: AsyncWebClient, identity: str, team: str) -> Check:

@@ -13,6 +13,7 @@ from telegram.constants import ChatAction, ChatMemberStatus, ChatType
 from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, TelegramError
 
 from adapters.telegram.handlers import ALLOWED_UPDATES, parse_place
+from adapters.telegram.receiver import SOURCE
 from adapters.telegram.webhook import PATH
 from bot.checks import Check, Health
 from bot.settings import SettingsError
@@ -20,7 +21,7 @@ from bot.telegram import make_bot
 from hitl.redaction import mask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from telegram import Bot, WebhookInfo
 
@@ -76,7 +77,6 @@ DESCRIPTIONS: Mapping[str, str] = {
     "fr": "Je vous demande avant qu'un agent ne fasse l'irréversible. Le silence veut dire non.",
 }
 
-_PREFIX = "telegram:"
 _AGAIN = "run: make deploy-telegram"
 
 
@@ -119,13 +119,14 @@ def reason(error: TelegramError) -> str:
 
 
 async def _checks(bot: Bot, settings: Settings, telegram: TelegramSettings) -> list[Check]:
+    people = settings.directory()
     me = await bot.get_me()
     return [
         Check("telegram token", Health.GREEN, f"belongs to @{me.username}"),
         _privacy(sees_all=bool(me.can_read_all_group_messages)),
         _receiving(await bot.get_webhook_info(), settings, telegram),
-        *[await _place(bot, place, me.id) for place in _places(settings)],
-        *[await _approver(bot, identity) for identity in _approvers(settings)],
+        *[await _place(bot, place, me.id) for place in people.places_on(SOURCE)],
+        *[await _approver(bot, identity) for identity in people.approvers_on(SOURCE)],
     ]
 
 
@@ -220,13 +221,6 @@ def _pushed(info: WebhookInfo, settings: Settings, telegram: TelegramSettings) -
     return Health.GREEN, f"by webhook; {info.pending_update_count} updates wait"
 
 
-def _places(settings: Settings) -> list[str]:
-    """The chats and topics where cards go, and those that have lists of their own."""
-    people = settings.directory()
-    routes = (route for conversation in people.conversations.values() for route in conversation.routes or ())
-    return sorted({p for p in (*people.conversations, *people.routes, *routes) if p.startswith(_PREFIX)})
-
-
 async def _place(bot: Bot, place: str, me: int) -> Check:
     try:
         chat_id, topic = parse_place(place)
@@ -240,7 +234,7 @@ async def _place(bot: Bot, place: str, me: int) -> Check:
         # The one call that only shows "typing" is refused where a card would be.
         await bot.send_chat_action(chat_id, ChatAction.TYPING, message_thread_id=topic)
     except ChatMigrated as error:
-        now = await _place(bot, f"{_PREFIX}{error.new_chat_id}", me)
+        now = await _place(bot, f"{SOURCE}:{error.new_chat_id}", me)
         return replace(now, name=place, text=f"became {now.name}; {now.text}")
     except (BadRequest, Forbidden) as error:
         return Check(place, Health.RED, f"cards can't reach it: {reason(error)}. Is the bot in that chat?")
@@ -249,20 +243,8 @@ async def _place(bot: Bot, place: str, me: int) -> Check:
     return Check(place, Health.GREEN, "cards and reactions work there")
 
 
-def _approvers(settings: Settings) -> list[str]:
-    """The Telegram identities of everybody who may approve somewhere."""
-    people = settings.directory()
-    listed = {*people.approvers, *(name for c in people.conversations.values() for name in c.approvers or ())}
-    return sorted({i for name in listed for i in _identities(name, people.principals) if i.startswith(_PREFIX)})
-
-
-def _identities(name: str, principals: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
-    yield name
-    yield from principals.get(name, ())
-
-
 async def _approver(bot: Bot, identity: str) -> Check:
-    number = identity.removeprefix(_PREFIX)
+    number = identity.removeprefix(f"{SOURCE}:")
     if not number.isdecimal():
         return Check(identity, Health.RED, "isn't anybody on Telegram: an approver is telegram:NUMBER, as /whoami says")
     try:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from hitl.model import Risk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from hitl.model import Call, Verdict
 
@@ -134,6 +134,16 @@ class Directory:
         """Whether the principal stands on any list at all."""
         return any(principal in (listed or ()) for listed in self._lists())
 
+    def places_on(self, platform: str) -> list[str]:
+        """The places there that get cards or have lists of their own, in the order of their names."""
+        routes = (route for conversation in self.conversations.values() for route in conversation.routes or ())
+        return _on(platform, (*self.conversations, *self.routes, *routes))
+
+    def approvers_on(self, platform: str) -> list[str]:
+        """The identities there of everybody who may approve somewhere, in the order of their names."""
+        own = (name for conversation in self.conversations.values() for name in conversation.approvers or ())
+        return _on(platform, (i for name in (*self.approvers, *own) for i in self.identities(name)))
+
     def _lists(self) -> Iterator[tuple[str, ...] | None]:
         yield from (self.approvers, self.requesters, self.operators)
         for conversation in self.conversations.values():
@@ -143,6 +153,10 @@ class Directory:
         """A thread is as its channel, unless it is listed itself."""
         found = self.conversations.get(origin) or self.conversations.get(channel_of(origin))
         return found or Conversation(origin)
+
+
+def _on(platform: str, names: Iterable[str]) -> list[str]:
+    return sorted({name for name in names if name.startswith(f"{platform}:")})
 
 
 def channel_of(place: str) -> str:

@@ -195,3 +195,19 @@ def test_on_a_list_is_on_any_list() -> None:
 
     assert all(people.is_listed(who) for who in (ANN, UMA, "local:0", "telegram:8", "telegram:9"))
     assert not people.is_listed(SAM)
+
+
+def test_what_lies_on_one_platform_is_told_once_and_in_order() -> None:
+    """Places with cards or lists of their own, and every identity of those who may approve anywhere."""
+    own = Conversation("slack:T/C2", approvers=("bea", "slack:T/U9"), routes=("telegram:-5", "slack:T/C1"))
+    people = Directory(
+        approvers=("ann", "telegram:7"),
+        principals={"ann": ("telegram:3", "slack:T/U1"), "bea": ("slack:T/U2",), "cyd": ("slack:T/U3",)},
+        conversations={own.id: own},
+        routes=("telegram:-5", "telegram:-6"),
+    )
+
+    assert ["slack:T/C1", "slack:T/C2"] == people.places_on("slack")
+    assert ["telegram:-5", "telegram:-6"] == people.places_on("telegram")
+    assert ["slack:T/U1", "slack:T/U2", "slack:T/U9"] == people.approvers_on("slack")
+    assert ["telegram:3", "telegram:7"] == people.approvers_on("telegram")

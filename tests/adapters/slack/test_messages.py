@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -31,42 +30,17 @@ from adapters.slack.messages import (
 from hitl.canonical import canonical
 from hitl.cards import card
 from hitl.model import Call, Decision, State, Verb
-from hitl.testing import a_call
 from hitl.tokens import ButtonData, Keyring
+from tests.adapters.nasty import LONG, calls, parked
 from tests.wire.slack.blocks import MAX_TOTAL, block_problems, named, total, view_problems
 from tests.wire.slack.sight import Shown, shown
 
-NOON = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
 KEYS = Keyring([("k1", b"1" * 32)])
 PLACE = "slack:T1/C1"
-#: What breaks out of markup, hides, or counts double.
-LETTERS = st.sampled_from("<>&@#!|`*_~:/ \n\tab😀𝔘é\u202e\u200b\u0301\x1b") | st.characters(exclude_categories=["Cs"])
-NASTY = st.text(LETTERS, max_size=60)
-LONG = st.builds(lambda text, times: text * times, NASTY, st.integers(1, 300))
 FEW = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 #: What a card may hold beside its text: frames, styles, mentions of those who may answer, and a time.
 OURS = {"pre", "bold", "italic", "user", "date"}
 MANY = tuple(f"U{number:04}" for number in range(50))
-
-
-def parked(**changes: object) -> Call:
-    """A call that waits."""
-    return a_call(NOON, **changes)
-
-
-@st.composite
-def calls(draw: st.DrawFn) -> Call:
-    """Waiting calls that an agent filled with whatever it likes."""
-    return parked(
-        args=canonical(draw(st.dictionaries(st.text(LETTERS, min_size=1, max_size=80), NASTY | LONG, max_size=14))),
-        tool=draw(NASTY),
-        sentence=draw(LONG),
-        preview=draw(LONG),
-        note=draw(st.none() | LONG),
-        notes=tuple(draw(st.lists(LONG, max_size=40))),
-        requester=draw(NASTY),
-        agent=draw(NASTY),
-    )
 
 
 def seen(message: Message) -> Shown:

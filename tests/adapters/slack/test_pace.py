@@ -5,17 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adapters.slack.pace import EDITS, Pace
-
-
-class Hours:
-    """Time that passes only while somebody sleeps."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    async def sleep(self, seconds: float) -> None:
-        """So much of it passes."""
-        self.now += seconds
+from tests.adapters.hours import Hours
 
 
 def paced(hours: Hours, scale: float = 1.0) -> Pace:
@@ -25,11 +15,7 @@ def paced(hours: Hours, scale: float = 1.0) -> Pace:
 
 async def turns(hours: Hours, pace: Pace, channel: str, count: int) -> list[float]:
     """When each turn came."""
-    times = []
-    for _ in range(count):
-        await pace.turn(channel)
-        times.append(hours.now)
-    return times
+    return await hours.when(lambda: pace.turn(channel), count)
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.5, 0.0])

@@ -2,49 +2,22 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from adapters.telegram.messages import LONGEST, card_message, length, plain_message, question
 from hitl.canonical import canonical
 from hitl.cards import card, is_cut
 from hitl.model import Call, Decision, State, Verb
-from hitl.testing import a_call
 from hitl.tokens import ButtonData, Keyring
+from tests.adapters.nasty import LONG, calls, parked
 from tests.wire.telegram.html import parse_html, units
 
-NOON = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
 KEYS = Keyring([("k1", b"1" * 32)])
 PLACE = "telegram:-100"
-#: What breaks out of markup, hides, or counts double.
-LETTERS = st.sampled_from("<>&\"'`/ \n\tab😀𝔘é\u202e\u200b\u0301@#\x1b") | st.characters(exclude_categories=["Cs"])
-NASTY = st.text(LETTERS, max_size=60)
-LONG = st.builds(lambda text, times: text * times, NASTY, st.integers(1, 300))
 FEW = settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 #: What a message may hold beside its text.
 OURS = {"bold", "italic", "pre", "date_time"}
-
-
-def parked(**changes: object) -> Call:
-    """A call that waits."""
-    return a_call(NOON, **changes)
-
-
-@st.composite
-def calls(draw: st.DrawFn) -> Call:
-    """Waiting calls that an agent filled with whatever it likes."""
-    return parked(
-        args=canonical(draw(st.dictionaries(st.text(LETTERS, min_size=1, max_size=80), NASTY | LONG, max_size=14))),
-        tool=draw(NASTY),
-        sentence=draw(LONG),
-        preview=draw(LONG),
-        note=draw(st.none() | LONG),
-        requester=draw(NASTY),
-        agent=draw(NASTY),
-    )
 
 
 @FEW

@@ -7,19 +7,9 @@ import asyncio
 import pytest
 
 from adapters.telegram.pace import OVERALL, PER_GROUP, Pace
+from tests.adapters.hours import Hours
 
 GROUP, PERSON = -1, 1
-
-
-class Hours:
-    """Time that passes only while somebody sleeps."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    async def sleep(self, seconds: float) -> None:
-        """So much of it passes."""
-        self.now += seconds
 
 
 def paced(hours: Hours, scale: float = 1.0) -> Pace:
@@ -29,11 +19,7 @@ def paced(hours: Hours, scale: float = 1.0) -> Pace:
 
 async def turns(hours: Hours, pace: Pace, chat_id: int, count: int) -> list[float]:
     """When each turn came."""
-    times = []
-    for _ in range(count):
-        await pace.turn(chat_id)
-        times.append(hours.now)
-    return times
+    return await hours.when(lambda: pace.turn(chat_id), count)
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.5, 0.0])

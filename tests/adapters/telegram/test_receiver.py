@@ -13,8 +13,8 @@ import pytest
 
 from adapters.telegram.receiver import Inbox, Poller
 from bot.telegram import make_bot
-from hitl.errors import Unavailable
-from hitl.testing import MemoryStore, SetClock
+from hitl.testing import SetClock
+from tests.adapters.disk import Disk
 from tests.hitl.world import NOON
 from tests.wire.telegram import Garbage, Refuse, Reset, TelegramServer
 from tests.wired import telegram_settings
@@ -25,18 +25,6 @@ if TYPE_CHECKING:
     from telegram import Bot
 
     from tests.wire.telegram import Chat, User
-
-
-class Disk(MemoryStore):
-    """A store that can be full."""
-
-    full = False
-
-    async def receive(self, source: str, event: str, order: str, body: bytes) -> bool:
-        """Keep it, if there is room."""
-        if self.full:
-            raise Unavailable
-        return await super().receive(source, event, order, body)
 
 
 @dataclass

@@ -12,8 +12,8 @@ from starlette.requests import Request
 from adapters.http.shell import LONGEST_BODY, app, body_of
 from adapters.telegram.receiver import SECRET_HEADER, Inbox
 from adapters.telegram.webhook import PATH, route
-from hitl.errors import Unavailable
-from hitl.testing import MemoryStore, SetClock
+from hitl.testing import SetClock
+from tests.adapters.disk import Disk
 from tests.hitl.world import NOON
 
 if TYPE_CHECKING:
@@ -21,18 +21,6 @@ if TYPE_CHECKING:
 
 SECRET = "the-secret-of-now"
 UPDATE = {"update_id": 5, "message": {"chat": {"id": -100}, "text": "yes"}}
-
-
-class Disk(MemoryStore):
-    """A store that can be full."""
-
-    full = False
-
-    async def receive(self, source: str, event: str, order: str, body: bytes) -> bool:
-        """Keep it, if there is room."""
-        if self.full:
-            raise Unavailable
-        return await super().receive(source, event, order, body)
 
 
 @pytest.fixture

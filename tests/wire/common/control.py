@@ -6,7 +6,7 @@ import abc
 import asyncio
 import contextlib
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Reversible, Sequence
 from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
 from .lookup import ControlError
@@ -72,6 +72,12 @@ class Overseer(abc.ABC, Generic[P, C, F]):
                 return value
             if not await _again_before(change, deadline):
                 raise TimeoutError(f"no sign of {what} in {timeout} s; {self.last()}")
+
+    async def wait_newest(
+        self, those: Callable[[], Reversible[T]], wanted: Callable[[T], bool], timeout: float, what: str
+    ) -> T:
+        """Return the last of `those` that is wanted, as `wait_for` does."""
+        return await self.wait_for(lambda: next(filter(wanted, reversed(those())), None), timeout, what)
 
     async def wait_calls(self, method: str, count: int = 1, timeout: float = PATIENCE) -> list[C]:
         """Return the calls of a method when there are so many."""

@@ -171,10 +171,9 @@ class Control(People, Overseer[Platform, Call, Fault]):
             placed = not head or (one.is_reply and one.thread_ts == head)
             return bool(one.bot_id) and fits and placed and one.edits >= edits and one.ts > after
 
-        def newest() -> Message | None:
-            return next((one for one in reversed(self._channel(channel).messages.values()) if wanted(one)), None)
-
-        return await self.wait_for(newest, timeout, f"a message with {text!r}")
+        return await self.wait_newest(
+            lambda: list(self._channel(channel).messages.values()), wanted, timeout, f"a message with {text!r}"
+        )
 
     async def wait_ephemeral(
         self,
@@ -192,10 +191,7 @@ class Control(People, Overseer[Platform, Call, Fault]):
             fits = text in one.shown.text and (not button or button in one.labels)
             return fits and one.visible_to == person.id and one.ts > after
 
-        def newest() -> Message | None:
-            return next((one for one in reversed(self.world.ephemerals) if wanted(one)), None)
-
-        return await self.wait_for(newest, timeout, f"a whisper with {text!r}")
+        return await self.wait_newest(lambda: self.world.ephemerals, wanted, timeout, f"a whisper with {text!r}")
 
     async def wait_view(
         self,
@@ -213,10 +209,7 @@ class Control(People, Overseer[Platform, Call, Fault]):
                 one.open and (one.user_id, one.kind) == (person.id, kind) and text in f"{one.title}\n{one.shown.text}"
             )
 
-        def topmost() -> View | None:
-            return next((one for one in reversed(self.world.views.values()) if wanted(one)), None)
-
-        return await self.wait_for(topmost, timeout, f"a view with {text!r}")
+        return await self.wait_newest(lambda: list(self.world.views.values()), wanted, timeout, f"a view with {text!r}")
 
     async def wait_delivery(self, delivery: DeliveryRef, timeout: float = PATIENCE) -> Delivery:
         """Return a delivery when it has come to its end, well or not."""

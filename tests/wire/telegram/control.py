@@ -97,11 +97,9 @@ class Control(People, Overseer[Platform, Call, Fault]):
             fits = text in one.text and (not button or button in one.labels)
             return bool(one.author_bot) and fits and one.edits >= edits and one.id > after
 
-        def newest() -> Message | None:
-            room = self._chat(chat)
-            return next((one for one in reversed(room.messages.values()) if wanted(one)), None)
-
-        return await self.wait_for(newest, timeout, f"a message with {text!r}")
+        return await self.wait_newest(
+            lambda: list(self._chat(chat).messages.values()), wanted, timeout, f"a message with {text!r}"
+        )
 
     async def wait_answer(self, query: Query | str, timeout: float = PATIENCE) -> Answer:
         """Return what the presser was shown, once."""

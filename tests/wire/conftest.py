@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import abc
 import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import parse_qs
 
 import aiohttp
@@ -14,18 +15,60 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from tests.wire.common.server import Served
 from tests.wire.slack import App, Channel, Message, SlackServer
 from tests.wire.slack import User as Colleague
 from tests.wire.telegram import Bot, Chat, TelegramServer, User
 
 
+class Raw(abc.ABC):
+    """Calls a platform's methods with plain HTTP. `reason` is the field of an answer that says why it refuses."""
+
+    http: aiohttp.ClientSession
+    reason: ClassVar[str]
+
+    @abc.abstractmethod
+    async def call(self, method: str, **params: Any) -> dict[str, Any]:
+        """Return the whole answer of a method."""
+
+    @property
+    @abc.abstractmethod
+    def server(self) -> Served:
+        """Return the server."""
+
+    async def granted(self, method: str, **params: Any) -> dict[str, Any]:
+        """Return the whole answer of a method that must be granted."""
+        answer = await self.call(method, **params)
+        assert answer["ok"], answer
+        return answer
+
+    async def refused(self, method: str, **params: Any) -> str:
+        """Return why a method refuses."""
+        answer = await self.call(method, **params)
+        assert not answer["ok"], answer
+        return str(answer[self.reason])
+
+    async def control(self, verb: str, **arguments: Any) -> Any:
+        """Return the result of a verb over HTTP."""
+        async with self.http.post(f"{self.server.control_url}/{verb}", json=arguments) as answer:
+            body = await answer.json()
+            assert body["ok"], body
+            return body["result"]
+
+
 @dataclass(frozen=True, slots=True)
-class RawBot:
+class RawBot(Raw):
     """A bot that calls methods with plain HTTP and JSON."""
 
     telegram: TelegramServer
     bot: Bot
     http: aiohttp.ClientSession
+    reason = "description"
+
+    @property
+    def server(self) -> TelegramServer:
+        """Return the server."""
+        return self.telegram
 
     async def call(self, method: str, **params: Any) -> dict[str, Any]:
         """Return the whole answer of a method."""
@@ -36,15 +79,7 @@ class RawBot:
 
     async def do(self, method: str, **params: Any) -> Any:
         """Return the result of a method that must be granted."""
-        answer = await self.call(method, **params)
-        assert answer["ok"], answer
-        return answer["result"]
-
-    async def refused(self, method: str, **params: Any) -> str:
-        """Return the description of a refusal."""
-        answer = await self.call(method, **params)
-        assert not answer["ok"], answer
-        return str(answer["description"])
+        return (await self.granted(method, **params))["result"]
 
     async def updates(self, **params: Any) -> list[dict[str, Any]]:
         """Return what waits, and acknowledge it."""
@@ -124,12 +159,18 @@ CARD: list[dict[str, Any]] = [
 
 
 @dataclass(frozen=True, slots=True)
-class RawApp:
+class RawApp(Raw):
     """An app that calls methods with plain HTTP."""
 
     slack: SlackServer
     app: App
     http: aiohttp.ClientSession
+    reason = "error"
+
+    @property
+    def server(self) -> SlackServer:
+        """Return the server."""
+        return self.slack
 
     async def call(self, method: str, **params: Any) -> dict[str, Any]:
         """Return the whole answer of a method, asked with a form."""
@@ -145,15 +186,7 @@ class RawApp:
 
     async def do(self, method: str, **params: Any) -> dict[str, Any]:
         """Return the answer of a method that must be granted."""
-        answer = await self.call(method, **params)
-        assert answer["ok"], answer
-        return answer
-
-    async def refused(self, method: str, **params: Any) -> str:
-        """Return the error of a refusal."""
-        answer = await self.call(method, **params)
-        assert not answer["ok"], answer
-        return str(answer["error"])
+        return await self.granted(method, **params)
 
     async def send(self, channel: Channel, text: str = "A card", **params: Any) -> Message:
         """Write a message and return it as the server has it."""

@@ -33,55 +33,47 @@ FORM = {
 }
 
 
-async def control(hands: RawApp, verb: str, **arguments: Any) -> Any:
-    """Return the result of a verb over HTTP."""
-    async with hands.http.post(f"{hands.slack.control_url}/{verb}", json=arguments) as answer:
-        body = await answer.json()
-        assert body["ok"], body
-        return body["result"]
-
-
 async def test_a_whole_talk_over_http(hands: RawApp, endpoint: Endpoint) -> None:
     """People are made, write, press, fill in a form and see by JSON alone."""
-    carol = await control(hands, "user", name="Carol")
-    room = await control(hands, "channel", name="deploys", members=["carol", "sayso"])
-    said = await control(hands, "mention", user="carol", channel="deploys", text="go")
+    carol = await hands.control("user", name="Carol")
+    room = await hands.control("channel", name="deploys", members=["carol", "sayso"])
+    said = await hands.control("mention", user="carol", channel="deploys", text="go")
     sent = await hands.do("chat.postMessage", channel=room["id"], thread_ts=said["ts"], text="Run?", blocks=CARD)
-    seen = await control(hands, "wait_message", channel="deploys", button="Approve", thread=said["ts"])
-    pressed = await control(hands, "press", user="Carol", target=sent["ts"], channel="deploys", button="Reject")
+    seen = await hands.control("wait_message", channel="deploys", button="Approve", thread=said["ts"])
+    pressed = await hands.control("press", user="Carol", target=sent["ts"], channel="deploys", button="Reject")
     await hands.do("views.open", trigger_id=pressed["payload"]["trigger_id"], view=FORM)
-    view = await control(hands, "wait_view", user="carol")
-    await control(hands, "submit", user="carol", view=view["id"], values={"Reason": "no"})
-    await control(hands, "wait_drained")
-    deliveries = await control(hands, "deliveries", kind="view_submission")
+    view = await hands.control("wait_view", user="carol")
+    await hands.control("submit", user="carol", view=view["id"], values={"Reason": "no"})
+    await hands.control("wait_drained")
+    deliveries = await hands.control("deliveries", kind="view_submission")
     await hands.do("chat.postEphemeral", channel=room["id"], user=carol["id"], text="Thanks")
-    calls = await control(hands, "calls", method="chat.postMessage")
+    calls = await hands.control("calls", method="chat.postMessage")
 
     assert ("Run it?", ["Approve", "Reject"]) == (seen["shown"], [one["label"] for one in seen["buttons"]])
     assert ["Reason"] == [one["label"] for one in view["fields"]]
     assert ["delivered"] == [one["state"] for one in deliveries]
     assert [""] == [one["error"] for one in calls]
-    assert "Thanks" == (await control(hands, "wait_ephemeral", user="carol"))["shown"]
-    assert 1 == len(await control(hands, "thread", message=said["ts"], channel="deploys"))
+    assert "Thanks" == (await hands.control("wait_ephemeral", user="carol"))["shown"]
+    assert 1 == len(await hands.control("thread", message=said["ts"], channel="deploys"))
     assert endpoint.bodies
 
 
 async def test_trouble_over_http(slack: SlackServer, hands: RawApp, endpoint: Endpoint, ops: Channel) -> None:
     """Faults, forgeries, replays, flood control, the clock and an outage are switched by JSON; the control stays up."""
-    await control(hands, "fail", method="auth.test", kind="refuse", error="internal_error", status=500)
+    await hands.control("fail", method="auth.test", kind="refuse", error="internal_error", status=500)
     assert "internal_error" == await hands.refused("auth.test")
-    forged = await control(hands, "forge", kind="events_api", payload={}, flaw="old")
+    forged = await hands.control("forge", kind="events_api", payload={}, flaw="old")
     await hands.send(ops)
-    [told] = await control(hands, "deliveries", kind="message")
-    await control(hands, "wait_delivery", delivery=told["id"])
-    again = await control(hands, "replay", delivery=told["id"])
-    await control(hands, "wait_drained")
+    [told] = await hands.control("deliveries", kind="message")
+    await hands.control("wait_delivery", delivery=told["id"])
+    again = await hands.control("replay", delivery=told["id"])
+    await hands.control("wait_drained")
     before = slack.platform.clock.now()
-    assert await control(hands, "advance", seconds=100) >= before + 100
-    await control(hands, "flood", enabled=True)
-    await control(hands, "down")
-    assert hands.app.bot_token == (await control(hands, "point", request_url=""))["bot_token"]
-    await control(hands, "up")
+    assert await hands.control("advance", seconds=100) >= before + 100
+    await hands.control("flood", enabled=True)
+    await hands.control("down")
+    assert hands.app.bot_token == (await hands.control("point", request_url=""))["bot_token"]
+    await hands.control("up")
 
     assert (200, told["id"], 3) == (forged["status"], again["id"], len(endpoint.bodies))
     assert hands.app.team_id == (await hands.do("auth.test"))["team_id"]

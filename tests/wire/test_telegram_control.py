@@ -20,26 +20,18 @@ from tests.wire.telegram.client import TelegramTerminal, run
 ROOT = Path(__file__).parents[2]
 
 
-async def control(raw: RawBot, verb: str, **arguments: Any) -> Any:
-    """Return the result of a verb over HTTP."""
-    async with raw.http.post(f"{raw.telegram.control_url}/{verb}", json=arguments) as answer:
-        body = await answer.json()
-        assert body["ok"], body
-        return body["result"]
-
-
 async def test_a_whole_talk_over_http(raw: RawBot, telegram: TelegramServer) -> None:
     """People are made, write, press and see answers by JSON alone."""
-    carol = await control(raw, "user", first_name="Carol")
-    await control(raw, "say", user="Carol", chat="@sayso_bot", text="hello")
+    carol = await raw.control("user", first_name="Carol")
+    await raw.control("say", user="Carol", chat="@sayso_bot", text="hello")
     room = await telegram.private("Carol")
     card = await raw.card(room, "Run?")
-    seen = await control(raw, "wait_message", chat="Carol", button="Approve")
-    query = await control(raw, "press", user="Carol", message=card, chat="Carol", button="approve")
+    seen = await raw.control("wait_message", chat="Carol", button="Approve")
+    query = await raw.control("press", user="Carol", message=card, chat="Carol", button="approve")
     await raw.do("answerCallbackQuery", callback_query_id=query["id"], text="Done")
-    answer = await control(raw, "wait_answer", query=query["id"])
-    messages = await control(raw, "messages", chat=carol["id"])
-    calls = await control(raw, "calls", method="sendMessage")
+    answer = await raw.control("wait_answer", query=query["id"])
+    messages = await raw.control("messages", chat=carol["id"])
+    calls = await raw.control("calls", method="sendMessage")
 
     assert ("Run?", [["Approve", "Reject"]]) == (
         seen["text"],
@@ -54,14 +46,14 @@ async def test_a_whole_talk_over_http(raw: RawBot, telegram: TelegramServer) -> 
 @pytest.mark.usefixtures("private")
 async def test_trouble_over_http(raw: RawBot, telegram: TelegramServer) -> None:
     """Faults, flood control, the clock and an outage are switched by JSON; the control stays up."""
-    await control(raw, "fail", method="getMe", kind="refuse", status=500, description="Internal Server Error")
+    await raw.control("fail", method="getMe", kind="refuse", status=500, description="Internal Server Error")
     assert 500 == (await raw.call("getMe"))["error_code"]
     before = telegram.platform.clock.now()
-    assert await control(raw, "advance", seconds=100) >= before + 100
-    await control(raw, "flood", enabled=True)
-    await control(raw, "down")
-    assert [] == await control(raw, "pending")
-    await control(raw, "up")
+    assert await raw.control("advance", seconds=100) >= before + 100
+    await raw.control("flood", enabled=True)
+    await raw.control("down")
+    assert [] == await raw.control("pending")
+    await raw.control("up")
     assert (await raw.do("getMe"))["is_bot"]
 
 

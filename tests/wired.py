@@ -14,6 +14,7 @@ from adapters.telegram.webhook import PATH
 from bot.service import Service
 from bot.settings import TelegramSettings
 from bot.telegram import Telegram, build_chat
+from tests.settling import quieted
 from tests.wire.telegram import TelegramServer
 
 if TYPE_CHECKING:
@@ -47,13 +48,7 @@ class Wired:
 
     async def settle(self, between: Callable[[], None] | None = None) -> None:
         """Until nothing is on its way: no update, no event, no run, no message. `between` is done while waiting."""
-        async with asyncio.timeout(PATIENCE_S):
-            quiet = 0
-            while quiet < 3:
-                quiet = quiet + 1 if await self._quiet() else 0
-                if between is not None:
-                    between()
-                await asyncio.sleep(0.005)
+        await quieted(self._quiet, between, PATIENCE_S)
 
     async def _quiet(self) -> bool:
         service = self.service

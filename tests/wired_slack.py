@@ -13,6 +13,7 @@ from adapters.slack.webhook import PATH
 from bot.service import Service
 from bot.settings import SlackSettings
 from bot.slack import Slack, build_chat
+from tests.settling import quieted
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -36,13 +37,9 @@ class Wired:
     slack: Slack
     http: Server | None = None
 
-    async def settle(self) -> None:
-        """Until nothing is on its way: no delivery, no event, no run, no message."""
-        async with asyncio.timeout(PATIENCE_S):
-            quiet = 0
-            while quiet < 3:
-                quiet = quiet + 1 if await self._quiet() else 0
-                await asyncio.sleep(0.005)
+    async def settle(self, between: Callable[[], None] | None = None) -> None:
+        """Until nothing is on its way: no delivery, no event, no run, no message. `between` is done while waiting."""
+        await quieted(self._quiet, between, PATIENCE_S)
 
     async def _quiet(self) -> bool:
         service = self.service

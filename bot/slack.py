@@ -10,11 +10,6 @@ from typing import TYPE_CHECKING
 
 import aiohttp
 import structlog
-from slack_sdk.http_retry.builtin_async_handlers import (
-    AsyncConnectionErrorRetryHandler,
-    AsyncRateLimitErrorRetryHandler,
-    AsyncServerErrorRetryHandler,
-)
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack import webhook
@@ -22,10 +17,10 @@ from adapters.slack.chat import SlackChat
 from adapters.slack.handlers import Me, author_of, identity_of, is_shared, place_of, read, understand
 from adapters.slack.pace import Pace
 from adapters.slack.receiver import SOURCE, Inbox, Sockets, bolt
+from adapters.slack.retries import Soon
 from bot.chats import Chats, Manner
 from bot.intake import Intake
 from bot.settings import SettingsError
-from hitl.errors import Unavailable
 from hitl.heard import Heard, What
 from hitl.ports import Change, PlatformError, adding
 from hitl.wording import say
@@ -36,6 +31,7 @@ if TYPE_CHECKING:
 
     from starlette.routing import Route
 
+    from adapters.slack.chat import Who
     from bot.service import Service
     from bot.settings import SlackSettings
     from hitl.model import Incoming
@@ -61,11 +57,7 @@ def make_client(settings: SlackSettings) -> AsyncWebClient:
         token,
         base_url=settings.api,
         session=aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=settings.timeout_s)),
-        retry_handlers=[
-            AsyncConnectionErrorRetryHandler(max_retry_count=1),
-            AsyncServerErrorRetryHandler(max_retry_count=2),
-            AsyncRateLimitErrorRetryHandler(max_retry_count=1),
-        ],
+        retry_handlers=[Soon()],
     )
 
 
@@ -141,10 +133,10 @@ class Slack:
             try:
                 self._me = await self.chat.connect()
                 break
-            except (PlatformError, Unavailable) as error:
+            except PlatformError as error:
                 self._trouble = str(error)
                 _log.warning("slack.connecting", trouble=self._trouble)
-                await asyncio.sleep(pause_s)
+                await asyncio.sleep(max(pause_s, error.retry_s or 0.0))
         self._trouble = None
         _log.info("slack.ready")
 
@@ -177,10 +169,22 @@ class Slack:
             heard = replace(heard, overheard=True)
         user = heard.identity.rpartition("/")[2]
         if (heard.what is What.COMMAND and is_shared(body)) or await self._is_reaction_to_card(heard):
-            who = await self.chat.who(user)
+            who = await self._who(user)
+            if who is None:
+                return replace(heard, barred="chat.unchecked")
             identity = identity_of(who.team, user) if is_shared(body) and who.team else heard.identity
             heard = replace(heard, identity=identity, barred="chat.bot" if who.bot else heard.barred)
         return await self._by_email(heard, user) if self.settings.emails else heard
+
+    async def _who(self, user: str) -> Who | None:
+        """What Slack says of a person, None where it refuses to. Raises PlatformError for what may pass."""
+        try:
+            return await self.chat.who(user)
+        except PlatformError as error:
+            if error.passing:
+                raise
+            _log.warning("slack.nobody_known", user=user, why=str(error))
+            return None
 
     async def _takes_part(self, thread: str) -> bool:
         """Whether we were spoken with in that thread; after a restart only where a call of it still waits."""
@@ -198,7 +202,9 @@ class Slack:
             return heard
         if self._people.is_listed(heard.identity) or heard.barred:
             return heard
-        who = await self.chat.who(user)
+        who = await self._who(user)
+        if who is None:
+            return heard
         identity = f"{EMAIL}{who.email}"
         mapped = self._people.principal(identity) != identity or self._people.is_listed(identity)
         return replace(heard, identity=identity) if who.email and not who.bot and mapped else heard

@@ -1,7 +1,7 @@
 """Things that go wrong on the way, scripted: a test says which next calls fare how.
 
 Refuse       the call is refused: error code, status, Retry-After; nothing happens
-Garbage      a proxy answers instead, and not in JSON; nothing happens
+Garbage      something else answers instead: a page, a word, or JSON that is no answer of Slack's; nothing happens
 Hang         the call waits before it is carried out
 Reset        the connection breaks before the call is carried out
 DropAnswer   the call is carried out and the connection breaks instead of the answer
@@ -37,6 +37,7 @@ class Garbage:
 
     status: int = 503
     body: str = "<html><head><title>503 Service Unavailable</title></head></html>"
+    content_type: str = "text/html"
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,8 +154,8 @@ class SlackServer(Control):
                 self._log(call, fault.refusal())
                 return _refused(fault.refusal())
             case Garbage():
-                self._log(call, Refusal("not JSON", fault.status))
-                return web.Response(status=fault.status, text=fault.body, content_type="text/html")
+                self._log(call, Refusal("garbage", fault.status))
+                return web.Response(status=fault.status, text=fault.body, content_type=fault.content_type)
             case Reset():
                 self._log(call, DROPPED)
                 return cut(http)

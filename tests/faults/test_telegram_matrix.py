@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hitl.model import Verb
+from hitl.model import Status, Verb
 from tests.faults.matrix import HANG_S, TIMEOUT_S, Life, Trouble, check, summary
 from tests.scenarios.telegram.surface import Group, TelegramStage
 from tests.wire.telegram import DropAnswer, Garbage, Hang, Refuse, Reset, TelegramServer
@@ -76,6 +76,7 @@ class GroupLife(Life):
         if self._group.cards(call):
             await self.step("look", self._press(call, Verb.DETAILS))
             await self.step("yes", self._press(call, Verb.APPROVE))
+            await self._look_again(call)
         for card in self._group.cards(call):
             if card.labels:
                 await self._group.server.press(self._group.people["bob"], card, "Approve")
@@ -83,6 +84,13 @@ class GroupLife(Life):
         stored = await self._stage.store.get(call.ref)
         assert stored is not None
         return stored
+
+    async def _look_again(self, call: Call) -> None:
+        """As the one does whose yes still wants the details, because they could not be shown."""
+        stored = await self._stage.store.get(call.ref)
+        if stored is not None and stored.status is Status.PENDING:
+            await self.step("again", self._press(call, Verb.DETAILS))
+            await self.step("again", self._press(call, Verb.APPROVE))
 
     async def _press(self, call: Call, verb: Verb) -> None:
         card = self._group.cards(call)[-1]

@@ -82,13 +82,14 @@ class SlackChat:
         self._edited: dict[str, int] = {}
         self._direct: dict[str, str] = {}
         self._who: dict[str, tuple[float, Who]] = {}
+        self._team = ""
 
     async def connect(self) -> Me:
         """Who we are. Raises PlatformError."""
         async with explained():
             found = await self.client.auth_test()
-            team = found.get("team_id") or promised(found, "enterprise_id")
-            return Me(str(team), str(promised(found, "user_id")))
+            self._team = str(found.get("team_id") or promised(found, "enterprise_id"))
+            return Me(self._team, str(promised(found, "user_id")))
 
     def latest(self, place: str, before: str | None) -> str | None:
         """The ref that the latest message there is about, of anyone but the author of the one named."""
@@ -272,8 +273,8 @@ class SlackChat:
             await self._by_url(alone.url, message)
 
     async def _in_private(self, alone: Alone, message: Message) -> None:
-        """In their direct conversation with us."""
-        await self._post(await self._channel(alone.user), None, message)
+        """In their direct conversation with us, where it is the latest word then, about no card there."""
+        await self._send(place_of(self._team, alone.user), message, about=None)
 
     async def _by_url(self, url: str, message: Message) -> None:
         client = AsyncWebhookClient(url, session=self.client.session, retry_handlers=[Soon(methods=False)])

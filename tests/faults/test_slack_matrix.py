@@ -105,7 +105,7 @@ OTHERWISE: dict[str, dict[str, str]] = {
     "chat.update, no": {FOR_GOOD: "rejected, 1 card, said"},
 }
 
-COMMAND = "run echo " + "line\n" * 2500
+COMMAND = "run echo " + "x" * 9_500
 WHY = "it is time"
 
 

@@ -18,7 +18,7 @@ from hitl.errors import InvalidConfirmation, NotApprover, SaysoError
 from hitl.heard import Heard, What
 from hitl.model import Ask, Decision, Entry, Kind, Reply, Runs, Status, Verb
 from hitl.people import belongs, chat_of
-from hitl.ports import Change, adding
+from hitl.ports import Change, PlatformError, adding
 from hitl.replies import Verdict as Says
 from hitl.replies import read, verdict
 from hitl.tokens import ButtonData, as_short
@@ -39,8 +39,6 @@ _ALERTS = frozenset({Came.REFUSED, Came.CONFIRM, Came.DETAILS_NEEDED, Came.REASO
 #: Answers to words that may have been said to somebody else.
 _QUESTIONS = frozenset({Came.UNCLEAR, Came.WHICH, Came.NOT_A_REPLY})
 _DECIDED = frozenset({Came.APPROVED, Came.REJECTED})
-#: Answers that are a window, where a platform has such.
-_WINDOWS = frozenset({Came.DETAILS, Came.REASON_NEEDED})
 #: So many waiting calls are looked through for those whose cards stand in a conversation.
 _LOOKED_THROUGH = 1000
 
@@ -147,17 +145,43 @@ class Chats:
             return await self._talker.answer_press(press, error.message, alert=True)
         reply = self._reply(heard, event, Kind.BUTTON, verb=verb, target=call.ref, conversation=route)
         if verb is Verb.DETAILS:
-            # Not done before they are shown: who decides counts on having seen them.
-            reply = replace(reply, event=None)
-        if self._manner.toasts:
+            answer = await self._look(heard, route, replace(reply, event=None))
+        elif self._manner.toasts:
             answer, told = await self._toasted(press, reply)
             await self._after_press(heard, route, answer, told=told)
         else:
             (answer,) = await self._service.decide(reply)
             await self._after_press(heard, route, answer, told=True)
-            if answer.came not in _WINDOWS:
+            if answer.came is not Came.REASON_NEEDED:
                 await self._talker.answer_press(press, answer.text, alert=True)
         return await self._correct(heard, route, answer)
+
+    async def _look(self, heard: Heard, route: str, reply: Reply) -> Answer:
+        """Show a call whole. Only what was shown counts as seen: who decides, and the gate, count on it."""
+        answer, press = await self._gate.peek(reply), str(heard.press)
+        seen = answer.came is Came.DETAILS
+        if self._manner.toasts or not seen:
+            await self._talker.answer_press(press, say("button.details") if seen else answer.text, alert=not seen)
+        if seen and answer.call is not None and await self._showed(heard, route, answer.call, answer.text):
+            await self._service.decide(reply)
+        return answer
+
+    async def _showed(self, heard: Heard, route: str, call: Call, text: str) -> bool:
+        """Whether it could be shown; where it never can be, that is said. Raises PlatformError for what may pass."""
+        try:
+            await self._talker.show(route, f"{call.short}.txt", text, about=call.ref, press=heard.press)
+        except PlatformError as error:
+            if error.passing:
+                raise
+            await self._not_shown(heard, route, say("chat.not_shown", short=call.short), call)
+            return False
+        return True
+
+    async def _not_shown(self, heard: Heard, route: str, text: str, call: Call) -> None:
+        if self._manner.toasts:
+            await self._talker.tell(route, text, about=call.ref)
+        else:
+            await self._talker.answer_press(str(heard.press), text, alert=True)
 
     async def _toasted(self, press: str, reply: Reply) -> tuple[Answer, bool]:
         """What came of a press, and whether it could be told in the one answer that a press gets."""
@@ -167,8 +191,7 @@ class Chats:
             await self._talker.answer_press(press, "", alert=False)
         (answer,) = await deciding
         if done:
-            shown = say("button.details") if answer.came is Came.DETAILS else answer.text
-            await self._talker.answer_press(press, shown, alert=answer.came in _ALERTS)
+            await self._talker.answer_press(press, answer.text, alert=answer.came in _ALERTS)
         return answer, bool(done)
 
     async def _pressed(self, heard: Heard) -> tuple[Verb, Call, str]:
@@ -212,10 +235,7 @@ class Chats:
         call = answer.call
         if call is None:
             return
-        if answer.came is Came.DETAILS:
-            name = f"{call.short}.txt"
-            await self._talker.show(route, name, answer.text, about=call.ref, press=heard.press)
-        elif verb := _reason_wanted(answer, call):
+        if verb := _reason_wanted(answer, call):
             who, card_ = heard.identity, heard.message
             await self._talker.ask(route, call=call, verb=verb, person=who, answers=card_, press=heard.press)
         elif not told:

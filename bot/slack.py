@@ -8,11 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import aiohttp
-from slack_sdk.http_retry.builtin_async_handlers import (
-    AsyncConnectionErrorRetryHandler,
-    AsyncRateLimitErrorRetryHandler,
-    AsyncServerErrorRetryHandler,
-)
+import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack import webhook
@@ -20,10 +16,12 @@ from adapters.slack.chat import SlackChat
 from adapters.slack.handlers import Me, author_of, identity_of, is_shared, place_of, read, understand
 from adapters.slack.pace import Pace
 from adapters.slack.receiver import SOURCE, Inbox, Sockets, bolt
+from adapters.slack.retries import Soon
 from bot.chats import Chats, Manner
 from bot.connector import Connector
 from bot.settings import SettingsError
 from hitl.heard import Heard, What
+from hitl.ports import PlatformError
 from hitl.wording import say
 
 if TYPE_CHECKING:
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
 
     from starlette.routing import Route
 
+    from adapters.slack.chat import Who
     from bot.connector import ReadBody
     from bot.service import Service
     from bot.settings import SlackSettings
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from hitl.ports import Store
     from hitl.tokens import Keyring
 
+_log = structlog.get_logger()
 EMAIL = "email:"
 #: Whose lines may hold bodies, and addresses with tickets in them; what matters is said here.
 _TALKATIVE = ("slack_bolt", "slack_sdk")
@@ -56,11 +56,7 @@ def make_client(settings: SlackSettings) -> AsyncWebClient:
         token,
         base_url=settings.api,
         session=aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=settings.timeout_s)),
-        retry_handlers=[
-            AsyncConnectionErrorRetryHandler(max_retry_count=1),
-            AsyncServerErrorRetryHandler(max_retry_count=2),
-            AsyncRateLimitErrorRetryHandler(max_retry_count=1),
-        ],
+        retry_handlers=[Soon()],
     )
 
 
@@ -123,10 +119,22 @@ class Slack(Connector):
             heard = replace(heard, overheard=True)
         user = heard.identity.rpartition("/")[2]
         if (heard.what is What.COMMAND and is_shared(body)) or await self._is_reaction_to_card(heard):
-            who = await self.chat.who(user)
+            who = await self._who(user)
+            if who is None:
+                return replace(heard, barred="chat.unchecked")
             identity = identity_of(who.team, user) if is_shared(body) and who.team else heard.identity
             heard = replace(heard, identity=identity, barred="chat.bot" if who.bot else heard.barred)
         return await self._by_email(heard, user) if self.settings.emails else heard
+
+    async def _who(self, user: str) -> Who | None:
+        """What Slack says of a person, None where it refuses to. Raises PlatformError for what may pass."""
+        try:
+            return await self.chat.who(user)
+        except PlatformError as error:
+            if error.passing:
+                raise
+            _log.warning("slack.nobody_known", user=user, why=str(error))
+            return None
 
     async def _takes_part(self, thread: str) -> bool:
         """Whether we were spoken with in that thread; after a restart only where a call of it still waits."""
@@ -144,7 +152,9 @@ class Slack(Connector):
             return heard
         if self._people.is_listed(heard.identity) or heard.barred:
             return heard
-        who = await self.chat.who(user)
+        who = await self._who(user)
+        if who is None:
+            return heard
         identity = f"{EMAIL}{who.email}"
         mapped = self._people.principal(identity) != identity or self._people.is_listed(identity)
         return replace(heard, identity=identity) if who.email and not who.bot and mapped else heard

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from slack_sdk.errors import SlackApiError, SlackClientError
-
-from adapters.slack.chat import error_code
+from adapters.slack.errors import explained, promised
 from adapters.slack.handlers import parse_place
 from adapters.slack.receiver import SOURCE
 from adapters.slack.webhook import PATH
 from bot.checks import Check, Health
 from bot.slack import EMAIL, make_client
+from hitl.ports import PlatformError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -44,6 +43,7 @@ SCOPES = frozenset(
     }
 )
 EMAIL_SCOPE = "users:read.email"
+_REINSTALL = "Install the app again"
 _INVITE = "Invite the app: /invite @sayso"
 _AGAIN = "compare the app's settings with: make deploy-slack ARGS=--manifest"
 
@@ -61,10 +61,9 @@ async def report(settings: Settings) -> list[Check]:
     client = make_client(slack)
     try:
         return await _checks(client, settings, slack)
-    except SlackApiError as error:
-        return [Check("slack token", Health.RED, f"Slack refuses it: {_reason(error)}. Install the app again")]
-    except (SlackClientError, OSError, TimeoutError) as error:
-        return [Check("slack", Health.RED, f"{type(error).__name__}. Is {slack.api} within reach?")]
+    except PlatformError as error:
+        said = f"{error}. Is {slack.api} within reach?" if error.passing else f"Slack refuses it: {error}. {_REINSTALL}"
+        return [Check("slack token", Health.RED, said)]
     finally:
         if client.session is not None:
             await client.session.close()
@@ -72,8 +71,10 @@ async def report(settings: Settings) -> list[Check]:
 
 async def _checks(client: AsyncWebClient, settings: Settings, slack: SlackSettings) -> list[Check]:
     people = settings.directory()
-    me = await client.auth_test()
-    team, granted = str(me["team_id"] or me.get("enterprise_id")), set(_header(me, "x-oauth-scopes").split(","))
+    async with explained():
+        me = await client.auth_test()
+        team = str(me.get("team_id") or promised(me, "enterprise_id"))
+        granted = set(_header(me, "x-oauth-scopes").split(","))
     return [
         Check("slack token", Health.GREEN, f"belongs to @{me['user']} in {me['team']} ({team})"),
         _scopes(scopes(slack) - {scope.strip() for scope in granted}),
@@ -98,9 +99,10 @@ async def _receiving(client: AsyncWebClient, settings: Settings, slack: SlackSet
     if not token:
         return Check(name, Health.RED, "Socket Mode needs an app token: name its file in slack.app_token_file")
     try:
-        await client.apps_connections_open(app_token=token)
-    except SlackApiError as error:
-        return Check(name, Health.RED, f"no connection by Socket Mode: {_reason(error)}. {_SOCKET_HELP}")
+        async with explained():
+            promised(await client.apps_connections_open(app_token=token), "url")
+    except PlatformError as error:
+        return Check(name, Health.RED, f"no connection by Socket Mode: {error}. {_SOCKET_HELP}")
     return Check(name, Health.GREEN, f"by Socket Mode, {slack.connections} connections")
 
 
@@ -127,9 +129,10 @@ async def _place(client: AsyncWebClient, place: str, team: str) -> Check:
 
 async def _channel(client: AsyncWebClient, place: str, channel: str) -> Check:
     try:
-        info = (await client.conversations_info(channel=channel))["channel"]
-    except SlackApiError as error:
-        return Check(place, Health.RED, f"cards can't reach it: {_reason(error)}. {_INVITE}")
+        async with explained():
+            info = promised(await client.conversations_info(channel=channel), "channel")
+    except PlatformError as error:
+        return Check(place, Health.RED, f"cards can't reach it: {error}. {_INVITE}")
     return Check(place, *_found(info))
 
 
@@ -158,9 +161,10 @@ async def _approver(client: AsyncWebClient, identity: str, team: str) -> Check:
 
 async def _person(client: AsyncWebClient, name: str, user: str) -> Check:
     try:
-        found = (await client.users_info(user=user))["user"]
-    except SlackApiError as error:
-        return Check(name, Health.RED, f"isn't known there: {_reason(error)}")
+        async with explained():
+            found = promised(await client.users_info(user=user), "user")
+    except PlatformError as error:
+        return Check(name, Health.RED, f"isn't known there: {error}")
     if found.get("deleted"):
         return Check(name, Health.RED, "has no account any more; take them off the lists")
     if found.get("is_bot"):
@@ -180,7 +184,3 @@ def _emails(settings: Settings, slack: SlackSettings) -> Iterator[Check]:
 
 def _header(response: Any, name: str) -> str:
     return str(next((value for key, value in response.headers.items() if key.lower() == name), ""))
-
-
-def _reason(error: SlackApiError) -> str:
-    return error_code(error) or "something else answers in Slack's place"

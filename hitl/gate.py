@@ -496,13 +496,25 @@ class Gate:
             return None
         return refuse(CallDenied(say("answer.denied_now", short=call.short, why=why)), ended)
 
-    async def _details(self, reply: Reply, call: Call) -> Answer:
+    async def peek(self, reply: Reply) -> Answer:
+        """What a reply that asks for details gets, without counting them as seen.
+
+        For surfaces that may fail to show them: only when they are shown is the same reply decided. Raises Unavailable.
+        """
+        call = await self.find(reply.target or "")
+        return refuse(CallUnknown(unknown_call(reply.target or ""))) if call is None else await self._peek(reply, call)
+
+    async def _peek(self, reply: Reply, call: Call) -> Answer:
         principal = self.people.principal(reply.identity)
         if refusal := self._may_not(reply, call, principal, call.verdict, approve=False):
             return await self._note(reply, call, "refused", refuse(refusal, call))
-        if not call.ended:
-            await self._prompt(reply, call, principal, PromptKind.VIEWED)
         return Answer(Came.DETAILS, details(call), call)
+
+    async def _details(self, reply: Reply, call: Call) -> Answer:
+        answer = await self._peek(reply, call)
+        if answer.came is Came.DETAILS and not call.ended:
+            await self._prompt(reply, call, self.people.principal(reply.identity), PromptKind.VIEWED)
+        return answer
 
     async def add_reason(self, target: str, identity: str, reason: str) -> Answer:
         """Attach a reason to one's own rejection, within 60 seconds of it."""

@@ -129,6 +129,8 @@ ENGLISH: Mapping[str, str] = {
     "chat.channel": "Posts in a channel's name don't decide. Nothing was decided.",
     "chat.edited": "An edited message decides nothing. Send a new one.",
     "chat.forwarded": "A forwarded message decides nothing. Nothing was decided.",
+    "chat.not_shown": "I can't show {short} whole here, so it doesn't count as looked at. At a terminal: sayso show {short}",
+    "chat.unchecked": "I can't look up here who you are, and so that decides nothing. The buttons do.",
     "chat.stranger": "You are from elsewhere, and I can't tell from where. Nothing was decided.",
     "chat.broadcast": "A message that goes to the channel too decides nothing. Answer in the thread alone.",
     # the same where commands have one name in front, and in windows

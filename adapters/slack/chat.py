@@ -1,16 +1,16 @@
-"""The `Chat` port over slack-sdk: cards out, and every way in which Slack says no, by name."""
+"""The `Chat` port over slack-sdk: cards, windows and answers out."""
 
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
+import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-import aiohttp
-from slack_sdk.errors import SlackApiError, SlackClientError
+import structlog
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
+from adapters.slack.errors import SERVER_ERROR, TOO_MANY, AstrayError, explained, promised
 from adapters.slack.handlers import Alone, Kept, Me, message_of, parse_place, place_of
 from adapters.slack.messages import (
     Message,
@@ -22,6 +22,7 @@ from adapters.slack.messages import (
     plain_message,
     reason_window,
 )
+from adapters.slack.retries import Soon
 from adapters.slack.threads import Threads
 from hitl.people import chat_of
 from hitl.ports import PlatformError
@@ -29,7 +30,7 @@ from hitl.recent import remember
 from hitl.wording import say
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from slack_sdk.web.async_client import AsyncWebClient
 
@@ -38,24 +39,11 @@ if TYPE_CHECKING:
     from hitl.people import Directory
     from hitl.tokens import Keyring
 
+_log = structlog.get_logger()
 _PEOPLE = ("U", "W")
 _KNOWN_FOR_S = 600.0
 _KNOWN = 10_000
-_TOO_MANY = 429
-_SERVER_ERROR = 500
-#: Errors that may pass by themselves (the methods' pages, "Errors"); any other stays until somebody acts.
-_PASSING = frozenset(
-    {
-        "ratelimited",
-        "rate_limited",
-        "internal_error",
-        "fatal_error",
-        "service_unavailable",
-        "request_timeout",
-        "team_added_to_org",
-    }
-)
-_ASTRAY = frozenset({"thread_not_found", "invalid_thread_ts"})
+_REFUSED = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +83,14 @@ class SlackChat:
         self._edited: dict[str, int] = {}
         self._direct: dict[str, str] = {}
         self._who: dict[str, tuple[float, Who]] = {}
+        self._team = ""
 
     async def connect(self) -> Me:
         """Who we are. Raises PlatformError."""
-        async with _explained():
+        async with explained():
             found = await self.client.auth_test()
-        return Me(str(found["team_id"] or found["enterprise_id"]), str(found["user_id"]))
+            self._team = str(found.get("team_id") or promised(found, "enterprise_id"))
+            return Me(self._team, str(promised(found, "user_id")))
 
     def latest(self, place: str, before: str | None) -> str | None:
         """The ref that the latest message there is about, of anyone but the author of the one named."""
@@ -122,8 +112,8 @@ class SlackChat:
         shown = self._card(route, call)
         channel, _, ts = message.partition(":")
         try:
-            async with _explained():
-                await self.client.chat_update(channel=channel, ts=ts, **_said(shown))
+            async with explained():
+                promised(await self.client.chat_update(channel=channel, ts=ts, **_said(shown)), "ts")
         except PlatformError as error:
             if error.passing:
                 self._pace.hold_edits(error.retry_s or 0.0)
@@ -164,10 +154,9 @@ class SlackChat:
         alone = Alone.unpack(str(press))
         kept = Kept(call.ref, route, alone.channel, alone.thread, verb.value)
         try:
-            async with _explained():
-                await self.client.views_open(
-                    trigger_id=alone.trigger, view=reason_window(call.short, verb, kept.pack())
-                )
+            async with explained():
+                window = reason_window(call.short, verb, kept.pack())
+                promised(await self.client.views_open(trigger_id=alone.trigger, view=window), "view")
         except PlatformError:
             await self.answer_press(str(press), say(f"window.why.{verb}.by_command", short=call.short), alert=True)
 
@@ -181,31 +170,33 @@ class SlackChat:
         kept = Kept(about, route, alone.channel, alone.thread)
         window = page_window(about, text, alone.page, kept.pack())
         try:
-            async with _explained():
+            async with explained():
                 if alone.view:
-                    await self.client.views_update(view_id=alone.view, view=window)
+                    shown = await self.client.views_update(view_id=alone.view, view=window)
                 else:
-                    await self.client.views_open(trigger_id=alone.trigger, view=window)
+                    shown = await self.client.views_open(trigger_id=alone.trigger, view=window)
+                promised(shown, "view")
         except PlatformError:
             await self._whisper(alone, page_message(about, text, alone.page))
 
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
-        """Tell one person alone. Where that can't be done there is nobody to tell."""
+        """Tell one person alone: where they are, else in private. Where neither can be done there is nobody to tell."""
         del alert
-        if not text:
-            return
-        try:
-            await self._whisper(Alone.unpack(press), plain_message(text))
-        except PlatformError:
-            return
+        alone, message = Alone.unpack(press), plain_message(text)
+        for tell in (self._whisper, self._in_private) if text else ():
+            try:
+                return await tell(alone, message)
+            except PlatformError as error:
+                _log.warning("slack.not_told", way=tell.__name__, why=str(error))
+        return None
 
     async def who(self, user: str) -> Who:
         """What Slack says of a person, for ten minutes from when it was asked. Raises PlatformError."""
         now = asyncio.get_running_loop().time()
         asked_at, known = self._who.get(user, (0.0, None))
         if known is None or now - asked_at > _KNOWN_FOR_S:
-            async with _explained():
-                known = _who((await self.client.users_info(user=user))["user"])
+            async with explained():
+                known = _who(promised(await self.client.users_info(user=user), "user"))
             remember(self._who, user, (now, known), most=_KNOWN)
         return known
 
@@ -228,7 +219,7 @@ class SlackChat:
         channel = await self._channel(place)
         try:
             ts = await self._post(channel, thread, message)
-        except _AstrayError:
+        except AstrayError:
             thread, ts = None, await self._post(channel, None, message)
         self.threads.wrote(place_of(team, place, thread), ts, about)
         if thread is None:
@@ -238,7 +229,7 @@ class SlackChat:
     async def _post(self, channel: str, thread: str | None, message: Message) -> str:
         await self._pace.turn(channel)
         try:
-            async with _explained():
+            async with explained():
                 sent = await self.client.chat_postMessage(
                     channel=channel,
                     thread_ts=thread,
@@ -247,7 +238,7 @@ class SlackChat:
                     mrkdwn=False,
                     **_said(message),
                 )
-                return str(sent["ts"])
+                return str(promised(sent, "ts"))
         except PlatformError as error:
             if error.retry_s:
                 self._pace.hold(channel, error.retry_s)
@@ -258,71 +249,44 @@ class SlackChat:
         if not place.startswith(_PEOPLE):
             return place
         if place not in self._direct:
-            async with _explained():
+            async with explained():
                 opened = await self.client.conversations_open(users=place)
-                self._direct[place] = str(opened["channel"]["id"])
+                self._direct[place] = str(promised(opened, "channel")["id"])
         return self._direct[place]
 
     async def _whisper(self, alone: Alone, message: Message) -> None:
         """To one person in a channel; where we are no member, by the address that came with what they did."""
         try:
-            async with _explained():
-                await self.client.chat_postEphemeral(
+            async with explained():
+                sent = await self.client.chat_postEphemeral(
                     channel=alone.channel, user=alone.user, thread_ts=alone.thread or None, **_said(message)
                 )
+                promised(sent, "message_ts")
         except PlatformError:
             if not alone.url:
                 raise
             await self._by_url(alone.url, message)
 
+    async def _in_private(self, alone: Alone, message: Message) -> None:
+        """In their direct conversation with us, where it is the latest word then, about no card there."""
+        await self._send(place_of(self._team, alone.user), message, about=None)
+
     async def _by_url(self, url: str, message: Message) -> None:
-        client = AsyncWebhookClient(url, session=self.client.session)
-        async with _explained():
+        client = AsyncWebhookClient(url, session=self.client.session, retry_handlers=[Soon(methods=False)])
+        async with explained():
             sent = await client.send(response_type="ephemeral", replace_original=False, **_said(message))
-        if sent.status_code >= _TOO_MANY:
-            raise PlatformError(f"answered with {sent.status_code}", passing=True)
+        if sent.status_code >= _REFUSED or _says_no(sent.body):
+            passing = sent.status_code == TOO_MANY or sent.status_code >= SERVER_ERROR
+            raise PlatformError(f"answered with {sent.status_code}", passing=passing)
 
 
-class _AstrayError(PlatformError):
-    """The thread is gone."""
-
-
-@asynccontextmanager
-async def _explained() -> AsyncIterator[None]:
-    """Slack's errors as the port's: which may pass, and when."""
+def _says_no(body: str) -> bool:
+    """Whether the answer is a method's no. To what it takes an address answers with any text."""
     try:
-        yield
-    except SlackApiError as error:
-        _refused(error)
-    except (SlackClientError, aiohttp.ClientError, TimeoutError, OSError) as error:
-        raise PlatformError(type(error).__name__, passing=True) from error
-    except (LookupError, TypeError, ValueError) as error:
-        raise PlatformError("something else answers in Slack's place", passing=True) from error
-
-
-def _refused(error: SlackApiError) -> NoReturn:
-    response: Any = error.response
-    code, status = error_code(error), getattr(response, "status_code", 0)
-    if code in _ASTRAY:
-        raise _AstrayError(code, passing=False) from error
-    passing = code in _PASSING or not code or status == _TOO_MANY or status >= _SERVER_ERROR
-    raise PlatformError(code or "no answer of Slack's", passing=passing, retry_s=retry_after(error)) from error
-
-
-def error_code(error: SlackApiError) -> str:
-    """The code by which Slack refused, '' where something else answered."""
-    data = getattr(error.response, "data", None)
-    return str(data.get("error") or "") if isinstance(data, dict) else ""
-
-
-def retry_after(error: SlackApiError) -> float | None:
-    """How many seconds Slack wants to be left alone, if it says so."""
-    headers: Any = getattr(error.response, "headers", None) or {}
-    said = next((value for name, value in headers.items() if name.lower() == "retry-after"), None)
-    try:
-        return float(said) if said is not None else None
+        said = json.loads(body)
     except ValueError:
-        return None
+        return False
+    return isinstance(said, dict) and said.get("ok") is False
 
 
 def _who(user: dict[str, Any]) -> Who:

@@ -22,7 +22,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 from slack_sdk.errors import SlackApiError, SlackClientError
 
-from adapters.slack.chat import error_code
+from adapters.slack.errors import ELSE, STRANGE, error_code, pause_of, promised
 from adapters.slack.handlers import event_of, read
 from hitl.backoff import LONGEST_S, Backoff
 from hitl.errors import Unavailable
@@ -166,18 +166,19 @@ class _Line:
                 await asyncio.sleep(random.uniform(0.0, _AGAIN_S))  # noqa: S311 - a wait is no secret
             except SlackApiError as error:
                 code = error_code(error)
-                why = f"Slack refuses a connection: {code}" if code else "something else answers in Slack's place"
-                await self._pause(why, LONGEST_S if code in _LASTING else 0.0)
+                why = f"Slack refuses a connection: {code}" if code else ELSE
+                asked = pause_of(getattr(error.response, "headers", None) or {})
+                await self._pause(why, max(LONGEST_S if code in _LASTING else 0.0, asked or 0.0))
             except (SlackClientError, aiohttp.ClientError, OSError, TimeoutError) as error:
                 await self._pause(type(error).__name__)
-            except (LookupError, TypeError, ValueError) as error:
-                await self._pause(f"something else answers in Slack's place: {type(error).__name__}")
+            except STRANGE as error:
+                await self._pause(f"{ELSE}: {type(error).__name__}")
 
     async def _connected(self) -> None:
         """One connection from its address, which is good once and for seconds, to its end."""
         opened = await self._client.apps_connections_open(app_token=self._token)
         proxy = self._client.proxy
-        url = str(opened["url"])
+        url = str(promised(opened, "url"))
         async with self._session.ws_connect(url, heartbeat=self._heartbeat_s, proxy=proxy) as socket:
             async for message in socket:
                 if message.type is aiohttp.WSMsgType.TEXT and not await self._took(socket, json.loads(message.data)):
@@ -207,5 +208,6 @@ class _Line:
     async def _pause(self, why: str, seconds: float = 0.0) -> None:
         self.trouble = why
         _log.warning("slack.connecting", trouble=why)
-        # Not all at once: many lose their connection at the same moment.
-        await asyncio.sleep(max(seconds, self._pauses.next()) * random.uniform(0.8, 1.2))  # noqa: S311 - a wait is no secret
+        usual = self._pauses.next()
+        # Not all at once: many lose their connection at the same moment. Never sooner than Slack asks for.
+        await asyncio.sleep(max(seconds, usual * 0.8) * random.uniform(1.0, 1.4))  # noqa: S311 - a wait is no secret

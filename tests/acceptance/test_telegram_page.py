@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import subprocess
@@ -11,55 +10,38 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.installation import PATIENCE_S, SAYSO, until
-from tests.acceptance.simulator import Simulator, simulating
+from tests.acceptance.page import Page, exporting, following, newcomer
+from tests.acceptance.simulator import Simulator
 
-PAGE = (Path(__file__).parents[2] / "docs/how-to/telegram.md").read_text()
-
-
-def blocks(section: str) -> list[str]:
-    """The code blocks of one section, oldest first."""
-    text = PAGE.partition(f"## {section}\n")[2].partition("\n## ")[0]
-    return re.findall(r"```\w+\n(.*?)```", text, re.DOTALL)
+PAGE = Page("telegram.md")
+TRIAL = "1. Without an account"
 
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """What a new user has: `sayso` on the path, and a home with nothing in it."""
-    (tmp_path / "home").mkdir()
-    path = f"{SAYSO.parent}{os.pathsep}{os.environ['PATH']}"
-    return {"PATH": path, "HOME": str(tmp_path / "home"), "XDG_RUNTIME_DIR": str(tmp_path), "LANG": "C.UTF-8"}
+    """A new user's."""
+    return newcomer(tmp_path)
 
 
 @pytest.fixture
 def simulator(environment: dict[str, str], tmp_path: Path) -> Iterator[Simulator]:
-    """The first terminal; the port is a free one, as others may sit on the usual one."""
-    command = [*shlex.split(blocks("1. Without an account")[0]), "--port", "0"]
-    with simulating(command, environment, tmp_path) as started:
+    """The first terminal."""
+    with PAGE.simulator(TRIAL, environment, tmp_path) as started:
         yield started
 
 
 def test_the_trial_goes_as_the_page_says(simulator: Simulator, environment: dict[str, str], tmp_path: Path) -> None:
     """Both terminals: the asker's own press is refused, another's runs the call, words reject the next."""
-    _, second, typed = blocks("1. Without an account")
+    _, second, typed = PAGE.blocks(TRIAL)
     told = simulator.opening()
-    for name, value in told.items():
-        second = re.sub(rf"(export {name})=.*", rf"\1={value}", second)
-    second = re.sub(r"^sayso run$", "exec sayso run", second, flags=re.MULTILINE)
     notes = tmp_path / "home/sayso-trial/workspace/notes.txt"
-    with (tmp_path / "log").open("w") as log:
-        service = subprocess.Popen(["bash", "-euc", second], env=environment, cwd=tmp_path, stderr=log)
-    try:
-        until(lambda: "telegram.ready" in (tmp_path / "log").read_text(), "the service")
+    with following(exporting(second, told), environment, tmp_path) as service:
+        service.says("telegram.ready")
         follow(simulator, typed.splitlines(), notes)
-    finally:
-        service.terminate()
-        service.wait(PATIENCE_S)
 
     assert 2 == len(told)
     assert "hello" == notes.read_text()
-    assert (0, 0) == (service.returncode, simulator.quit())
-    assert "Traceback" not in (tmp_path / "log").read_text()
+    assert 0 == simulator.quit()
 
 
 def follow(simulator: Simulator, typed: list[str], notes: Path) -> None:
@@ -81,7 +63,7 @@ def follow(simulator: Simulator, typed: list[str], notes: Path) -> None:
 
 def test_the_webhook_settings_are_what_init_writes(environment: dict[str, str], tmp_path: Path) -> None:
     """The page shows the very lines that its command adds, but for its comments."""
-    command, shown = blocks("5. Polling or webhook")
+    command, shown = PAGE.blocks("5. Polling or webhook")
     for line in ("sayso init", command):
         subprocess.run(shlex.split(line), env=environment, cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
     added = (tmp_path / "sayso.toml").read_text()[-len(re.sub(r" +#.*", "", shown)) :]

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from hitl.cards import outcome
 from hitl.model import Status, Verb
+from tests.faults.matrix import HANG_S, TIMEOUT_S, Life, Trouble, check, summary
 from tests.scenarios.telegram.surface import Group, TelegramStage
 from tests.wire.telegram import DropAnswer, Garbage, Hang, Refuse, Reset, TelegramServer
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
     from hitl.model import Call
     from tests.wire.telegram.faults import Fault
-
-#: How long the service waits for Telegram here, and how long a Telegram that hangs lets it wait.
-TIMEOUT_S, HANG_S = 0.7, 1.2
+    from tests.wired import Wired
 
 FAULTS: dict[str, Fault] = {
     "429": Refuse(429, "Too Many Requests: retry after 1", {"retry_after": 1}),
@@ -60,55 +56,45 @@ MOMENTS = {
 }
 
 
-class Life:
+class GroupLife(Life):
     """A call that is asked, looked at and approved, with one thing going wrong at the right moment."""
 
-    def __init__(self, stage: TelegramStage, method: str, fault: Fault) -> None:
+    def __init__(self, stage: TelegramStage, trouble: Trouble) -> None:
+        super().__init__(stage, stage.surface.server, trouble)
         self._stage = stage
         self._group = stage.surface
-        self._method = method
-        self._fault = fault
+
+    def wires(self) -> Wired:
+        """The group's."""
+        assert self._group.wires is not None
+        return self._group.wires
 
     async def live(self) -> Call:
         """From the start of the service to the end of the call, as it is then."""
-        await self._step("start", self._stage.start())
-        call: Call = await self._step("ask", self._stage.submit(args={"path": "🗑" * 2500}))
+        await self.step("start", self._stage.start())
+        call: Call = await self.step("ask", self._stage.submit(args={"path": "🗑" * 2500}))
         if self._group.cards(call):
-            await self._step("look", self._press(call, Verb.DETAILS))
-            await self._step("yes", self._press(call, Verb.APPROVE))
+            await self.step("look", self._press(call, Verb.DETAILS))
+            await self.step("yes", self._press(call, Verb.APPROVE))
+            await self._look_again(call)
         for card in self._group.cards(call):
             if card.labels:
                 await self._group.server.press(self._group.people["bob"], card, "Approve")
-        await self._settled()
+        await self.settled()
         stored = await self._stage.store.get(call.ref)
         assert stored is not None
         return stored
 
-    async def _step(self, moment: str, act: Awaitable[Any]) -> Any:
-        """One step, and all that follows from it; a request that hangs comes through before it is repeated."""
-        here = MOMENTS[self._method] == moment
-        server = self._group.server
-        before = len(await server.calls(self._method))
-        if here:
-            await server.fail(self._method, self._fault)
-        done = await act
-        if here and isinstance(self._fault, Hang):
-            await server.wait_calls(self._method, before + 1)
-        await self._settled()
-        return done
+    async def _look_again(self, call: Call) -> None:
+        """As the one does whose yes still wants the details, because they could not be shown."""
+        stored = await self._stage.store.get(call.ref)
+        if stored is not None and stored.status is Status.PENDING:
+            await self.step("again", self._press(call, Verb.DETAILS))
+            await self.step("again", self._press(call, Verb.APPROVE))
 
     async def _press(self, call: Call, verb: Verb) -> None:
         card = self._group.cards(call)[-1]
         await self._group.server.press(self._group.people["ann"], card, data=self._group.data(call, verb))
-
-    async def _settled(self) -> None:
-        """Until nothing is on its way, with time going by, so that what is to be tried again is."""
-        assert self._group.wires is not None
-        await self._group.wires.settle(self._hurry)
-
-    def _hurry(self) -> None:
-        self._stage.clock.advance(1)
-        self._stage.service._outbox.set()  # noqa: SLF001 - it looks at the time once a second by itself
 
 
 @pytest.mark.parametrize("method", OUTCOMES)
@@ -124,19 +110,11 @@ async def lived(method: str, fault: Fault) -> str:
     async with TelegramServer() as server:
         stage = TelegramStage(await Group.gather(server), "polling", timeout_s=TIMEOUT_S)
         stage.rules.set("delete_file", timeout_s=86_400)
+        trouble = Trouble(method, MOMENTS[method], fault, isinstance(fault, Hang))
         try:
-            call = await Life(stage, method, fault).live()
+            call = await GroupLife(stage, trouble).live()
         finally:
             await stage.halt()
-        await stage.store.check_record()
-        assert (call.status is Status.SUCCEEDED) == len(stage.ran())
+        await check(stage, call)
         assert 0 == server.platform.faults.left()
-        return summary(stage.surface, call)
-
-
-def summary(group: Group, call: Call) -> str:
-    """What became of a call, and of its cards."""
-    cards = group.cards(call)
-    true = all(outcome(call) in card.text and not card.labels for card in cards)
-    told = "true" if true else "UNTRUE"
-    return f"{call.status}, {len(cards)} card{'' if len(cards) == 1 else 's'}, {told}"
+        return summary(call, [(card, card.text) for card in stage.surface.cards(call)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -455,6 +456,17 @@ class TestDetails:
         call = await world.ask(DROP, args={"n" * 5000: 1})
 
         assert Came.DETAILS_NEEDED is (await world.press(call)).came
+
+    async def test_to_peek_is_not_to_have_seen(self, world: World) -> None:
+        """The same text, for those who may; it counts for nothing until it was shown, and is refused to others."""
+        call = await world.ask(DROP, args={"path": "x" * 5000})
+        asked = reply(ANN, kind=Kind.BUTTON, verb=Verb.DETAILS, target=call.ref)
+        answer, others = await world.gate.peek(asked), await world.gate.peek(replace(asked, identity=SAM))
+        unknown = await world.gate.peek(replace(asked, target="ABC234"))
+
+        assert [Came.DETAILS, Came.REFUSED, Came.REFUSED] == [answer.came, others.came, unknown.came]
+        assert "x" * 5000 in answer.text
+        assert Came.DETAILS_NEEDED is (await world.press(call, ANN)).came
 
     async def test_of_an_ended_call(self, world: World) -> None:
         """They can still be read, and nothing is recorded of it."""

@@ -148,8 +148,8 @@ class SlackStage(ChatStage):
 
     surface: Room
 
-    def __init__(self, surface: Room, receive: str, **settings: Any) -> None:
-        self._lists: dict[str, Any] = {}
+    def __init__(self, surface: Room, receive: str, *, lists: Mapping[str, Any] | None = None, **settings: Any) -> None:
+        self._lists: dict[str, Any] = dict(lists or {})
         super().__init__(surface, receive, **settings)
 
     def _wired(self) -> contextlib.AbstractAsyncContextManager[Wired]:

@@ -13,14 +13,12 @@ from adapters.slack.receiver import Inbox, Sockets, bolt
 from hitl.model import Status, Verb
 from hitl.testing import MemoryStore, SetClock
 from tests.hitl.world import NOON
-from tests.scenarios.slack.surface import staged
-from tests.wire.slack import SlackServer
+from tests.scenarios.slack.surface import Room, SlackStage, staged
+from tests.wire.slack import Refuse, SlackServer
 from tests.wired_slack import PATIENCE_S, up
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-
-    from tests.scenarios.slack.surface import SlackStage
 
 
 @pytest.fixture
@@ -88,6 +86,19 @@ async def test_when_it_is_switched_off_that_is_said(stage: SlackStage) -> None:
     await up(slack(stage))
 
     assert trouble.startswith("slack: ")
+
+
+@pytest.mark.parametrize("method", ["auth.test", "apps.connections.open"])
+async def test_a_pause_that_slack_asks_for_is_kept(method: str) -> None:
+    """Also at the start: who asks again too soon is only made to wait longer."""
+    async with SlackServer() as server:
+        await server.fail(method, Refuse("ratelimited", 429, 2))
+        stage = SlackStage(await Room.gather(server), "socket", connections=1)
+        await stage.start()
+        await stage.halt()
+        first, second = await server.calls(method)
+
+    assert second.at - first.at >= 2
 
 
 async def test_a_connection_that_answers_no_ping_is_left() -> None:

@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from tests.scenarios.slack.surface import SlackStage
     from tests.wire.slack import Message, View
 
+_NO_WAY = {
+    "views.open": Refuse("missing_scope"),
+    "chat.postEphemeral": Refuse("not_in_channel"),
+    "response_url": Refuse("used_url", 404),
+}
 LONG = {"command": "\n".join(f"echo line-{number} {'🗑' * 9}" for number in range(900))}
 
 
@@ -63,3 +68,21 @@ async def test_where_no_window_opens_they_are_whispered(stage: SlackStage) -> No
     assert "line-0 " in whispered.shown.text
     assert "page 2 of" in second.shown.text
     assert Status.SUCCEEDED == await stage.status(call)
+
+
+async def test_what_could_not_be_shown_does_not_count_as_seen(stage: SlackStage) -> None:
+    """No window, no whisper, no other way: that is said in private, and a yes still wants the details."""
+    call = await stage.ask("bash", LONG)
+    room = stage.surface
+    for method, refusal in _NO_WAY.items():
+        await room.server.fail(method, refusal, times=30)
+    await room.press("ann", call, Verb.DETAILS)
+    await room.press("ann", call, Verb.APPROVE)
+    blind = await stage.status(call)
+    await room.server.heal()
+    await room.press("ann", call, Verb.DETAILS)
+    await room.press("ann", call, Verb.APPROVE)
+    private = room.posted(await room.server.direct(room.people["ann"], room.app))
+
+    assert any(f"I can't show {call.short} whole here" in one.shown.text for one in private)
+    assert [Status.PENDING, Status.SUCCEEDED] == [blind, await stage.status(call)]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hitl.model import Status, Verb
 from hitl.people import Conversation
+from tests.wire.slack import Refuse
 
 if TYPE_CHECKING:
     from hitl.model import Call
@@ -102,6 +103,21 @@ async def test_the_same_two_cards_in_private_ask_which(stage: SlackStage) -> Non
 
     assert [Status.PENDING] * 2 == [await stage.status(one) for one in (call, other)]
     assert any(call.short in text and other.short in text for text in room.whispers("ann"))
+
+
+async def test_what_is_told_in_private_stands_between_a_card_and_a_yes(stage: SlackStage) -> None:
+    """Who can't be whispered to is answered there; after that a bare yes need not mean the card above."""
+    call, desk = await routed(stage, "approvers")
+    room = stage.surface
+    await room.server.fail("chat.postEphemeral", Refuse("user_not_in_channel"))
+    await room.server.react(room.people["ann"], card_in(stage, desk, call), "eyes")
+    await room.settle()
+    private = room.posted(await room.server.direct(room.people["ann"], room.app))
+    await room.server.say(room.people["ann"], room.app, "yes")
+    await room.settle()
+
+    assert "Nothing was decided" in private[-1].shown.text
+    assert Status.PENDING == await stage.status(call)
 
 
 async def test_where_the_app_is_no_member_buttons_still_work(stage: SlackStage) -> None:

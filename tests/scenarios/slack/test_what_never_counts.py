@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hitl.model import Status, Verb
+from tests.wire.slack import Refuse
 
 if TYPE_CHECKING:
     from tests.scenarios.slack.surface import SlackStage
@@ -65,6 +66,18 @@ async def test_a_bots_reaction_is_none(stage: SlackStage) -> None:
 
     assert Status.PENDING == await stage.status(call)
     assert "barred" in await stage.events(call)
+
+
+async def test_a_reaction_of_whom_slack_tells_nothing_is_none(stage: SlackStage) -> None:
+    """It could be a bot's; who reacted is told so, alone, and the buttons still count."""
+    call = await stage.ask()
+    await stage.surface.server.fail("users.info", Refuse("missing_scope"))
+    await stage.surface.react("ann", call, "+1")
+    before = await stage.status(call)
+    await stage.surface.press("ann", call, Verb.APPROVE)
+
+    assert [Status.PENDING, Status.SUCCEEDED] == [before, await stage.status(call)]
+    assert any("can't look up here who you are" in text for text in stage.surface.whispers("ann"))
 
 
 async def test_our_own_reaction_is_none(stage: SlackStage) -> None:

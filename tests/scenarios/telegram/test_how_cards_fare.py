@@ -196,6 +196,23 @@ async def test_details_that_fit_no_message_are_a_file(stage: TelegramStage) -> N
     assert stage.surface.told("ann", "x" * 2000)
 
 
+async def test_details_that_could_not_be_shown_do_not_count_as_seen(stage: TelegramStage) -> None:
+    """As in a group where bots may send no files: that is said, and a yes still wants them; a later look will do."""
+    call = await stage.ask(args={"path": "🗑" * 2500})
+    group = stage.surface
+    refusal = Refuse(400, "Bad Request: not enough rights to send documents to the chat")
+    await group.server.fail("sendDocument", refusal, times=9)
+    await group.press("ann", call, Verb.DETAILS)
+    await group.press("ann", call, Verb.APPROVE)
+    blind = await stage.status(call)
+    await group.server.heal()
+    await group.press("ann", call, Verb.DETAILS)
+    await group.press("ann", call, Verb.APPROVE)
+
+    assert group.told("ann", f"I can't show {call.short} whole here")
+    assert [Status.PENDING, Status.SUCCEEDED] == [blind, await stage.status(call)]
+
+
 async def test_what_happens_while_an_edit_waits_for_its_turn_is_in_it(stage: TelegramStage) -> None:
     """A group that may not be written to for a moment sees a call decided, run and done in one edit."""
     call = await stage.ask()

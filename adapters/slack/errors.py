@@ -1,0 +1,86 @@
+"""Every way in which Slack says no, or something else answers in its place, as the port's one error."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import aiohttp
+from slack_sdk.errors import SlackApiError, SlackClientError
+
+from hitl.ports import PlatformError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+
+TOO_MANY = 429
+SERVER_ERROR = 500
+#: Errors that may pass by themselves (the methods' pages, "Errors"); any other stays until somebody acts.
+_PASSING = frozenset(
+    {
+        "ratelimited",
+        "rate_limited",
+        "internal_error",
+        "fatal_error",
+        "service_unavailable",
+        "request_timeout",
+        "team_added_to_org",
+    }
+)
+_ASTRAY = frozenset({"thread_not_found", "invalid_thread_ts"})
+#: What comes of an answer that is none of Slack's: slack-sdk looks into whatever came as into a JSON object.
+STRANGE = (LookupError, TypeError, ValueError, AttributeError)
+ELSE = "something else answers in Slack's place"
+
+
+class AstrayError(PlatformError):
+    """The thread is gone."""
+
+
+@asynccontextmanager
+async def explained() -> AsyncIterator[None]:
+    """Slack's errors as the port's: which may pass, and when."""
+    try:
+        yield
+    except SlackApiError as error:
+        _refused(error)
+    except (SlackClientError, aiohttp.ClientError, TimeoutError, OSError) as error:
+        raise PlatformError(type(error).__name__, passing=True) from error
+    except STRANGE as error:
+        raise PlatformError(ELSE, passing=True) from error
+
+
+def promised(answer: Any, name: str) -> Any:
+    """What an answer holds under a name that its method's page promises. Raises LookupError where it holds nothing.
+
+    Slack says `ok` to nothing without it; whatever else says so did not do what was asked.
+    """
+    found = answer.get(name)
+    if not found:
+        raise LookupError(name)
+    return found
+
+
+def error_code(error: SlackApiError) -> str:
+    """The code by which Slack refused, '' where something else answered."""
+    data = getattr(error.response, "data", None)
+    return str(data.get("error") or "") if isinstance(data, dict) else ""
+
+
+def pause_of(headers: Mapping[str, Any]) -> float | None:
+    """For how many seconds Slack wants to be left alone, if it says so ("Rate limits": `Retry-After`)."""
+    said = next((value for name, value in headers.items() if name.lower() == "retry-after"), None)
+    try:
+        return float(said[0] if isinstance(said, list) else said) if said else None
+    except ValueError:
+        return None
+
+
+def _refused(error: SlackApiError) -> NoReturn:
+    response: Any = error.response
+    code, status = error_code(error), getattr(response, "status_code", 0)
+    if code in _ASTRAY:
+        raise AstrayError(code, passing=False) from error
+    passing = code in _PASSING or not code or status == TOO_MANY or status >= SERVER_ERROR
+    pause = pause_of(getattr(response, "headers", None) or {})
+    raise PlatformError(code or ELSE, passing=passing, retry_s=pause) from error

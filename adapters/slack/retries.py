@@ -1,0 +1,72 @@
+"""When the Web API is asked again by the client itself: where that may help within the seconds that a press gives us.
+
+A trigger opens a window for three seconds, and a lane's other events wait meanwhile. Whatever needs longer is left to
+whoever called: the outbox and the inbox try again later, a press is answered in another way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from typing import TYPE_CHECKING
+
+import aiohttp
+from slack_sdk.errors import SlackApiError
+from slack_sdk.http_retry.async_handler import AsyncRetryHandler
+
+from adapters.slack.errors import SERVER_ERROR, TOO_MANY, pause_of
+
+if TYPE_CHECKING:
+    from slack_sdk.http_retry.request import HttpRequest
+    from slack_sdk.http_retry.response import HttpResponse
+    from slack_sdk.http_retry.state import RetryState
+
+#: "Rate limits": a 429 says in `Retry-After` after how many seconds. Longer pauses than this are not waited for here.
+LONGEST_S = 1.5
+_PAUSES_S = (0.3, 0.9)
+#: A connection that broke; one that can't be made needs longer. A `SlackApiError` here is a body that is no JSON.
+_BROKEN = (aiohttp.ServerConnectionError, aiohttp.ClientOSError, SlackApiError)
+
+
+class Soon(AsyncRetryHandler):
+    """Two more tries, within one and a half seconds or so.
+
+    `methods` tells that answers are a method's, JSON objects; a `response_url` answers with any text.
+    """
+
+    def __init__(self, *, methods: bool = True) -> None:
+        super().__init__(max_retry_count=len(_PAUSES_S))
+        self._methods = methods
+
+    async def _can_retry_async(
+        self,
+        *,
+        state: RetryState,
+        request: HttpRequest,
+        response: HttpResponse | None = None,
+        error: Exception | None = None,
+    ) -> bool:
+        del state, request
+        if error is not None:
+            return isinstance(error, _BROKEN)
+        if response is None or response.status_code >= SERVER_ERROR:
+            return response is not None
+        if response.status_code == TOO_MANY:
+            return (pause_of(response.headers) or 0.0) <= LONGEST_S
+        return self._methods and not isinstance(response.body, dict)
+
+    async def prepare_for_next_attempt_async(
+        self,
+        *,
+        state: RetryState,
+        request: HttpRequest,
+        response: HttpResponse | None = None,
+        error: Exception | None = None,
+    ) -> None:
+        """Wait, and ask for another try."""
+        del request, error
+        state.next_attempt_requested = True
+        pause = _PAUSES_S[state.current_attempt] * random.uniform(0.8, 1.2)  # noqa: S311 - a wait is no secret
+        asked = pause_of(response.headers) if response is not None else None
+        await asyncio.sleep(max(pause, asked or 0.0))
+        state.increment_current_attempt()

@@ -15,6 +15,7 @@ import inspect
 import json
 import threading
 from dataclasses import dataclass, field
+from string import Formatter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
@@ -61,6 +62,19 @@ class Context:
     preconditions: Mapping[str, str] = field(default_factory=dict)
 
 
+class _Shown(dict[str, str]):
+    """Arguments as a sentence shows them, each only if the sentence names it; one that was left out by its name."""
+
+    def __init__(self, args: Mapping[str, Any]) -> None:
+        super().__init__()
+        self._args = args
+
+    def __missing__(self, name: str) -> str:
+        if name not in self._args:
+            return f"({name})"
+        return one_line(_text(self._args[name]), _SENTENCE_ARGUMENT)
+
+
 @dataclass(frozen=True, slots=True)
 class Tool:
     """A registered tool.
@@ -93,9 +107,7 @@ class Tool:
 
     def told(self, args: Mapping[str, Any]) -> str:
         """The sentence for these arguments; those that were left out are named."""
-        shown = {each.name: f"({each.name})" for each in self.parameters}
-        shown |= {name: one_line(_text(value), _SENTENCE_ARGUMENT) for name, value in args.items()}
-        return self.sentence.format_map(shown)
+        return self.sentence.format_map(_Shown(args))
 
 
 class Registry:
@@ -132,6 +144,8 @@ class Registry:
         if not sentence and look is None:
             raise ValueError(f"{tools}.{name} needs a sentence, or a look that finds one")
         parameters = parameters_of(function, skip=1)
+        for named in _named(sentence).difference(each.name for each in parameters):
+            raise ValueError(f"{tools}.{name} has no argument {named}, which its sentence names")
         self._tools[tools, name] = Tool(tools, name, function, sentence, parameters, idempotent, look, now, grace_s)
 
     def info(self, tools: str, tool: str) -> ToolInfo | None:
@@ -198,6 +212,11 @@ class Registry:
         self._late.discard(work)
         failed = work.cancelled() or work.exception() is not None
         _log.warning("tool ended late", tools=tool.tools, tool=tool.name, ref=context.ref, failed=failed)
+
+
+def _named(sentence: str) -> set[str]:
+    """The arguments that a template names."""
+    return {name for _, name, _, _ in Formatter().parse(sentence) if name is not None}
 
 
 def _why_not(tool: Tool | None, call: Call) -> str | None:

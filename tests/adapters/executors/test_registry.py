@@ -28,7 +28,8 @@ def _registry(*functions: Callable[..., Any], allowed: list[str] | None = None) 
     names = [function.__name__ for function in functions]
     registry = Registry([f"test.{name}" for name in names] if allowed is None else allowed)
     for name, function in zip(names, functions, strict=True):
-        registry.register("test", name, function, sentence="Greets {name} {times} times.")
+        sentence = "Greets {name} {times} times." if function is greet else "Does it."
+        registry.register("test", name, function, sentence=sentence)
     return registry
 
 
@@ -116,6 +117,12 @@ def test_every_tool_is_told_of() -> None:
     """By a sentence, or by a look that finds one: nobody could say yes to a card that says nothing."""
     with pytest.raises(ValueError, match="needs a sentence"):
         Registry([]).register("test", "greet", greet)
+
+
+def test_a_sentence_names_only_arguments_that_there_are() -> None:
+    """A misspelt one would stand on every card as it is."""
+    with pytest.raises(ValueError, match=r"test\.greet has no argument nmae, which its sentence names"):
+        Registry([]).register("test", "greet", greet, sentence="Greets {nmae}.")
 
 
 def test_a_name_is_registered_once() -> None:

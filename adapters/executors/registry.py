@@ -13,12 +13,11 @@ import concurrent.futures
 import hashlib
 import inspect
 import json
+import logging
 import threading
 from dataclasses import dataclass, field
 from string import Formatter
 from typing import TYPE_CHECKING, Any, TypeVar
-
-import structlog
 
 from adapters.executors.arguments import Parameter, check, parameters_of
 from adapters.executors.output import ERROR_KEPT, capped, storable
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_log = structlog.get_logger(__name__)
+_log = logging.getLogger(__name__)
 
 #: Seconds that a cancelled tool gets to put its things in order.
 CLEANUP_S = 2.0
@@ -205,13 +204,15 @@ class Registry:
         if work.done():
             return
         self._late.add(work)
-        _log.warning("tool runs on", tools=tool.tools, tool=tool.name, ref=context.ref)
+        _log.warning("tool runs on", extra={"tools": tool.tools, "tool": tool.name, "ref": context.ref})
         work.add_done_callback(lambda done: self._ended_late(tool, context, done))
 
     def _ended_late(self, tool: Tool, context: Context, work: asyncio.Future[Any]) -> None:
         self._late.discard(work)
         failed = work.cancelled() or work.exception() is not None
-        _log.warning("tool ended late", tools=tool.tools, tool=tool.name, ref=context.ref, failed=failed)
+        _log.warning(
+            "tool ended late", extra={"tools": tool.tools, "tool": tool.name, "ref": context.ref, "failed": failed}
+        )
 
 
 def _named(sentence: str) -> set[str]:

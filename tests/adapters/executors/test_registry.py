@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from structlog.testing import capture_logs
 
 from adapters.executors.registry import Context, NotAsShown, Registry
 from hitl.errors import InvalidConfirmation
@@ -223,7 +222,7 @@ async def test_an_async_tool_is_cancelled_at_the_limit() -> None:
     assert Ran(Result.TIMED_OUT, error="The tool took longer than 0.05 s. What it had done by then stays done.") == ran
 
 
-async def test_a_threads_late_end_is_waited_for_and_logged() -> None:
+async def test_a_threads_late_end_is_waited_for_and_logged(caplog: pytest.LogCaptureFixture) -> None:
     """A sync tool can't be stopped: the result comes at the limit, its end is heard of in the background."""
     go_on = threading.Event()
 
@@ -231,15 +230,14 @@ async def test_a_threads_late_end_is_waited_for_and_logged() -> None:
         """Takes until it is let go."""
         go_on.wait()
 
-    with capture_logs() as logs:
-        ran = await _run(_registry(hangs), "hangs", limit_s=0.05)
-        before = [entry["event"] for entry in logs]
-        go_on.set()
-        await soon(lambda: len(logs) == 2)
+    ran = await _run(_registry(hangs), "hangs", limit_s=0.05)
+    before = list(caplog.messages)
+    go_on.set()
+    await soon(lambda: len(caplog.messages) == 2)
 
     assert Result.TIMED_OUT == ran.result
     assert ["tool runs on"] == before
-    assert [("tool ended late", False)] == [(entry["event"], entry["failed"]) for entry in logs[1:]]
+    assert [("tool ended late", False)] == [(record.message, vars(record)["failed"]) for record in caplog.records[1:]]
 
 
 async def test_stuck_tools_block_no_other() -> None:

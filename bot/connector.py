@@ -106,7 +106,7 @@ class Connector(abc.ABC):
     async def _run(self) -> None:
         who = await self._until_connected()
         self._trouble, self._connected = None, True
-        _log.info(f"{self._platform}.ready", extra={"bot": who})
+        _log.info(f"{self._platform}.ready", {"bot": who})
         async with asyncio.TaskGroup() as work:
             work.create_task(self.intake.run())
             if self._receiver:
@@ -119,7 +119,7 @@ class Connector(abc.ABC):
                 return await self._connect()
             except (PlatformError, Unavailable) as error:
                 self._trouble = str(error)
-                _log.warning(f"{self._platform}.connecting", extra={"trouble": self._trouble})
+                _log.warning(f"{self._platform}.connecting", {"trouble": self._trouble})
                 asked = error.retry_s if isinstance(error, PlatformError) else None
                 await asyncio.sleep(max(pauses.next(), asked or 0.0))
 

@@ -64,7 +64,7 @@ class Intake:
         try:
             events = await self._store.incoming(_AT_ONCE + len(self._busy) + self._foreign)
         except Unavailable as error:
-            _log.warning("intake.postponed", extra={"why": error.message})
+            _log.warning("intake.postponed", {"why": error.message})
             return
         self._foreign = sum(event.source not in self._handlers for event in events)
         for event in events:
@@ -84,10 +84,10 @@ class Intake:
         except Unavailable as error:
             await self._pause(event, error.message, 1.0)
         except PlatformError as error:
-            _log.warning("intake.failed", extra={"source": event.source, "id": event.id, "why": str(error)})
+            _log.warning("intake.failed", {"source": event.source, "id": event.id, "why": str(error)})
             await self._failed(event, error, _wait_after(event, error) if error.passing else 0.0)
         except Exception as error:  # noqa: BLE001 - it is logged, counted and set aside
-            _log.exception("intake.failed", extra={"source": event.source, "id": event.id})
+            _log.exception("intake.failed", {"source": event.source, "id": event.id})
             await self._failed(event, error, 0.0)
         reach("intake.handled")
 
@@ -98,13 +98,13 @@ class Intake:
         except Unavailable as unavailable:
             return await self._pause(event, unavailable.message, 1.0)
         if aside:
-            _log.error("intake.set_aside", extra={"source": event.source, "id": event.id})
+            _log.error("intake.set_aside", {"source": event.source, "id": event.id})
         else:
             await asyncio.sleep(wait_s)
         return None
 
     async def _pause(self, event: Incoming, why: str, seconds: float) -> None:
-        _log.warning("intake.postponed", extra={"source": event.source, "id": event.id, "why": why})
+        _log.warning("intake.postponed", {"source": event.source, "id": event.id, "why": why})
         await asyncio.sleep(seconds)
 
     async def _wait(self) -> None:

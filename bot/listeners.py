@@ -32,4 +32,4 @@ class Listeners:
             try:
                 listener.changed(call)
             except Exception:  # noqa: BLE001 - said above
-                _log.exception("listener.failed", extra={"listener": type(listener).__name__, "ref": call.ref})
+                _log.exception("listener.failed", {"listener": type(listener).__name__, "ref": call.ref})

@@ -1,13 +1,14 @@
 """The service's log: one line an event on stderr, `name=value` for each fact, secrets masked.
 
-Everything logs by the standard library, `extra` holding an event's facts, so that the libraries' lines come out
-the same way.
+Everything logs by the standard library, an event's name as the message and its facts as a mapping for argument, so
+that the libraries' lines come out the same way, and no fact can clash with what every record has.
 """
 
 from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,6 @@ from hitl.redaction import mask
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: What every record has; all else in it is an event's own.
-_COMMON = frozenset({*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"})
 #: Ours tell what they do, libraries only what is wrong.
 _OURS = ("adapters", "bot")
 
@@ -48,7 +47,8 @@ class Line(logging.Formatter):
         yield "event", record.getMessage()
         if record.name.partition(".")[0] not in _OURS:
             yield "logger", record.name
-        yield from ((name, value) for name, value in vars(record).items() if name not in _COMMON)
+        elif isinstance(record.args, Mapping):
+            yield from record.args.items()
         if record.exc_info:
             yield "exception", self.formatException(record.exc_info)
 

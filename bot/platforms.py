@@ -115,7 +115,7 @@ class Platforms:
             await serving
 
         parts.push_async_callback(stop)
-        _log.info("http.ready", extra={"host": self._settings.http.host, "port": server.port})
+        _log.info("http.ready", {"host": self._settings.http.host, "port": server.port})
 
 
 def _module(platform: str) -> ModuleType:

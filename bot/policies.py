@@ -159,7 +159,7 @@ class Policies:
     async def _record(self, event: str, **more: str) -> None:
         """On the service's own record; a store in trouble is told elsewhere, and the log has it in any case."""
         told = {"name": self._name, "from": self._document.origin, "digest": self._policy.digest, **more}
-        _log.log(40 if more else 20, f"policy.{event.removeprefix('policy_')}", extra={**told})
+        _log.log(40 if more else 20, f"policy.{event.removeprefix('policy_')}", told)
         if self._store is None:
             return
         with contextlib.suppress(Unavailable):

@@ -68,7 +68,7 @@ async def _start(settings: Settings, parts: contextlib.AsyncExitStack) -> None:
     await platforms.start(parts)
     await socket.start()
     terms = {"stage": settings.stage, "mode": settings.mode.value, "policy": policies.name}
-    _log.info("service.ready", extra={"socket": str(socket.path), "state": str(settings.folder("state")), **terms})
+    _log.info("service.ready", {"socket": str(socket.path), "state": str(settings.folder("state")), **terms})
 
 
 def _reload_on_hangup(policies: Policies, parts: contextlib.AsyncExitStack) -> None:

@@ -137,13 +137,11 @@ class Service:
             except Unavailable as error:
                 _log.error(
                     "result.not_recorded",
-                    extra={"ref": lease.call.ref, "result": ran.result.value, "why": error.message},
+                    {"ref": lease.call.ref, "result": ran.result.value, "why": error.message},
                 )
                 await asyncio.sleep(min(2.0**attempt / 10, 5.0))
             except SaysoError as error:
-                _log.error(
-                    "result.refused", extra={"ref": lease.call.ref, "result": ran.result.value, "why": error.message}
-                )
+                _log.error("result.refused", {"ref": lease.call.ref, "result": ran.result.value, "why": error.message})
                 return
             else:
                 return
@@ -159,7 +157,7 @@ class Service:
             try:
                 taken = await self.delivery.take(self._sending)
             except Unavailable as error:
-                _log.warning("outbox.postponed", extra={"why": error.message})
+                _log.warning("outbox.postponed", {"why": error.message})
                 taken = ()
             for sending in taken:
                 self._sending.add(sending.post.route)
@@ -172,7 +170,7 @@ class Service:
         try:
             await self.delivery.send(sending)
         except Unavailable as error:
-            _log.warning("outbox.not_recorded", extra={"ref": sending.post.ref, "why": error.message})
+            _log.warning("outbox.not_recorded", {"ref": sending.post.ref, "why": error.message})
         finally:
             self._sending.discard(sending.post.route)
             self._outbox.set()

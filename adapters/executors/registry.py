@@ -204,15 +204,13 @@ class Registry:
         if work.done():
             return
         self._late.add(work)
-        _log.warning("tool runs on", extra={"tools": tool.tools, "tool": tool.name, "ref": context.ref})
+        _log.warning("tool runs on", {"tools": tool.tools, "tool": tool.name, "ref": context.ref})
         work.add_done_callback(lambda done: self._ended_late(tool, context, done))
 
     def _ended_late(self, tool: Tool, context: Context, work: asyncio.Future[Any]) -> None:
         self._late.discard(work)
         failed = work.cancelled() or work.exception() is not None
-        _log.warning(
-            "tool ended late", extra={"tools": tool.tools, "tool": tool.name, "ref": context.ref, "failed": failed}
-        )
+        _log.warning("tool ended late", {"tools": tool.tools, "tool": tool.name, "ref": context.ref, "failed": failed})
 
 
 def _named(sentence: str) -> set[str]:

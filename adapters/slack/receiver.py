@@ -200,11 +200,11 @@ class _Line:
         request = AsyncBoltRequest(mode="socket_mode", body=envelope.get("payload") or {})
         response = await self._app.async_dispatch(request)
         if response.status != _OK:
-            _log.warning("slack.not_acknowledged", extra={"type": envelope.get("type"), "status": response.status})
+            _log.warning("slack.not_acknowledged", {"type": envelope.get("type"), "status": response.status})
         return bool(response.status == _OK)
 
     async def _pause(self, why: str, seconds: float = 0.0) -> None:
         self.trouble = why
-        _log.warning("slack.connecting", extra={"trouble": why})
+        _log.warning("slack.connecting", {"trouble": why})
         # Not all at once: many lose their connection at the same moment.
         await asyncio.sleep(max(seconds, self._pauses.next()) * random.uniform(0.8, 1.2))  # noqa: S311 - a wait is no secret

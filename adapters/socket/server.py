@@ -113,7 +113,7 @@ class SocketServer:
         except SaysoError as error:
             return _refusal(error), False
         except (TypeError, ValueError, KeyError, OSError):
-            _log.exception("socket.request_failed", extra={"identity": operations.identity})
+            _log.exception("socket.request_failed", {"identity": operations.identity})
             return _refusal(Failed(say("reach.failed"))), False
 
     async def _converse(self, identity: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

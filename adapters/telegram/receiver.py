@@ -118,7 +118,7 @@ class Poller:
 
     async def _pause(self, why: str, seconds: float = 0.0) -> None:
         self.trouble = why
-        _log.warning("telegram.polling", extra={"trouble": why})
+        _log.warning("telegram.polling", {"trouble": why})
         await asyncio.sleep(max(seconds, self._pauses.next()))
 
 

@@ -12,7 +12,7 @@ from bot.logs import Line
 def line(message: str, *, logger: str = "bot.service", exc_info: Any = None, **facts: object) -> str:
     """The line of an event at the epoch."""
     record = logging.makeLogRecord(
-        {"name": logger, "levelname": "WARNING", "msg": message, "created": 0.0, "exc_info": exc_info, **facts}
+        {"name": logger, "levelname": "WARNING", "msg": message, "args": facts, "created": 0.0, "exc_info": exc_info}
     )
     return Line().format(record)
 

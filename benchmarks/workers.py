@@ -27,6 +27,11 @@ _QUIET_WITHIN_S = 20.0
 _LONGEST_S = 280.0
 
 
+def _inherited() -> dict[str, str]:
+    """This process's environment, but that bytecode is kept, as it is of whatever was installed."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
 class WorkerFailedError(Exception):
     """A worker ended without a measurement; the message is what it said last."""
 
@@ -48,7 +53,7 @@ class Workers:
         done = subprocess.run(
             [self.python, "-m", f"benchmarks.{module}", *map(str, args)],
             cwd=ROOT,
-            env={**os.environ, **(self.environment or {}), STARTED: str(started)},
+            env={**_inherited(), **(self.environment or {}), STARTED: str(started)},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import abc
 import asyncio
+import logging
 from typing import TYPE_CHECKING, Protocol
-
-import structlog
 
 from bot.intake import Intake
 from bot.settings import SettingsError
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     #: Handles what was heard, and marks the event (source and id) as done.
     Hear: TypeAlias = Callable[[Heard, tuple[str, str]], Awaitable[None]]
 
-_log = structlog.get_logger()
+_log = logging.getLogger(__name__)
 
 
 class Receiver(Protocol):
@@ -107,7 +106,7 @@ class Connector(abc.ABC):
     async def _run(self) -> None:
         who = await self._until_connected()
         self._trouble, self._connected = None, True
-        _log.info(f"{self._platform}.ready", bot=who)
+        _log.info(f"{self._platform}.ready", {"bot": who})
         async with asyncio.TaskGroup() as work:
             work.create_task(self.intake.run())
             if self._receiver:
@@ -120,7 +119,7 @@ class Connector(abc.ABC):
                 return await self._connect()
             except (PlatformError, Unavailable) as error:
                 self._trouble = str(error)
-                _log.warning(f"{self._platform}.connecting", trouble=self._trouble)
+                _log.warning(f"{self._platform}.connecting", {"trouble": self._trouble})
                 asked = error.retry_s if isinstance(error, PlatformError) else None
                 await asyncio.sleep(max(pauses.next(), asked or 0.0))
 

@@ -6,9 +6,8 @@ Nothing is held for a call. A late or dead timer costs punctuality, never safety
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import TYPE_CHECKING
-
-import structlog
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 _BATCH = 500
 _SOONEST_S = 0.001
 _AFTER_TROUBLE_S = 1.0
-_log = structlog.get_logger()
+_log = logging.getLogger(__name__)
 
 
 class Expiry:

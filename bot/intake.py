@@ -6,10 +6,9 @@ Conversations don't wait for one another: one that Telegram slows down, or whose
 from __future__ import annotations
 
 import asyncio
+import logging
 from functools import partial
 from typing import TYPE_CHECKING
-
-import structlog
 
 from hitl.errors import Unavailable
 from hitl.faults import reach
@@ -27,7 +26,7 @@ _AT_ONCE = 100
 #: How long a stop waits for events under way; what isn't done by then is done at the next start.
 _STOP_WITHIN_S = 2.0
 _LONGEST_WAIT_S = 60.0
-_log = structlog.get_logger()
+_log = logging.getLogger(__name__)
 
 
 class Intake:
@@ -65,7 +64,7 @@ class Intake:
         try:
             events = await self._store.incoming(_AT_ONCE + len(self._busy) + self._foreign)
         except Unavailable as error:
-            _log.warning("intake.postponed", why=error.message)
+            _log.warning("intake.postponed", {"why": error.message})
             return
         self._foreign = sum(event.source not in self._handlers for event in events)
         for event in events:
@@ -85,10 +84,10 @@ class Intake:
         except Unavailable as error:
             await self._pause(event, error.message, 1.0)
         except PlatformError as error:
-            _log.warning("intake.failed", source=event.source, id=event.id, why=str(error))
+            _log.warning("intake.failed", {"source": event.source, "id": event.id, "why": str(error)})
             await self._failed(event, error, _wait_after(event, error) if error.passing else 0.0)
         except Exception as error:  # noqa: BLE001 - it is logged, counted and set aside
-            _log.exception("intake.failed", source=event.source, id=event.id)
+            _log.exception("intake.failed", {"source": event.source, "id": event.id})
             await self._failed(event, error, 0.0)
         reach("intake.handled")
 
@@ -99,13 +98,13 @@ class Intake:
         except Unavailable as unavailable:
             return await self._pause(event, unavailable.message, 1.0)
         if aside:
-            _log.error("intake.set_aside", source=event.source, id=event.id)
+            _log.error("intake.set_aside", {"source": event.source, "id": event.id})
         else:
             await asyncio.sleep(wait_s)
         return None
 
     async def _pause(self, event: Incoming, why: str, seconds: float) -> None:
-        _log.warning("intake.postponed", source=event.source, id=event.id, why=why)
+        _log.warning("intake.postponed", {"source": event.source, "id": event.id, "why": why})
         await asyncio.sleep(seconds)
 
     async def _wait(self) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
-
-import structlog
 
 if TYPE_CHECKING:
     from hitl.model import Call
     from hitl.ports import Observer
 
-_log = structlog.get_logger()
+_log = logging.getLogger(__name__)
 
 
 class Listeners:
@@ -33,4 +32,4 @@ class Listeners:
             try:
                 listener.changed(call)
             except Exception:  # noqa: BLE001 - said above
-                _log.exception("listener.failed", listener=type(listener).__name__, ref=call.ref)
+                _log.exception("listener.failed", {"listener": type(listener).__name__, "ref": call.ref})

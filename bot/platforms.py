@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import logging
 from typing import TYPE_CHECKING
-
-import structlog
 
 from bot.settings import SettingsError
 from hitl.errors import Unavailable
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from hitl.ports import Chat
     from hitl.tokens import Keyring
 
-_log = structlog.get_logger()
+_log = logging.getLogger(__name__)
 
 
 class Platforms:
@@ -116,7 +115,7 @@ class Platforms:
             await serving
 
         parts.push_async_callback(stop)
-        _log.info("http.ready", host=self._settings.http.host, port=server.port)
+        _log.info("http.ready", {"host": self._settings.http.host, "port": server.port})
 
 
 def _module(platform: str) -> ModuleType:

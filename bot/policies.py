@@ -9,9 +9,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib
+import logging
 from typing import TYPE_CHECKING
-
-import structlog
 
 from adapters.policies import FolderSource
 from bot.settings import SettingsError
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from hitl.policy import Policy
     from hitl.ports import Paths, Resolver, Store
 
-_log = structlog.get_logger()
+_log = logging.getLogger(__name__)
 #: How often the document is looked at. A change counts once two looks in a row saw the same text: half a file doesn't.
 LOOK_EVERY_S = 1.0
 #: What the engine imports when it first needs it, by the name that it is installed under.
@@ -160,7 +159,7 @@ class Policies:
     async def _record(self, event: str, **more: str) -> None:
         """On the service's own record; a store in trouble is told elsewhere, and the log has it in any case."""
         told = {"name": self._name, "from": self._document.origin, "digest": self._policy.digest, **more}
-        _log.log(40 if more else 20, f"policy.{event.removeprefix('policy_')}", **told)
+        _log.log(40 if more else 20, f"policy.{event.removeprefix('policy_')}", told)
         if self._store is None:
             return
         with contextlib.suppress(Unavailable):

@@ -6,30 +6,26 @@ import asyncio
 import contextlib
 import logging
 import signal
-import sys
 from typing import TYPE_CHECKING
 
-import structlog
-
 from adapters.socket.server import SocketServer
+from bot import logs
 from bot.compose import compose, policy_library
 from bot.console import Console
 from bot.platforms import Platforms
 from bot.policies import Policies
-from hitl.redaction import mask
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, MutableMapping
-    from typing import Any
+    from collections.abc import Callable
 
     from bot.settings import Settings
 
-_log = structlog.get_logger()
+_log = logging.getLogger(__name__)
 
 
 async def serve(settings: Settings) -> None:
     """Run until SIGTERM or SIGINT. Raises hitl.errors.Unavailable or SettingsError where it can't start."""
-    configure_logging()
+    logs.configure()
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -72,7 +68,7 @@ async def _start(settings: Settings, parts: contextlib.AsyncExitStack) -> None:
     await platforms.start(parts)
     await socket.start()
     terms = {"stage": settings.stage, "mode": settings.mode.value, "policy": policies.name}
-    _log.info("service.ready", socket=str(socket.path), state=str(settings.folder("state")), **terms)
+    _log.info("service.ready", {"socket": str(socket.path), "state": str(settings.folder("state")), **terms})
 
 
 def _reload_on_hangup(policies: Policies, parts: contextlib.AsyncExitStack) -> None:
@@ -87,34 +83,3 @@ def _reload_on_hangup(policies: Policies, parts: contextlib.AsyncExitStack) -> N
 
     loop.add_signal_handler(signal.SIGHUP, reload)
     parts.callback(loop.remove_signal_handler, signal.SIGHUP)
-
-
-def configure_logging() -> None:
-    """Structured lines on stderr, every value masked."""
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            _masked,
-            structlog.processors.KeyValueRenderer(key_order=["timestamp", "level", "event"]),
-        ],
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-    )
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_MaskedFormatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
-    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
-
-
-class _MaskedFormatter(logging.Formatter):
-    """Lines of libraries that log by the standard library, masked whole, tracebacks too."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """One line, or a line and its traceback."""
-        return mask(super().format(record))
-
-
-def _masked(logger: object, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    del logger, method
-    return {name: mask(value) if isinstance(value, str) else value for name, value in event.items()}

@@ -7,9 +7,8 @@ a surface can't forget to run what it got approved.
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import TYPE_CHECKING, Any, TypeVar
-
-import structlog
 
 from bot.expiry import Expiry
 from bot.listeners import Listeners
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from hitl.ports import Chat
 
 T = TypeVar("T")
-_log = structlog.get_logger()
+_log = logging.getLogger(__name__)
 _STOP_WITHIN_S = 35.0
 _TRIES_TO_RECORD = 10
 
@@ -136,10 +135,13 @@ class Service:
             try:
                 await self.gate.finish_own(lease, ran)
             except Unavailable as error:
-                _log.error("result.not_recorded", ref=lease.call.ref, result=ran.result.value, why=error.message)
+                _log.error(
+                    "result.not_recorded",
+                    {"ref": lease.call.ref, "result": ran.result.value, "why": error.message},
+                )
                 await asyncio.sleep(min(2.0**attempt / 10, 5.0))
             except SaysoError as error:
-                _log.error("result.refused", ref=lease.call.ref, result=ran.result.value, why=error.message)
+                _log.error("result.refused", {"ref": lease.call.ref, "result": ran.result.value, "why": error.message})
                 return
             else:
                 return
@@ -155,7 +157,7 @@ class Service:
             try:
                 taken = await self.delivery.take(self._sending)
             except Unavailable as error:
-                _log.warning("outbox.postponed", why=error.message)
+                _log.warning("outbox.postponed", {"why": error.message})
                 taken = ()
             for sending in taken:
                 self._sending.add(sending.post.route)
@@ -168,7 +170,7 @@ class Service:
         try:
             await self.delivery.send(sending)
         except Unavailable as error:
-            _log.warning("outbox.not_recorded", ref=sending.post.ref, why=error.message)
+            _log.warning("outbox.not_recorded", {"ref": sending.post.ref, "why": error.message})
         finally:
             self._sending.discard(sending.post.route)
             self._outbox.set()

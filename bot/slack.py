@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import aiohttp
-import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack import webhook
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from hitl.ports import Store
     from hitl.tokens import Keyring
 
-_log = structlog.get_logger()
+_log = logging.getLogger(__name__)
 EMAIL = "email:"
 #: Whose lines may hold bodies, and addresses with tickets in them; what matters is said here.
 _TALKATIVE = ("slack_bolt", "slack_sdk")
@@ -133,7 +132,7 @@ class Slack(Connector):
         except PlatformError as error:
             if error.passing:
                 raise
-            _log.warning("slack.nobody_known", user=user, why=str(error))
+            _log.warning("slack.nobody_known", {"user": user, "why": str(error)})
             return None
 
     async def _takes_part(self, thread: str) -> bool:

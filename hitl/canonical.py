@@ -30,8 +30,33 @@ def canonical(value: object, *, at: str = "") -> bytes:
     NaN and infinities, integers beyond 2^53 (also as floats), lone surrogates, keys that aren't strings, other
     types, and nesting deeper than 100.
     """
+    if _is_plain(value):
+        return _spelled(value).encode()
     _check(value, at, 0)
     return rfc8785.dumps(value)  # type: ignore[arg-type]
+
+
+#: What RFC 8785 says of plain objects, written by the standard library's encoder in C.
+_spelled = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode
+
+
+def _is_plain(value: object) -> bool:
+    """Whether it is a flat object of ASCII text, exact integers, truth values and nulls, under ASCII keys.
+
+    Of those the C encoder writes what RFC 8785 asks for, at a fifth of the cost: the two differ in how they sort
+    keys and escape text beyond ASCII, and in how they spell floats.
+    """
+    return type(value) is dict and all(_is_ascii(key) and _is_plain_value(item) for key, item in value.items())
+
+
+def _is_ascii(value: object) -> bool:
+    return type(value) is str and value.isascii()
+
+
+def _is_plain_value(value: object) -> bool:
+    if type(value) is int:
+        return -EXACT_INTEGER < value < EXACT_INTEGER
+    return _is_ascii(value) or value is None or type(value) is bool
 
 
 def digest_of(

@@ -224,20 +224,20 @@ class Gate:
         asked = Entry(call.ref, "asked", ask.requester, recorded(call))
         if verdict.action is Action.DENY:
             why = verdict.message or verdict.why
-            ended = self._decided(advance(call, Event.DENY), f"policy:{verdict.policy}", now, why)
+            ended = self._decided(call, Event.DENY, f"policy:{verdict.policy}", now, why)
             return Change(ended, entries=(asked, _entry(ended, "denied", "policy")))
         if verdict.action is Action.ALLOW:
             return self._allowed(call, asked, now)
-        parked = advance(call, Event.REQUEST_CONFIRMATION).evolve(due_at=call.deadline)
+        parked = advance(call, Event.REQUEST_CONFIRMATION, due_at=call.deadline)
         nobody = self._unreachable(parked)
         if nobody is None:
             posts = tuple(Post(call.ref, route, PostKind.CARD) for route in call.routes)
             return Change(parked, entries=(asked,), posts=posts)
-        ended = self._decided(advance(parked, Event.UNDELIVERABLE), "service", now, nobody).evolve(error=nobody)
+        ended = self._decided(parked, Event.UNDELIVERABLE, "service", now, nobody, error=nobody)
         return Change(ended, entries=(asked, _entry(ended, "undeliverable", "service", why=nobody)))
 
     def _allowed(self, call: Call, asked: Entry, now: datetime) -> Change:
-        allowed = self._decided(advance(call, Event.ALLOW), f"policy:{call.verdict.policy}", now)
+        allowed = self._decided(call, Event.ALLOW, f"policy:{call.verdict.policy}", now)
         ready = self._ready(allowed, now)
         unasked = call.verdict.reason if call.verdict.reason in UNASKED else None
         entry = _entry(ready, "allowed", "policy", claimed_by=_claimant(ready), unasked=unasked)
@@ -405,7 +405,7 @@ class Gate:
 
         def seal(now: datetime) -> Change:
             vote = self._sealed_vote(reply, call, principal, now, approve=True, reason=reason)
-            decided = self._decided(advance(call, Event.APPROVE), principal, now, reason)
+            decided = self._decided(call, Event.APPROVE, principal, now, reason)
             policies = {"policy_asked": call.verdict.policy, "policy_now": verdict.policy}
             ended = _refused(decided, unfit, now) if unfit else self._ready(decided, now)
             taken = {"claimed_by": _claimant(ended)}
@@ -472,7 +472,7 @@ class Gate:
 
         def seal(now: datetime) -> Change:
             vote = self._sealed_vote(reply, call, principal, now, approve=False, reason=reason)
-            ended = self._decided(advance(call, Event.REJECT), principal, now, reason)
+            ended = self._decided(call, Event.REJECT, principal, now, reason)
             entry = _entry(ended, "rejected", principal, **_how(reply), reason=reason)
             return Change(ended, (vote,), (entry,), edits(ended), handled=reply.event)
 
@@ -487,7 +487,7 @@ class Gate:
         why = verdict.message or verdict.why
 
         def seal(now: datetime) -> Change:
-            ended = self._decided(advance(call, Event.DENY), f"policy:{verdict.policy}", now, why)
+            ended = self._decided(call, Event.DENY, f"policy:{verdict.policy}", now, why)
             entry = _entry(ended, "denied", "policy", **_how(reply), why=why)
             return Change(ended, entries=(entry,), posts=edits(ended), handled=reply.event)
 
@@ -559,7 +559,7 @@ class Gate:
                 raise too_late(call)
 
             def seal(now: datetime, call: Call = call) -> Change:
-                ended = self._decided(advance(call, event), by, now, why).evolve(error=why)
+                ended = self._decided(call, event, by, now, why, error=why)
                 return Change(ended, entries=(_entry(ended, ended.status, by, why=why),), posts=edits(ended))
 
             if ended := await self._swap(call, seal):
@@ -583,17 +583,17 @@ class Gate:
 
     def _overdue(self, call: Call, now: datetime, *, unseen: bool) -> Call:
         if call.state is State.AWAITING:
-            expired = self._decided(advance(call, Event.EXPIRE), "service", now)
-            return expired.evolve(error=say("outcome.expired.unseen") if unseen else None)
+            error = say("outcome.expired.unseen") if unseen else None
+            return self._decided(call, Event.EXPIRE, "service", now, error=error)
         if call.claim is None:
-            return _finished(advance(call, Event.LAPSE, result=Result.LAPSED), now)
-        return _finished(advance(call, Event.FAIL, result=Result.UNKNOWN), now)
+            return _finished(call, Event.LAPSE, Result.LAPSED, now)
+        return _finished(call, Event.FAIL, Result.UNKNOWN, now)
 
     async def orphaned(self, call: Call) -> Call | None:
         """End a claimed call whose claimant is known to be dead, without waiting for its lease: `unknown`."""
 
         def seal(now: datetime) -> Change:
-            ended = _finished(advance(call, Event.FAIL, result=Result.UNKNOWN), now)
+            ended = _finished(call, Event.FAIL, Result.UNKNOWN, now)
             return Change(ended, entries=(_entry(ended, "unknown", "service"),), posts=edits(ended))
 
         return await self._swap(call, seal, overdue=None)
@@ -621,7 +621,7 @@ class Gate:
 
         def released(call: Call, now: datetime) -> Call:
             leased = self._leased(call, owner, "", now)
-            return _finished(advance(leased, Event.COMPLETE, result=Result.RELEASED), now)
+            return _finished(leased, Event.COMPLETE, Result.RELEASED, now)
 
         call = await self._known(target)
         for _ in range(_TRIES):
@@ -722,9 +722,11 @@ class Gate:
 
     # -- shared ---------------------------------------------------------------------------------------------
 
-    def _decided(self, call: Call, by: str, now: datetime, reason: str | None = None) -> Call:
-        """The call with its decision on it, sealed; whoever ends or runs it next sets `due_at`."""
-        decided = call.evolve(decided_at=now, decided_by=by, reason=reason, due_at=None)
+    def _decided(
+        self, call: Call, event: Event, by: str, now: datetime, reason: str | None = None, *, error: str | None = None
+    ) -> Call:
+        """The call with its decision on it, sealed; whoever runs it next sets `due_at`."""
+        decided = advance(call, event, decided_at=now, decided_by=by, reason=reason, error=error, due_at=None)
         return decided.evolve(decision_mac=self.keys.seal(Purpose.DECISION, seals.decision_bytes(decided)))
 
     def _ready(self, decided: Call, now: datetime) -> Call:
@@ -736,7 +738,7 @@ class Gate:
     def _leased(self, call: Call, owner: str, secret: str, now: datetime) -> Call:
         limit_s = call.verdict.execution_s if call.runs is Runs.SERVICE else self.limits.caller_execution_s
         until = now + timedelta(seconds=limit_s + self.limits.lease_grace_s)
-        return advance(call, Event.CLAIM).evolve(claim=Claim(owner, secret, until), due_at=until)
+        return advance(call, Event.CLAIM, claim=Claim(owner, secret, until), due_at=until)
 
     def _lease_of(self, call: Call) -> Lease | None:
         return Lease(call, self.owner, call.claim.until) if call.claim and call.state is State.EXECUTING else None
@@ -838,11 +840,11 @@ def _unfit_error(call: Call, why: str) -> SaysoError:
 
 
 def _refused(call: Call, why: str, now: datetime) -> Call:
-    return _finished(advance(call, Event.REFUSE, result=Result.REFUSED), now).evolve(error=why)
+    return _finished(call, Event.REFUSE, Result.REFUSED, now, error=why)
 
 
-def _finished(call: Call, now: datetime) -> Call:
-    return call.evolve(finished_at=now, due_at=None)
+def _finished(call: Call, event: Event, result: Result, now: datetime, **told: Any) -> Call:
+    return advance(call, event, result=result, finished_at=now, due_at=None, **told)
 
 
 def _reported(call: Call, ran: Ran, now: datetime) -> Call:
@@ -853,8 +855,8 @@ def _reported(call: Call, ran: Ran, now: datetime) -> Call:
         event = Event.REFUSE
     else:
         event = Event.COMPLETE if ran.result in {Result.SUCCEEDED, Result.RELEASED} else Event.FAIL
-    ended = advance(call, event, result=ran.result, started=ran.result is not Result.REFUSED)
-    return _finished(ended, now).evolve(output=ran.output, error=ran.error)
+    started = ran.result is not Result.REFUSED
+    return _finished(call, event, ran.result, now, started=started, output=ran.output, error=ran.error)
 
 
 def edits(call: Call) -> tuple[Post, ...]:

@@ -160,8 +160,10 @@ def destination(subject: Subject, event: Event) -> State | None:
     return State(row[0])
 
 
-def advance(call: Call, event: Event, *, result: Result | None = None, started: bool | None = None) -> Call:
-    """The call after the event, its version one higher; the caller adds who, when and why.
+def advance(
+    call: Call, event: Event, *, result: Result | None = None, started: bool | None = None, **told: Any
+) -> Call:
+    """The call after the event, its version one higher, with what is `told` beside it: who, when and why.
 
     `result` is how the run ended, for events that end one. `started` says whether the tool may have done
     something; by default a claimed call's may have. Raises IllegalTransition, naming both states, for anything
@@ -179,6 +181,7 @@ def advance(call: Call, event: Event, *, result: Result | None = None, started: 
         decision=_DECISIONS.get(event, call.decision),
         result=result or call.result,
         archived=call.archived or event is Event.RESET,
+        **told,
     )
 
 

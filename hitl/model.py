@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from datetime import datetime
 
 
@@ -267,11 +267,15 @@ class Call:
 
     def evolve(self, **changes: Any) -> Call:
         """A copy with some fields changed; the version is the caller's to move."""
-        return self.from_fields({**self.__dict__, **changes})
+        call = object.__new__(Call)
+        fields = call.__dict__
+        fields.update(self.__dict__)
+        fields.update(changes)
+        return call
 
     @classmethod
-    def from_fields(cls, fields: Mapping[str, Any]) -> Self:
-        """A call from all of its fields by name: a tenth of what 45 checked assignments cost on every change."""
+    def from_fields(cls, fields: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> Self:
+        """A call from all of its fields by name: less than half of what 45 checked assignments cost."""
         call = object.__new__(cls)
         call.__dict__.update(fields)
         return call

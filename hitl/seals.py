@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from hitl.tokens import Keyring, Purpose, frame
@@ -48,6 +49,7 @@ def row_bytes(call: Call) -> bytes:
     )
 
 
+@lru_cache(maxsize=1024)
 def _verdict_parts(verdict: Verdict) -> tuple[str | bytes | None, ...]:
     return (
         verdict.action.value,

@@ -27,6 +27,9 @@ CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _LOOKALIKES = str.maketrans("ILO", "110")
 SHORT_LENGTH = 6
 _MIN_KEY_BYTES = 32
+#: A row is framed twice on its way to a run, forty parts each time: short lengths are spelled once.
+_TABLED = 256
+_LENGTHS = tuple(b"%d:" % length for length in range(_TABLED))
 
 
 class Purpose(StrEnum):
@@ -42,12 +45,14 @@ class Purpose(StrEnum):
 def frame(parts: Iterable[str | bytes | None]) -> bytes:
     """Parts joined so that no two lists of parts give the same bytes: each with its length before it."""
     framed: list[bytes] = []
+    add = framed.append
     for part in parts:
         if part is None:
-            framed.append(b"0-")
+            add(b"0-")
             continue
         raw = part.encode() if isinstance(part, str) else part
-        framed += (b"%d:" % len(raw), raw)
+        add(_LENGTHS[len(raw)] if len(raw) < _TABLED else b"%d:" % len(raw))
+        add(raw)
     return b"".join(framed)
 
 

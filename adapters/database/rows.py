@@ -12,6 +12,7 @@ from functools import lru_cache
 from json import JSONEncoder
 from typing import TYPE_CHECKING, Any
 
+from adapters.database.statements import FIXED
 from hitl.model import (
     Action,
     Call,
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 _json = JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode
 
 _NO_ITEMS = "[]"
+#: The first twenty of `statements.FIXED` bear the names of a call's fields.
+_ASKED = tuple(name.strip('"') for name in FIXED[:20])
 _STATES = {state.value: state for state in State}
 _DECISIONS: dict[str | None, Decision | None] = {None: None, **{each.value: each for each in Decision}}
 _RESULTS: dict[str | None, Result | None] = {None: None, **{each.value: each for each in Result}}
@@ -81,52 +84,36 @@ def args_of(call: Call) -> bytes:
 def call_of(row: Sequence[Any]) -> Call:
     """The call of a row of `statements.CALL`."""
     asked, ruled, agreed, moved, args = row[:20], row[20:28], row[28:33], row[33:49], row[49]
-    ref, short, digest, tools, tool, executor, definition, cwd, preconditions, sentence, preview, notes = asked[:12]
     approvers, routes, created_at, deadline, row_mac = agreed
     state, version, decision, decided_at, decided_by, reason, decision_mac = moved[:7]
     owner, secret_hash, until, result, finished_at, due_at, archived, error, output = moved[7:]
-    note, requester, agent, session, origin, runs, key, previous = asked[12:]
-    values: tuple[Any, ...] = (
-        *(ref, short, digest, tools, tool, args, executor, definition, cwd, _pairs(preconditions)),
-        *(
-            sentence,
-            preview,
-            _strings(notes),
-            note,
-            requester,
-            agent,
-            session,
-            origin,
-            _RUNS[runs],
-            key,
-            previous,
-        ),
-        *(
-            _verdict(*ruled),
-            _strings(approvers),
-            _strings(routes),
-            moment(created_at),
-            moment(deadline),
-            row_mac,
-        ),
-        *(
-            _STATES[state],
-            version,
-            _DECISIONS[decision],
-            _moment(decided_at),
-            decided_by,
-            reason,
-            decision_mac,
-        ),
-        *(
-            None if owner is None else Claim(owner, secret_hash, moment(until)),
-            _RESULTS[result],
-            output,
-            error,
-        ),
-        *(_moment(finished_at), _moment(due_at), bool(archived)),
+    call = Call.from_fields(zip(_ASKED, asked, strict=True))
+    return call.evolve(
+        args=args,
+        preconditions=_pairs(asked[8]),
+        notes=_strings(asked[11]),
+        runs=_RUNS[asked[17]],
+        verdict=_verdict(*ruled),
+        approvers=_strings(approvers),
+        routes=_strings(routes),
+        created_at=moment(created_at),
+        deadline=moment(deadline),
+        row_mac=row_mac,
+        state=_STATES[state],
+        version=version,
+        decision=_DECISIONS[decision],
+        decided_at=_moment(decided_at),
+        decided_by=decided_by,
+        reason=reason,
+        decision_mac=decision_mac,
+        claim=None if owner is None else Claim(owner, secret_hash, moment(until)),
+        result=_RESULTS[result],
+        output=output,
+        error=error,
+        finished_at=_moment(finished_at),
+        due_at=_moment(due_at),
+        archived=bool(archived),
     )
-    return Call(*values)
 
 
 @lru_cache(maxsize=1024)

@@ -236,8 +236,9 @@ class SqliteStore:
         await self._writer.submit(keep)
 
     def _read(self, statement: str, *values: object) -> list[Any]:
+        connection = self._writer.lends or self._reader
         try:
-            return self._reader.execute(statement, values).fetchall()
+            return connection.execute(statement, values).fetchall()
         except sqlite3.Error as error:
             raise unavailable(error, self._writer.database) from error
 

@@ -23,19 +23,23 @@ if TYPE_CHECKING:
 #: What SQLite says of which constraint -> what the port says.
 _TAKEN = {"calls.short": ShortTakenError, "calls.requester, calls.key": KeyTakenError}
 _SALT_BYTES = 16
+#: A call's ref -> where its chain ends: the last line's place and hash.
+_Ends = dict[str, tuple[int, str]]
 _LATER = {PostKind.EDIT: sql.QUEUE_EDIT, PostKind.NOTICE: sql.QUEUE_NOTICE}
 
 
 def write(unit: Unit, connection: sqlite3.Connection, now: datetime) -> Change | None:
     """Write the unit as of now; None, and nothing written, where its condition doesn't hold."""
     change = unit.seal(now)
-    entries = change.entries
+    entries, ends = change.entries, _Ends()
     if unit.expect is not None:
         if not _swap(connection, unit.expect, change.call, now):
             return None
     elif change.call is not None:
         entries = _begin(connection, change.call, entries)
-    _add(connection, change, entries, now)
+        ends[change.call.ref] = 0, FIRST
+    _record(connection, entries, ends, now)
+    _add(connection, change, now)
     return change
 
 
@@ -68,10 +72,9 @@ def _explain(error: sqlite3.IntegrityError) -> NoReturn:
     raise taken(str(error)) from error
 
 
-def _add(connection: sqlite3.Connection, change: Change, entries: Sequence[Entry], now: datetime) -> None:
+def _add(connection: sqlite3.Connection, change: Change, now: datetime) -> None:
     for vote in change.votes:
         connection.execute(sql.INSERT_VOTE, rows.vote_values(vote))
-    _record(connection, entries, now)
     for post in change.posts:
         _queue(connection, post, now)
     for prompt in change.prompts:
@@ -81,9 +84,8 @@ def _add(connection: sqlite3.Connection, change: Change, entries: Sequence[Entry
         connection.execute(sql.EVENT_HANDLED, (micros(now), *change.handled))
 
 
-def _record(connection: sqlite3.Connection, entries: Sequence[Entry], now: datetime) -> None:
+def _record(connection: sqlite3.Connection, entries: Sequence[Entry], ends: _Ends, now: datetime) -> None:
     """Add lines to their chains; where a chain ends is asked once, however many lines it gets."""
-    ends: dict[str, tuple[int, str]] = {}
     for entry in entries:
         last, prev = ends.get(entry.ref) or connection.execute(sql.LAST_LINE, (entry.ref,)).fetchone() or (0, FIRST)
         line = chain(prev, last + 1, now, entry)

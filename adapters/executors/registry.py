@@ -13,11 +13,11 @@ import concurrent.futures
 import hashlib
 import inspect
 import json
+import logging
 import threading
 from dataclasses import dataclass, field
+from string import Formatter
 from typing import TYPE_CHECKING, Any, TypeVar
-
-import structlog
 
 from adapters.executors.arguments import Parameter, check, parameters_of
 from adapters.executors.output import ERROR_KEPT, capped, storable
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_log = structlog.get_logger(__name__)
+_log = logging.getLogger(__name__)
 
 #: Seconds that a cancelled tool gets to put its things in order.
 CLEANUP_S = 2.0
@@ -59,6 +59,19 @@ class Context:
     key: str
     limit_s: float
     preconditions: Mapping[str, str] = field(default_factory=dict)
+
+
+class _Shown(dict[str, str]):
+    """Arguments as a sentence shows them, each only if the sentence names it; one that was left out by its name."""
+
+    def __init__(self, args: Mapping[str, Any]) -> None:
+        super().__init__()
+        self._args = args
+
+    def __missing__(self, name: str) -> str:
+        if name not in self._args:
+            return f"({name})"
+        return one_line(_text(self._args[name]), _SENTENCE_ARGUMENT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +106,7 @@ class Tool:
 
     def told(self, args: Mapping[str, Any]) -> str:
         """The sentence for these arguments; those that were left out are named."""
-        shown = {each.name: f"({each.name})" for each in self.parameters}
-        shown |= {name: one_line(_text(value), _SENTENCE_ARGUMENT) for name, value in args.items()}
-        return self.sentence.format_map(shown)
+        return self.sentence.format_map(_Shown(args))
 
 
 class Registry:
@@ -132,6 +143,8 @@ class Registry:
         if not sentence and look is None:
             raise ValueError(f"{tools}.{name} needs a sentence, or a look that finds one")
         parameters = parameters_of(function, skip=1)
+        for named in _named(sentence).difference(each.name for each in parameters):
+            raise ValueError(f"{tools}.{name} has no argument {named}, which its sentence names")
         self._tools[tools, name] = Tool(tools, name, function, sentence, parameters, idempotent, look, now, grace_s)
 
     def info(self, tools: str, tool: str) -> ToolInfo | None:
@@ -191,13 +204,18 @@ class Registry:
         if work.done():
             return
         self._late.add(work)
-        _log.warning("tool runs on", tools=tool.tools, tool=tool.name, ref=context.ref)
+        _log.warning("tool runs on", {"tools": tool.tools, "tool": tool.name, "ref": context.ref})
         work.add_done_callback(lambda done: self._ended_late(tool, context, done))
 
     def _ended_late(self, tool: Tool, context: Context, work: asyncio.Future[Any]) -> None:
         self._late.discard(work)
         failed = work.cancelled() or work.exception() is not None
-        _log.warning("tool ended late", tools=tool.tools, tool=tool.name, ref=context.ref, failed=failed)
+        _log.warning("tool ended late", {"tools": tool.tools, "tool": tool.name, "ref": context.ref, "failed": failed})
+
+
+def _named(sentence: str) -> set[str]:
+    """The arguments that a template names."""
+    return {name for _, name, _, _ in Formatter().parse(sentence) if name is not None}
 
 
 def _why_not(tool: Tool | None, call: Call) -> str | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import structlog
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from adapters.slack.errors import SERVER_ERROR, TOO_MANY, AstrayError, explained, promised
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from hitl.people import Directory
     from hitl.tokens import Keyring
 
-_log = structlog.get_logger()
+_log = logging.getLogger(__name__)
 _PEOPLE = ("U", "W")
 _KNOWN_FOR_S = 600.0
 _KNOWN = 10_000
@@ -187,7 +187,7 @@ class SlackChat:
             try:
                 return await tell(alone, message)
             except PlatformError as error:
-                _log.warning("slack.not_told", way=tell.__name__, why=str(error))
+                _log.warning("slack.not_told", {"way": tell.__name__, "why": str(error)})
         return None
 
     async def who(self, user: str) -> Who:

@@ -15,7 +15,6 @@ import random
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
-import structlog
 from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.request.async_request import AsyncBoltRequest
@@ -57,7 +56,7 @@ _LASTING = frozenset(
     }
 )
 _OK, _BAD, _BUSY = 200, 400, 503
-_log = structlog.get_logger()
+_log = logging.getLogger(__name__)
 
 
 class Inbox:
@@ -202,12 +201,12 @@ class _Line:
         request = AsyncBoltRequest(mode="socket_mode", body=envelope.get("payload") or {})
         response = await self._app.async_dispatch(request)
         if response.status != _OK:
-            _log.warning("slack.not_acknowledged", type=envelope.get("type"), status=response.status)
+            _log.warning("slack.not_acknowledged", {"type": envelope.get("type"), "status": response.status})
         return bool(response.status == _OK)
 
     async def _pause(self, why: str, seconds: float = 0.0) -> None:
         self.trouble = why
-        _log.warning("slack.connecting", trouble=why)
+        _log.warning("slack.connecting", {"trouble": why})
         usual = self._pauses.next()
         # Not all at once: many lose their connection at the same moment. Never sooner than Slack asks for.
         await asyncio.sleep(max(seconds, usual * 0.8) * random.uniform(1.0, 1.4))  # noqa: S311 - a wait is no secret

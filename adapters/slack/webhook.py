@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from typing import TYPE_CHECKING
 
-import structlog
 from slack_bolt.adapter.starlette.async_handler import to_async_bolt_request, to_starlette_response
 from starlette.responses import Response
 from starlette.routing import Route
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     ReadBody: TypeAlias = Callable[[Request], Awaitable[bytes | None]]
 
 PATH = "/slack/events"
-_log = structlog.get_logger()
+_log = logging.getLogger(__name__)
 
 
 def route(app: AsyncApp, secret: str, read_body: ReadBody, now: Callable[[], float] = time.time) -> Route:

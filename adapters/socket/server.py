@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import socket
 import stat
 import struct
 from typing import TYPE_CHECKING, Any, Protocol
 
-import structlog
 from pydantic import ValidationError
 
 from adapters.socket.operations import Operations, untroubled
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 SOCKET_NAME = "sayso.sock"
 _CREDENTIALS = struct.Struct("3i")
-_log = structlog.get_logger()
+_log = logging.getLogger(__name__)
 
 
 class Attached(Protocol):
@@ -113,7 +113,7 @@ class SocketServer:
         except SaysoError as error:
             return _refusal(error), False
         except (TypeError, ValueError, KeyError, OSError):
-            _log.exception("socket.request_failed", identity=operations.identity)
+            _log.exception("socket.request_failed", {"identity": operations.identity})
             return _refusal(Failed(say("reach.failed"))), False
 
     async def _converse(self, identity: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

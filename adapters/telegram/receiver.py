@@ -10,10 +10,10 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
+import logging
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-import structlog
 from telegram import Update
 from telegram.error import Conflict, RetryAfter, TelegramError
 
@@ -35,7 +35,7 @@ SECRET_HEADER = "X-Telegram-Bot-Api-Secret-Token"  # noqa: S105 - the header's n
 POLL_S = 50
 #: How much later than promised the answer to a long poll may come.
 _PATIENCE_S = 10
-_log = structlog.get_logger()
+_log = logging.getLogger(__name__)
 
 
 class Inbox:
@@ -118,7 +118,7 @@ class Poller:
 
     async def _pause(self, why: str, seconds: float = 0.0) -> None:
         self.trouble = why
-        _log.warning("telegram.polling", trouble=why)
+        _log.warning("telegram.polling", {"trouble": why})
         await asyncio.sleep(max(seconds, self._pauses.next()))
 
 

@@ -1,6 +1,7 @@
 """What belongs to a message's author and what doesn't: quoted lines, mail signatures, and tricks with characters."""
 
 import re
+from functools import cache
 from typing import NamedTuple
 
 _BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
@@ -18,7 +19,7 @@ _DEVICE = (
     r"|iOS))?|Mail(?: for Windows(?: 10)?)?"
     r"|Yahoo Mail(?: on Android)?|Proton ?Mail(?: mobile)?|Gmail(?: Mobile)?)"
 )
-_SENT_FROM = re.compile(
+_SENT_FROM = (
     rf"[ \t]*(?:Sent (?:from|via|using|with) (?:my )?{_DEVICE}|Get Outlook for (?:Android|iOS|Windows"
     rf"|Mac)(?: ?<[^>\s]+>)?"
     rf"|Von meinem {_DEVICE} gesendet|Gesendet (?:von|mit|aus)(?: meinem| der)? {_DEVICE}|Envoy\u00e9 (?:de"
@@ -29,10 +30,12 @@ _SENT_FROM = re.compile(
     rf"|\u041e\u0442\u043f\u0440\u0430\u0432\u043b\u0435\u043d\u043e \u0441 (?:\u043c\u043e\u0435\u0433"
     rf"\u043e )?{_DEVICE})[ \t.]*"
 )
-_OTHERS = re.compile(f"{_QUOTED.pattern}|{_HEADER.pattern}|{_SENT_FROM.pattern}")
+_OTHERS = f"{_QUOTED.pattern}|{_HEADER.pattern}|{_SENT_FROM}"
 _SIGNED = re.compile(r"-- ?")
 _NAME = re.compile(r"[ \t]*(?:(?:[A-Z][\w'.\u2019-]{0,20}|[\w.+-]+@[\w.-]+|\+?[\d ()-]{6,20}),?[ \t]*){1,3}")
 _LINE = re.compile(r"[^\n]*\n?")
+#: Signatures are rare, and their patterns take 3 ms each: they are compiled when a message of several lines comes.
+_compiled = cache(re.compile)
 _MOST_SIGNATURE_LINES = 4
 _MAY_QUOTE = frozenset({">", "&", "\u203a"})
 
@@ -53,7 +56,7 @@ def own_words(text: str) -> Message:
     lines = _LINE.findall(text)
     end = _signature_start(lines)
     rest = lines[end:]
-    signature = "".join(line for line in rest if not _OTHERS.fullmatch(line.rstrip("\n")))
+    signature = "".join(line for line in rest if not _compiled(_OTHERS).fullmatch(line.rstrip("\n")))
     kept = [_unquoted(line) for line in lines[:end]]
     own = "".join(kept)
     blank = " " * sum(map(len, rest))
@@ -77,7 +80,7 @@ def _signature_start(lines: list[str]) -> int:
     last = len(bare) - 1
     while last > 0 and not bare[last].strip():
         last -= 1
-    if last and _SENT_FROM.fullmatch(bare[last]):
+    if last and _compiled(_SENT_FROM).fullmatch(bare[last]):
         return last
     tail = len(bare)
     while tail > 1 and (not bare[tail - 1].strip() or _QUOTED.fullmatch(bare[tail - 1])):

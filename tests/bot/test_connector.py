@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import TYPE_CHECKING
 
 import pytest
-from structlog.testing import capture_logs
 
 from bot.connector import Connector
 from bot.settings import SettingsError
@@ -54,33 +54,33 @@ async def _until(holds: Callable[[], object]) -> None:
             await asyncio.sleep(0.005)
 
 
-async def test_it_comes_up_when_the_platform_does(running: Running) -> None:
+async def test_it_comes_up_when_the_platform_does(running: Running, caplog: pytest.LogCaptureFixture) -> None:
     """What was in the way is told until then, under the platform's name; nothing is read before."""
     carrier = Carrier(running.service, PlatformError("the loft is shut", passing=True))
     await running.store.receive("carrier", "7", "carrier:1", b"coo")
     begun = carrier.troubles()
-    with capture_logs() as logs:
-        await carrier.start()
-        await _until(lambda: carrier.troubles() == ["carrier: the loft is shut"])
-        early = list(carrier.heard)
-        await _until(lambda: carrier.heard)
-        await carrier.stop()
+    caplog.set_level(logging.INFO)
+    await carrier.start()
+    await _until(lambda: carrier.troubles() == ["carrier: the loft is shut"])
+    early = list(carrier.heard)
+    await _until(lambda: carrier.heard)
+    await carrier.stop()
 
     assert ["carrier: not connected yet"] == begun
     assert ([], "7: coo", []) == (early, carrier.heard[0], carrier.troubles())
-    assert ["carrier.connecting", "carrier.ready"] == [one["event"] for one in logs[:2]]
+    assert ["carrier.connecting", "carrier.ready"] == caplog.messages[:2]
 
 
-async def test_a_bug_is_no_silence(running: Running) -> None:
+async def test_a_bug_is_no_silence(running: Running, caplog: pytest.LogCaptureFixture) -> None:
     """What ends the work is logged, and said until the service is started again."""
     carrier = Carrier(running.service, ZeroDivisionError())
-    with capture_logs() as logs:
-        await carrier.start()
-        await _until(lambda: "stopped" in carrier.troubles()[0])
-        await carrier.stop()
+    caplog.set_level(logging.INFO)
+    await carrier.start()
+    await _until(lambda: "stopped" in carrier.troubles()[0])
+    await carrier.stop()
 
     assert ["carrier: stopped by ZeroDivisionError; restart the service"] == carrier.troubles()
-    assert [("carrier.stopped", "error")] == [(one["event"], one["log_level"]) for one in logs]
+    assert [("carrier.stopped", "error")] == [(one.message, one.levelname.lower()) for one in caplog.records]
 
 
 async def test_an_event_that_says_nothing_is_done(running: Running) -> None:

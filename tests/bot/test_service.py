@@ -176,3 +176,13 @@ async def test_a_wait_ends_with_the_decision_or_with_its_time(running: Running) 
     waiting = asyncio.create_task(running.service.decided(call))
     await running.service.decide(press(call, Verb.REJECT))
     assert Status.REJECTED is (await waiting).status
+
+
+async def test_who_comes_late_is_not_kept_waiting(running: Running) -> None:
+    """A call that was over before anybody waited is told at once, however many others changed since."""
+    call = await parked(running)
+    await running.service.decide(press(call, Verb.REJECT))
+    for _ in range(2):
+        assert Status.REJECTED is (await running.service.ended(call, 5)).status
+        for number in range(600):
+            running.service.waiting.changed(call.evolve(ref=str(number)))

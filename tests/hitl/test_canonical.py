@@ -17,6 +17,7 @@ from hitl.canonical import EXACT_INTEGER, canonical, digest_mark, digest_of
 from hitl.errors import InvalidConfirmation
 
 _TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+_ASCII = st.text(st.characters(max_codepoint=127))
 _FLOATS = st.floats(allow_nan=False, allow_infinity=False).filter(lambda x: not EXACT_INTEGER <= abs(x) < 1e21)
 _NUMBERS = st.integers(1 - EXACT_INTEGER, EXACT_INTEGER - 1) | _FLOATS
 _VALUES = st.recursive(
@@ -37,6 +38,12 @@ def digest(args: bytes, **changes: Any) -> str:
 @given(_VALUES)
 def test_it_is_rfc_8785(value: Any) -> None:
     """Whatever is accepted is spelled as the reference implementation spells it."""
+    assert rfc8785.dumps(value) == canonical(value)
+
+
+@given(st.dictionaries(_ASCII, _ASCII | st.none() | st.booleans() | st.integers(1 - EXACT_INTEGER, EXACT_INTEGER - 1)))
+def test_plain_objects_are_rfc_8785_too(value: dict[str, Any]) -> None:
+    """They are spelled another way, to the same bytes: control characters, quotes and all."""
     assert rfc8785.dumps(value) == canonical(value)
 
 

@@ -7,12 +7,15 @@ import os
 import sqlite3
 import stat
 import sys
+import threading
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from adapters.database.folder import StateFolder
 from adapters.database.store import SqliteStore
+from hitl import faults
 from hitl.audit import verify
 from hitl.errors import Unavailable
 from hitl.model import Decision, Entry, Post, PostKind, Prompt, PromptKind, State, Vote
@@ -64,6 +67,28 @@ async def test_all_is_there_after_a_restart(opened: Opened, clock: SetClock) -> 
         assert 1 == len(await store.sendings(lease_s=30))
         assert prompt == await store.prompt(call.ref, "local:1", PromptKind.CONFIRM)
         assert 1 == len(await store.incoming())
+
+
+async def test_nobody_sees_what_is_not_on_disk_yet(store: SqliteStore, clock: SetClock) -> None:
+    """While a slow disk works on a new call, it isn't there; it is once its asker is answered."""
+    call = a_call(clock.now())
+    reached, go_on = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        reached.set()
+        go_on.wait(5)
+
+    faults.plan("writer.before-commit", lambda: time.sleep(0.005))
+    for number in range(20):
+        await store.receive("telegram", str(number), "chat", b"{}")
+    faults.plan("writer.before-commit", hold)
+    keeping = asyncio.ensure_future(store.commit(new(call)))
+    await asyncio.to_thread(reached.wait, 5)
+
+    assert None is await store.get(call.ref)
+    go_on.set()
+    await keeping
+    assert call == await store.get(call.ref)
 
 
 async def test_only_what_is_overdue_is_due_after_a_restart(opened: Opened, clock: SetClock) -> None:

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from structlog.testing import capture_logs
 
 from adapters.executors.registry import Context, NotAsShown, Registry
 from hitl.errors import InvalidConfirmation
@@ -28,7 +27,8 @@ def _registry(*functions: Callable[..., Any], allowed: list[str] | None = None) 
     names = [function.__name__ for function in functions]
     registry = Registry([f"test.{name}" for name in names] if allowed is None else allowed)
     for name, function in zip(names, functions, strict=True):
-        registry.register("test", name, function, sentence="Greets {name} {times} times.")
+        sentence = "Greets {name} {times} times." if function is greet else "Does it."
+        registry.register("test", name, function, sentence=sentence)
     return registry
 
 
@@ -116,6 +116,12 @@ def test_every_tool_is_told_of() -> None:
     """By a sentence, or by a look that finds one: nobody could say yes to a card that says nothing."""
     with pytest.raises(ValueError, match="needs a sentence"):
         Registry([]).register("test", "greet", greet)
+
+
+def test_a_sentence_names_only_arguments_that_there_are() -> None:
+    """A misspelt one would stand on every card as it is."""
+    with pytest.raises(ValueError, match=r"test\.greet has no argument nmae, which its sentence names"):
+        Registry([]).register("test", "greet", greet, sentence="Greets {nmae}.")
 
 
 def test_a_name_is_registered_once() -> None:
@@ -216,7 +222,7 @@ async def test_an_async_tool_is_cancelled_at_the_limit() -> None:
     assert Ran(Result.TIMED_OUT, error="The tool took longer than 0.05 s. What it had done by then stays done.") == ran
 
 
-async def test_a_threads_late_end_is_waited_for_and_logged() -> None:
+async def test_a_threads_late_end_is_waited_for_and_logged(caplog: pytest.LogCaptureFixture) -> None:
     """A sync tool can't be stopped: the result comes at the limit, its end is heard of in the background."""
     go_on = threading.Event()
 
@@ -224,15 +230,17 @@ async def test_a_threads_late_end_is_waited_for_and_logged() -> None:
         """Takes until it is let go."""
         go_on.wait()
 
-    with capture_logs() as logs:
-        ran = await _run(_registry(hangs), "hangs", limit_s=0.05)
-        before = [entry["event"] for entry in logs]
-        go_on.set()
-        await soon(lambda: len(logs) == 2)
+    ran = await _run(_registry(hangs), "hangs", limit_s=0.05)
+    before = list(caplog.messages)
+    go_on.set()
+    await soon(lambda: len(caplog.messages) == 2)
 
     assert Result.TIMED_OUT == ran.result
     assert ["tool runs on"] == before
-    assert [("tool ended late", False)] == [(entry["event"], entry["failed"]) for entry in logs[1:]]
+    (late,) = caplog.records[1:]
+    assert "tool ended late" == late.message
+    assert isinstance(late.args, dict)
+    assert ("hangs", False) == (late.args["tool"], late.args["failed"])
 
 
 async def test_stuck_tools_block_no_other() -> None:

@@ -43,14 +43,16 @@ async def pressed(stage: SlackStage, call: Call) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("flaw", FLAWS)
-async def test_a_flawed_proof_is_refused(stage: SlackStage, flaw: str, capfd: pytest.CaptureFixture[str]) -> None:
+async def test_a_flawed_proof_is_refused(
+    stage: SlackStage, flaw: str, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
     """401; nothing is recorded, nothing decided, and the log says no more than that it happened."""
     call = await stage.ask()
     payload = await pressed(stage, call)
     capfd.readouterr()
     outcome = await stage.surface.server.forge("interactive", payload, flaw=flaw)
     await stage.surface.settle()
-    logged = "".join(capfd.readouterr())
+    logged = repr([*capfd.readouterr(), *((line.message, line.args) for line in caplog.records)])
 
     assert 401 == outcome.status
     assert Status.PENDING == await stage.status(call)

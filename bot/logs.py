@@ -1,0 +1,57 @@
+"""The service's log: one line an event on stderr, `name=value` for each fact, secrets masked.
+
+Everything logs by the standard library, an event's name as the message and its facts as a mapping for argument, so
+that the libraries' lines come out the same way, and no fact can clash with what every record has.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from hitl.redaction import mask
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: Ours tell what they do, libraries only what is wrong.
+_OURS = ("adapters", "bot")
+
+
+def configure() -> None:
+    """Log to stderr from here on."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(Line())
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+    for name in _OURS:
+        logging.getLogger(name).setLevel(logging.INFO)
+
+
+class Line(logging.Formatter):
+    """`timestamp='2026-11-28T12:00:00.000000Z' level='info' event='service.ready' socket='...'`.
+
+    Values are written as Python's `repr`, so that none can begin a line of its own; a traceback is a value too.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record on one line."""
+        return " ".join(f"{name}={_masked(value)!r}" for name, value in self._facts(record))
+
+    def _facts(self, record: logging.LogRecord) -> Iterator[tuple[str, Any]]:
+        at = datetime.fromtimestamp(record.created, UTC)
+        yield "timestamp", at.isoformat(timespec="microseconds").replace("+00:00", "Z")
+        yield "level", record.levelname.lower()
+        yield "event", record.getMessage()
+        if record.name.partition(".")[0] not in _OURS:
+            yield "logger", record.name
+        elif isinstance(record.args, Mapping):
+            yield from record.args.items()
+        if record.exc_info:
+            yield "exception", self.formatException(record.exc_info)
+
+
+def _masked(value: object) -> object:
+    return mask(value) if isinstance(value, str) else value

@@ -1,0 +1,49 @@
+"""The service's log: what a line says, and what it never does."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Any
+
+from bot.logs import Line
+
+
+def line(message: str, *, logger: str = "bot.service", exc_info: Any = None, **facts: object) -> str:
+    """The line of an event at the epoch."""
+    record = logging.makeLogRecord(
+        {"name": logger, "levelname": "WARNING", "msg": message, "args": facts, "created": 0.0, "exc_info": exc_info}
+    )
+    return Line().format(record)
+
+
+def test_an_event_is_one_line_of_names_and_values() -> None:
+    """When, how grave, what, and the event's own facts."""
+    expected = (
+        "timestamp='1970-01-01T00:00:00.000000Z' level='warning' event='outbox.postponed' why='disk full' tries=3"
+    )
+
+    assert expected == line("outbox.postponed", why="disk full", tries=3)
+
+
+def test_a_library_is_named() -> None:
+    """Its lines look as ours do, and say whose they are."""
+    assert "event='connection lost' logger='botany.http'" in line("connection lost", logger="botany.http")
+
+
+def test_no_value_begins_a_line() -> None:
+    """What somebody sent can't pass for a line of the log."""
+    assert 1 == len(line("intake.failed", why="x\nlevel='info' event='approved'").splitlines())
+
+
+def test_secrets_are_masked() -> None:
+    """In facts, messages and tracebacks."""
+    token = "ghp_" + "Z9" * 18
+    try:
+        int(token)
+    except ValueError:
+        text = line(f"got {token}", why=f"it was {token}", exc_info=sys.exc_info())
+
+    assert token not in text
+    assert 3 == text.count("ghp_[masked 36]")
+    assert "ValueError" in text

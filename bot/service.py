@@ -100,16 +100,10 @@ class Service:
         task.add_done_callback(self._following.discard)
 
     async def _followed(self, call: Call, tell: Callable[[Call], Awaitable[None]]) -> None:
-        ended = await self.ended(call)
-        for attempt in range(_TRIES_TO_FOLLOW):
-            try:
-                return await tell(ended)
-            except PlatformError as error:
-                _log.warning("follower.not_told", ref=call.ref, why=str(error))
-                if not error.passing:
-                    return None
-                await asyncio.sleep(error.retry_s or 2.0**attempt)
-        return None
+        try:
+            await _told(await self.ended(call), tell)
+        except (PlatformError, Unavailable) as error:
+            _log.warning("follower.not_told", ref=call.ref, why=str(error))
 
     def changed(self, call: Call) -> None:
         """Wake the outbox for calls that chats see."""
@@ -202,3 +196,15 @@ class Service:
                 await self._outbox.wait()
         except TimeoutError:
             return
+
+
+async def _told(call: Call, tell: Callable[[Call], Awaitable[None]]) -> None:
+    """Tell, again where that may help. Raises PlatformError where it doesn't."""
+    for attempt in range(_TRIES_TO_FOLLOW):
+        try:
+            return await tell(call)
+        except PlatformError as error:
+            if not error.passing or attempt == _TRIES_TO_FOLLOW - 1:
+                raise
+            await asyncio.sleep(error.retry_s or 2.0**attempt)
+    return None

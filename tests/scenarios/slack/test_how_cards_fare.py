@@ -76,7 +76,10 @@ class Slow(ScriptedExecutor):
 
 
 async def test_a_second_card_is_told_how_a_long_run_ended(stage: SlackStage) -> None:
-    """The card whose answer was lost is in no outbox; pressed, it says that the tool runs, and then what came of it."""
+    """The card whose answer was lost is in no outbox; pressed, it says that the tool runs, and then what came of it.
+
+    Also where Slack fails just then.
+    """
     slow = stage.executor = Slow(stage.executor.tools)
     await stage.again()
     await stage.surface.server.fail("chat.postMessage", DropAnswer())
@@ -85,6 +88,7 @@ async def test_a_second_card_is_told_how_a_long_run_ended(stage: SlackStage) -> 
     lost, _ = stage.surface.cards(call)
     await stage.surface.pressed("ann", lost, Verb.APPROVE)
     await shows(stage, call, "running")
+    await stage.surface.server.fail("chat.update", Refuse("fatal_error"), times=2)
     slow.go.set()
     await shows(stage, call, "done, approved by")
 

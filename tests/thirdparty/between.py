@@ -29,6 +29,7 @@ class Fault(Enum):
 
     LOST = "its answer is lost: the connection breaks, or the acknowledgement never arrives"
     FAILED = "its answer is lost, and the caller gets a 500 instead"
+    LATE = "its answer comes after the caller has given up"
     TWICE = "it is sent twice, the second time as Slack repeats a request"
 
 
@@ -126,6 +127,8 @@ class Between:
         answer = await self._forward(request, body)
         if fault is Fault.TWICE:
             answer = await self._forward(request, body, _REPEATED)
+        if fault is Fault.LATE:
+            await _given_up(request)
         if fault is Fault.LOST and request.transport is not None:
             request.transport.abort()
         return web.Response(status=_FAILED) if fault is Fault.FAILED else answer
@@ -183,3 +186,8 @@ class Between:
         lost = told in self._unheard
         self._unheard.discard(told)
         return lost
+
+
+async def _given_up(request: web.Request) -> None:
+    while request.transport is not None and not request.transport.is_closing():  # noqa: ASYNC110 - it tells nobody
+        await asyncio.sleep(0.02)

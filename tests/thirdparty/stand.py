@@ -145,6 +145,12 @@ class Stand:
         """What the record says of it."""
         return self.service.events(call.ref)
 
+    def kept(self, mark: str) -> int:
+        """How many events that hold this were taken in, each once however often it came."""
+        with self.service.database() as database:
+            (count,) = database.execute("SELECT count(*) FROM inbox WHERE instr(body, ?)", (mark.encode(),)).fetchone()
+        return int(count)
+
     def reason(self, call: Asked) -> str | None:
         """The reason on record."""
         with self.service.database() as database:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -19,7 +20,6 @@ from slack_sdk import WebClient
 from adapters.slack.webhook import PATH
 from hitl.tokens import as_short
 from tests.acceptance.installation import ME, Installation, until
-from tests.acceptance.making import Maker
 from tests.thirdparty.between import LINK, Between, Passed
 from tests.thirdparty.third_slack import SECRET, Minutehand, running
 
@@ -172,16 +172,19 @@ def _header(message: dict[str, Any]) -> str:
 
 
 @contextmanager
-def standing(receive: str, maker: Maker, folder: Path) -> Iterator[Stand]:
+def standing(receive: str) -> Iterator[Stand]:
     """Both sides up, each hearing the other."""
     with ExitStack() as parts:
         inward, outward = parts.enter_context(Between()), parts.enter_context(Between())
         events = "socket" if receive == "socket" else f"{inward.url}{PATH}"
+        # A socket's path may have 107 characters, so the folder must not lie deep.
+        folder = Path(parts.enter_context(tempfile.TemporaryDirectory(prefix="gated-")))
         slack = parts.enter_context(running(folder, events, outward.url))
         outward.target = slack.url
-        make = parts.enter_context(maker.batch())
         settings = SETTINGS.format(receive=receive, api=f"{outward.url}/api/", me=ME, slack=slack)
-        service = make(settings=settings, environment=ENVIRONMENT)
+        (folder / "sayso").mkdir()
+        service = Installation(folder / "sayso", settings, ENVIRONMENT)
+        parts.callback(service.close)
         service.start()
         inward.target = f"http://127.0.0.1:{until(lambda: _port(service.log), 'a port')}"
         until(lambda: not service.call("ping")["troubles"], "Slack")

@@ -22,7 +22,6 @@ from contextlib import ExitStack
 import pytest
 
 from tests.acceptance.installation import until
-from tests.acceptance.making import making
 from tests.thirdparty.between import Fault, Passed
 from tests.thirdparty.stand import Asked, Stand, standing
 from tests.thirdparty.third_slack import needed
@@ -35,16 +34,14 @@ DONE = "done, approved by"
 
 
 @pytest.fixture(scope="module")
-def stands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Stand]]:
+def stands() -> Iterator[Callable[[str], Stand]]:
     """Both ways in, each started when the first test wants it, whatever the order of the tests."""
     up: dict[str, Stand] = {}
     with ExitStack() as parts:
-        maker = parts.enter_context(making())
 
         def stand(receive: str) -> Stand:
             if receive not in up:
-                folder = tmp_path_factory.mktemp(receive)
-                up[receive] = parts.enter_context(standing(receive, maker, folder))
+                up[receive] = parts.enter_context(standing(receive))
             return up[receive]
 
         yield stand

@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.made
 PEERS := .venv-peers
 THIRDPARTY := .venv-thirdparty
+SLACK_SERVER := .venv-slack-server
 ARGS ?=
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -52,12 +53,19 @@ deploy-telegram: $(STAMP) ## tell Telegram about this bot (ARGS=--remove takes i
 deploy-slack: $(STAMP) ## check Slack's tokens, scopes and channels (ARGS=--manifest prints the app's manifest)
 	@$(BIN)/python deploy/slack/deploy.py $(ARGS)
 
-thirdparty: $(THIRDPARTY)/.made ## our servers and clients against those that others wrote (ARGS=... goes to pytest)
+thirdparty: $(THIRDPARTY)/.made $(SLACK_SERVER)/.made ## us against servers and clients that others wrote (ARGS=... goes to pytest)
 	@$(THIRDPARTY)/bin/pytest -m thirdparty tests/thirdparty $(ARGS)
 
 $(THIRDPARTY)/.made: tests/thirdparty/requirements.txt pyproject.toml
 	@PYTHON="$(PYTHON)" scripts/venv $(THIRDPARTY) $< --no-deps --no-build-isolation --editable . </dev/null >&2
 	@touch $@
+
+# A Slack that others wrote, which needs a newer Python. Where there is none, its tests skip and say so.
+$(SLACK_SERVER)/.made: tests/thirdparty/slack-server-requirements.txt tests/thirdparty/slack-server.txt
+	@if python=$$(scripts/newer-python); then \
+		PYTHON="$$python" scripts/venv $(SLACK_SERVER) $< --no-deps --require-hashes --requirement $(word 2,$^) </dev/null >&2 \
+		&& touch $@; \
+	fi
 
 fuzz: $(STAMP) ## the long random runs
 	@$(BIN)/pytest -m fuzz $(ARGS)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from bot.agent import TOOLS, Plan, Question, understand
@@ -230,6 +231,8 @@ class Chats:
             return
         if call.status is not Status.PENDING and not await self._store.by_message(heard.message):
             await self._talker.update(route, heard.message, call)
+            if not call.ended:
+                self._service.follow(call, partial(self._talker.update, route, heard.message))
 
     async def _after_press(self, heard: Heard, route: str, answer: Answer, *, told: bool) -> None:
         call = answer.call

@@ -18,10 +18,11 @@ from hitl.errors import SaysoError, Unavailable
 from hitl.faults import reach
 from hitl.model import Ran, Result, Runs, State
 from hitl.people import is_chat
+from hitl.ports import PlatformError
 from hitl.wording import say
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Mapping
+    from collections.abc import Awaitable, Callable, Coroutine, Mapping
 
     from hitl.answers import Answer, Submitted
     from hitl.gate import Gate
@@ -32,6 +33,7 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 _STOP_WITHIN_S = 35.0
 _TRIES_TO_RECORD = 10
+_TRIES_TO_FOLLOW = 5
 
 
 class Service:
@@ -48,6 +50,7 @@ class Service:
         self._sending: set[str] = set()
         self._posting: asyncio.Task[None] | None = None
         self._running: set[asyncio.Task[Any]] = set()
+        self._following: set[asyncio.Task[None]] = set()
         self.listeners = Listeners()
         for listener in (self.waiting, self.expiry, self):
             self.listeners.add(listener)
@@ -67,9 +70,10 @@ class Service:
         """Let running tools end (or stop them and say `unknown`), then stop the timers. The store stays open."""
         if self._running:
             await asyncio.wait(self._running, timeout=_STOP_WITHIN_S)
-        for task in [*self._running, *filter(None, [self._posting])]:
+        others = [*self._following, *filter(None, [self._posting])]
+        for task in [*self._running, *others]:
             task.cancel()
-        await asyncio.gather(*self._running, *filter(None, [self._posting]), return_exceptions=True)
+        await asyncio.gather(*self._running, *others, return_exceptions=True)
         await self.expiry.stop()
 
     async def submit(self, ask: Ask) -> Submitted:
@@ -87,6 +91,18 @@ class Service:
     async def decided(self, call: Call, limit_s: float | None = None) -> Call:
         """The call once people no longer need to answer, or as it stands when the time is up."""
         return await self.waiting.until(call, lambda c: c.state is not State.AWAITING, limit_s)
+
+    def follow(self, call: Call, tell: Callable[[Call], Awaitable[None]]) -> None:
+        """Tell what the outbox doesn't know of that the call is over, once it is and if this process still runs."""
+        task = asyncio.get_running_loop().create_task(self._followed(call, tell))
+        self._following.add(task)
+        task.add_done_callback(self._following.discard)
+
+    async def _followed(self, call: Call, tell: Callable[[Call], Awaitable[None]]) -> None:
+        try:
+            await _told(await self.ended(call), tell)
+        except (PlatformError, Unavailable) as error:
+            _log.warning("follower.not_told", ref=call.ref, why=str(error))
 
     def changed(self, call: Call) -> None:
         """Wake the outbox for calls that chats see."""
@@ -182,3 +198,15 @@ class Service:
                 await self._outbox.wait()
         except TimeoutError:
             return
+
+
+async def _told(call: Call, tell: Callable[[Call], Awaitable[None]]) -> None:
+    """Tell, again where that may help. Raises PlatformError where it doesn't."""
+    for attempt in range(_TRIES_TO_FOLLOW):
+        try:
+            return await tell(call)
+        except PlatformError as error:
+            if not error.passing or attempt == _TRIES_TO_FOLLOW - 1:
+                raise
+            await asyncio.sleep(error.retry_s or 2.0**attempt)
+    return None

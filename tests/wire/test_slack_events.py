@@ -37,6 +37,22 @@ async def test_a_message_comes_signed(
     )
 
 
+async def test_what_a_person_typed_has_an_id_of_its_own(
+    slack: SlackServer, hands: RawApp, endpoint: Endpoint, ops: Channel, ada: User
+) -> None:
+    """`client_msg_id`: one for each message, the same wherever that is shown; a bot's has none."""
+    await slack.mention(ada, ops, "one")
+    await slack.say(ada, ops, "two")
+    await hands.do("chat.postMessage", channel=ops.id, text="three")
+    one, two, three = await heard(slack, endpoint, "message")
+    (mention,) = await heard(slack, endpoint, "app_mention")
+    shown = (await hands.do("conversations.history", channel=ops.id))["messages"]
+
+    assert one["client_msg_id"] == mention["client_msg_id"] != two["client_msg_id"]
+    assert [None, two["client_msg_id"], one["client_msg_id"]] == [each.get("client_msg_id") for each in shown]
+    assert "client_msg_id" not in three
+
+
 async def test_what_is_typed_is_escaped(
     slack: SlackServer, endpoint: Endpoint, ops: Channel, ada: User, ben: User
 ) -> None:

@@ -261,8 +261,19 @@ async def test_channels(slack: SlackServer, hands: RawApp, ops: Channel, ada: Us
     assert "missing_scope" == await hands.refused("conversations.info", channel=secret.id)
 
 
+async def test_members_are_counted_where_that_is_asked_for(hands: RawApp, ops: Channel) -> None:
+    """A list says how many they are; one channel by itself only with `include_num_members`."""
+    plain = await hands.do("conversations.info", channel=ops.id)
+    asked = await hands.do("conversations.info", channel=ops.id, include_num_members=True)
+    listed = (await hands.do("conversations.list"))["channels"]
+
+    assert "num_members" not in plain["channel"]
+    assert len(ops.members) == asked["channel"]["num_members"]
+    assert [len(ops.members)] == [one["num_members"] for one in listed if one["id"] == ops.id]
+
+
 async def test_history_has_bounds(slack: SlackServer, hands: RawApp, ops: Channel, ada: User) -> None:
-    """Newest first, from and to a ts, without replies; a thread that isn't there is not found."""
+    """Newest first, from and to a ts, without replies; a thread that isn't there, or that no ts names, is not found."""
     one, two, three = [await slack.say(ada, ops, text) for text in ("1", "2", "3")]
     await slack.say(ada, ops, "reply", thread=one)
     between = await hands.do("conversations.history", channel=ops.id, oldest=one.ts, latest=three.ts)
@@ -270,7 +281,8 @@ async def test_history_has_bounds(slack: SlackServer, hands: RawApp, ops: Channe
 
     assert ["2"] == [each["text"] for each in between["messages"]]
     assert ["3", "2"] == [each["text"] for each in from_two["messages"]]
-    assert "thread_not_found" == await hands.refused("conversations.replies", channel=ops.id, ts="1700000000.000001")
+    for ts in ("1700000000.000001", "1.000001", "yesterday"):
+        assert "thread_not_found" == await hands.refused("conversations.replies", channel=ops.id, ts=ts)
 
 
 async def test_reactions(slack: SlackServer, hands: RawApp, ops: Channel, ada: User) -> None:

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hitl.model import Status, Verb
+from hitl.testing import ScriptedExecutor
 from tests.wire.slack import DropAnswer, Garbage, Refuse, Reset
 
 if TYPE_CHECKING:
-    from hitl.model import Call
+    from collections.abc import Mapping
+
+    from hitl.model import Call, Lease, Ran, ToolInfo
     from tests.scenarios.slack.surface import SlackStage
     from tests.wire.slack.faults import Fault
 
@@ -57,6 +60,48 @@ async def test_a_card_whose_answer_was_lost_is_adopted(stage: SlackStage) -> Non
 
     assert Status.SUCCEEDED == await stage.status(call)
     assert "approved by" in stage.surface.cards(call)[0].shown.text
+
+
+class Slow(ScriptedExecutor):
+    """Tools that take until they are let go."""
+
+    def __init__(self, tools: Mapping[tuple[str, str], ToolInfo]) -> None:
+        super().__init__(tools)
+        self.go = asyncio.Event()
+
+    async def run(self, lease: Lease, *, limit_s: float) -> Ran:
+        """As scripted, in the end."""
+        await self.go.wait()
+        return await super().run(lease, limit_s=limit_s)
+
+
+async def test_a_second_card_is_told_how_a_long_run_ended(stage: SlackStage) -> None:
+    """The card whose answer was lost is in no outbox; pressed, it says that the tool runs, and then what came of it.
+
+    Also where Slack fails just then.
+    """
+    slow = stage.executor = Slow(stage.executor.tools)
+    await stage.again()
+    await stage.surface.server.fail("chat.postMessage", DropAnswer())
+    call = await stage.submit()
+    await posted(stage, call)
+    lost, _ = stage.surface.cards(call)
+    await stage.surface.pressed("ann", lost, Verb.APPROVE)
+    await shows(stage, call, "running")
+    await stage.surface.server.fail("chat.update", Refuse("fatal_error"), times=2)
+    slow.go.set()
+    await shows(stage, call, "done, approved by")
+
+    assert Status.SUCCEEDED == await stage.status(call)
+    assert 1 == len(stage.ran())
+
+
+async def shows(stage: SlackStage, call: Call, text: str) -> None:
+    """Until both cards say so."""
+    async with asyncio.timeout(10):
+        while not all(text in card.shown.text for card in stage.surface.cards(call)):
+            stage.clock.advance(0.05)
+            await asyncio.sleep(0.005)
 
 
 async def test_where_nothing_can_be_posted_it_ends_at_once(stage: SlackStage) -> None:

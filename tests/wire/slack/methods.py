@@ -280,7 +280,8 @@ def conversations_open(request: Request) -> Json:
 def conversations_info(request: Request) -> Json:
     """Return a channel."""
     channel = rooms.readable(request.platform, request.app, request.params.required("channel"))
-    return {"channel": shapes.channel(channel, request.app)}
+    shape = shapes.counted if request.params.flag("include_num_members") else shapes.channel
+    return {"channel": shape(channel, request.app)}
 
 
 def conversations_list(request: Request) -> Json:
@@ -290,7 +291,7 @@ def conversations_list(request: Request) -> Json:
     for kind in kinds:
         rooms.check_scope(request.app, f"{SCOPE_FAMILY[kind]}:read")
     known = [one for one in request.platform.world.channels.values() if one.kind in kinds and _knows(request, one)]
-    return _page(request, "channels", [shapes.channel(one, request.app) for one in known])
+    return _page(request, "channels", [shapes.counted(one, request.app) for one in known])
 
 
 def _knows(request: Request, channel: Channel) -> bool:
@@ -326,7 +327,7 @@ def conversations_history(request: Request) -> Json:
 def conversations_replies(request: Request) -> Json:
     """Return a thread, oldest first, its head among it."""
     channel = rooms.with_history(request.platform, request.app, request.params.required("channel"))
-    found = channel.thread(rooms.thread_head(channel, request.params.required("ts")))
+    found = channel.thread(rooms.head_of(channel, request.params.required("ts")))
     if not found:
         raise ApiError(errors.THREAD_NOT_FOUND)
     return _messages(request, [one for one in found if not one.is_reply or _within(request.params, one.ts)])

@@ -108,5 +108,10 @@ def thread_head(channel: Channel, ts: str) -> str:
         return ""
     if not TS.fullmatch(ts):
         raise ApiError(errors.INVALID_THREAD_TS)
+    return head_of(channel, ts)
+
+
+def head_of(channel: Channel, ts: str) -> str:
+    """Return the same for a ts that may name anything."""
     named = channel.messages.get(ts)
     return named.thread_ts if named and named.is_reply else ts

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
+from uuid import NAMESPACE_URL, uuid5
 
 from .errors import Json
 from .state import App, Channel, File, Message, User, View, World
+
+#: Sub-types of messages that somebody typed.
+TYPED: Final = frozenset({"", "file_share", "thread_broadcast"})
 
 
 def filled(**fields: Any) -> Json:
@@ -56,8 +60,15 @@ def channel(one: Channel, app: App) -> Json:
         "is_org_shared": False,
         "is_general": one.name == "general",
         "context_team_id": one.team_id,
-        "num_members": len(one.members),
     }
+
+
+def counted(one: Channel, app: App) -> Json:
+    """Return a conversation with the number of its members, which a list has and a single one has if it is asked for.
+
+    "conversations.info": `include_num_members`, false by default; "conversations.list": its typical answer.
+    """
+    return {**channel(one, app), **({} if one.kind == "im" else {"num_members": len(one.members)})}
 
 
 def file(one: File, root: str) -> Json:
@@ -96,6 +107,7 @@ def message(one: Message, world: World, root: str = "") -> Json:
         **filled(subtype=one.subtype, user=one.user_id, username=one.username),
         "text": one.text,
         "ts": one.ts,
+        **_typed(one),
         **_team(one, world),
         **_bot(one, world),
         **filled(blocks=list(one.blocks), files=[file(each, root) for each in one.files], metadata=one.metadata),
@@ -103,6 +115,13 @@ def message(one: Message, world: World, root: str = "") -> Json:
         **({"edited": {"user": one.edited_by, "ts": one.edited_at}} if one.edited_at else {}),
         **filled(reactions=[reaction(*each) for each in one.reactions]),
     }
+
+
+def _typed(one: Message) -> Json:
+    """Return the id that the program gave a message in which a person typed it (`GenericMessageEvent`)."""
+    if not one.user_id or one.bot_id or one.subtype not in TYPED:
+        return {}
+    return {"client_msg_id": str(uuid5(NAMESPACE_URL, f"{one.channel_id}/{one.ts}"))}
 
 
 def _team(one: Message, world: World) -> Json:

@@ -104,6 +104,8 @@ def details(call: Call) -> str:
     ]
     if call.cwd:
         lines.append(say("details.folder", folder=_whole(call.cwd)))
+    if call.verdict.programs:
+        lines.append(say("card.programs", programs=_whole(", ".join(call.verdict.programs))))
     if call.note:
         lines.append(say("card.note", note=_whole(call.note)))
     lines += [f"  {name}: {_indented(text, 4)}" for name, text in _arguments(call, None)[0]]

@@ -331,6 +331,14 @@ class TestTheRest:
 
         assert ("⚠ not confined", "asked again after ABC234", "programs: /bin/rm, /usr/bin/curl") == card(call).warnings
 
+    def test_the_details_name_every_program(self) -> None:
+        """However many: what the card cuts, they hold."""
+        programs = tuple(f"program{number:03}" for number in range(100))
+        call = asked()
+        told = details(call.evolve(verdict=replace(call.verdict, programs=programs)))
+
+        assert f"programs: {', '.join(programs)}" in told.split("\n")
+
     def test_a_card_knows_whether_it_is_open(self) -> None:
         """Only what waits can be answered."""
         assert card(asked()).open

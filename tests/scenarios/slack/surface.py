@@ -104,7 +104,7 @@ class Room:
         await self.settle()
 
     async def command(self, who: str, text: str) -> None:
-        """`/sayso ...`."""
+        """`/sayso ...`, in the channel."""
         await self.server.command(self.people[who], self.room, "/sayso", text)
         await self.settle()
 

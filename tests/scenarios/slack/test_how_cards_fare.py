@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hitl.model import Status, Verb
+from tests.scenarios.ends import ENDS
 from tests.wire.slack import DropAnswer, Garbage, Refuse, Reset
 
 if TYPE_CHECKING:
@@ -30,6 +31,19 @@ async def posted(stage: SlackStage, call: Call) -> None:
         while not stage.surface.cards(call) or stage.store._outbox:  # noqa: SLF001 - the fake's own
             stage.clock.advance(0.05)
             await asyncio.sleep(0.005)
+
+
+@pytest.mark.parametrize("way", ENDS)
+async def test_the_card_tells_how_it_ended(stage: SlackStage, way: str) -> None:
+    """Wherever it was ended from: its buttons are gone; it was edited when it was decided, and when it had run."""
+    call, end = await stage.ask(), ENDS[way]
+    await end.act(stage, call)
+
+    assert end.status == await stage.status(call)
+    card = stage.surface.message(call)
+    assert end.says in card.shown.text
+    assert () == card.labels
+    assert card.edits <= 2
 
 
 @pytest.mark.parametrize("name", FAULTS)

@@ -8,53 +8,22 @@ import pytest
 
 from hitl.model import Status, Verb
 from hitl.tokens import ButtonData
+from tests.scenarios.ends import ENDS
 from tests.wire.telegram import Refuse
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from hitl.model import Call
     from tests.scenarios.telegram.surface import TelegramStage
 
 
-async def withdrawn(stage: TelegramStage, call: Call) -> None:
-    """Uma takes it back."""
-    await stage.service.gate.withdraw(call.ref, stage.surface.identities["uma"])
+@pytest.mark.parametrize("way", ENDS)
+async def test_the_card_tells_how_it_ended(stage: TelegramStage, way: str) -> None:
+    """Wherever it was ended from: its buttons are gone; it was edited when it was decided, and when it had run."""
+    call, end = await stage.ask(), ENDS[way]
+    await end.act(stage, call)
 
-
-async def expired(stage: TelegramStage, _: Call) -> None:
-    """Nobody answers."""
-    await stage.wait(300)
-
-
-async def rejected(stage: TelegramStage, call: Call) -> None:
-    """Bob says why not."""
-    await stage.surface.answer("bob", call, "no because it is mine")
-
-
-async def done(stage: TelegramStage, call: Call) -> None:
-    """Ann says yes."""
-    await stage.surface.answer("ann", call, "yes")
-
-
-ENDS = {
-    "withdrawn by": withdrawn,
-    "expired: nobody answered in time": expired,
-    "it is mine": rejected,
-    "done, approved by": done,
-}
-
-
-@pytest.mark.parametrize("said", ENDS)
-async def test_the_card_tells_how_it_ended(stage: TelegramStage, said: str) -> None:
-    """Its buttons are gone; it was edited when it was decided, and when it had run."""
-    act: Callable[[TelegramStage, Call], Awaitable[None]] = ENDS[said]
-    call = await stage.ask()
-    await act(stage, call)
-    await stage.status(call)
+    assert end.status == await stage.status(call)
     card = stage.surface.message(call)
-
-    assert said in card.text
+    assert end.says in card.text
     assert () == card.labels
     assert card.edits <= 2
 

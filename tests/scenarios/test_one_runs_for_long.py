@@ -57,7 +57,7 @@ async def test_the_next_is_decided_meanwhile(stage: Stage) -> None:
         stored = await stage.store.get(call.ref)
         return stored is not None and stored.status is status
 
-    answers = [asyncio.create_task(stage.surface.press("ann", one, Verb.APPROVE))]
+    answers = [asyncio.create_task(stage.surface.answer("ann", one, f"yes {one.short}"))]
     await until(lambda: is_over(one, Status.RUNNING))
     answers.append(asyncio.create_task(stage.surface.answer("bob", third, f"no {third.short}")))
     await until(lambda: is_over(third, Status.REJECTED))

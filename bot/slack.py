@@ -155,6 +155,8 @@ class Slack:
             heard = understand(body, me)
         done = event.source, event.id
         if heard is not None and not self._beside_us(heard):
+            # Slack doesn't say when a command was given or a window sent.
+            heard = replace(heard, at=heard.at or event.received_at)
             await self._chats.handle(await self._known(heard, body), done)
         else:
             await self.service.store.commit(adding(Change(handled=done)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -150,6 +151,7 @@ class Telegram:
         heard = understand(self.inbox.read(event.body), self._me) if self._me else None
         done = event.source, event.id
         if heard is not None:
-            await self._chats.handle(heard, done)
+            # Telegram doesn't say when a button was pressed.
+            await self._chats.handle(replace(heard, at=heard.at or event.received_at), done)
         else:
             await self.service.store.commit(adding(Change(handled=done)))

@@ -6,6 +6,7 @@ Scenarios of platforms with cards, imported by each: `stage.surface` must have `
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +76,18 @@ async def test_a_no_comes_back_to_the_script(stage: Any, way: str) -> None:
 
     assert Status.REJECTED == (await waiting).status
     assert "rejected by" in seen(stage, call)
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_when_it_was_said_is_on_record(stage: Any, way: str) -> None:
+    """With when it counted; where the platform doesn't say, as it came in."""
+    call = await asked(stage)
+    await answered(stage, call, way, Verb.APPROVE)
+    (vote,) = await stage.store.votes(call.ref)
+    (approved,) = [line for line in await stage.store.history(call.ref) if line.event == "approved"]
+
+    assert vote.pressed_at is not None
+    assert vote.pressed_at.isoformat() == json.loads(approved.data)["pressed_at"]
 
 
 async def test_a_yes_to_the_room_is_asked_about(stage: Any) -> None:

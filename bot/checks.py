@@ -52,6 +52,7 @@ def run_checks(settings: Settings) -> list[Check]:
         _service(settings),
         *_telegram(settings),
         *_slack(settings),
+        *_answers(settings),
     ]
 
 
@@ -222,3 +223,11 @@ def _slack(settings: Settings) -> list[Check]:
         return [Check("slack", Health.RED, str(error))]
     except ModuleNotFoundError as error:
         return [Check("slack", Health.RED, f"{error.name} isn't installed: install sayso[slack]")]
+
+
+def _answers(settings: Settings) -> list[Check]:
+    """What came in from the platforms so far, which they themselves don't tell."""
+    from bot.ways import report
+
+    used = {"telegram": settings.telegram, "slack": settings.slack}
+    return report(settings.folder("state") / "sayso.db", [name for name, section in used.items() if section])

@@ -73,7 +73,7 @@ from hitl.replies import verdict as verdict_of
 from hitl.terms import UNASKED, Terms, judged, passed, tightened
 from hitl.text import encodable, one_line
 from hitl.tokens import Keyring, Purpose, as_short, new_secret, new_short
-from hitl.wording import say
+from hitl.wording import clause, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -494,7 +494,7 @@ class Gate:
         ended = await self._swap(call, seal)
         if ended is None:
             return None
-        return refuse(CallDenied(say("answer.denied_now", short=call.short, why=why)), ended)
+        return refuse(CallDenied(say("answer.denied_now", short=call.short, why=clause(why))), ended)
 
     async def _details(self, reply: Reply, call: Call) -> Answer:
         principal = self.people.principal(reply.identity)

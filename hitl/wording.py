@@ -319,3 +319,8 @@ ENGLISH: Mapping[str, str] = {
 def say(key: str, /, **facts: object) -> str:
     """The sentence of that key. Raises KeyError for a key or fact that is missing: a bug, caught by a test."""
     return ENGLISH[key].format(**facts)
+
+
+def clause(sentence: str) -> str:
+    """The sentence without its full stop, to stand inside another one; an ellipsis stays."""
+    return sentence if sentence.endswith("..") else sentence.removesuffix(".")

@@ -46,6 +46,23 @@ async def test_the_card_tells_how_it_ended(stage: SlackStage, way: str) -> None:
     assert card.edits <= 2
 
 
+@pytest.mark.parametrize("way", ENDS)
+async def test_a_press_after_the_end_is_answered_once(stage: SlackStage, way: str) -> None:
+    """Alone, with what it came to, or that the one who pressed isn't listed; it changes nothing."""
+    call = await stage.ask()
+    await ENDS[way].act(stage, call)
+    status = await stage.status(call)
+    known = {who: len(stage.surface.whispers(who)) for who in ("ann", "sam")}
+    for who in known:
+        await stage.surface.press(who, call, Verb.APPROVE)
+    (late,), (stranger,) = (stage.surface.whispers(who)[before:] for who, before in known.items())
+
+    assert "was decided already" in late or "is over: time was up" in late
+    assert ".." not in late
+    assert "not on the list" in stranger
+    assert status == await stage.status(call)
+
+
 @pytest.mark.parametrize("name", FAULTS)
 async def test_a_passing_fault_delays_a_card(stage: SlackStage, name: str) -> None:
     """It comes all the same, once."""

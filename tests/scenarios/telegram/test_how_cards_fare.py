@@ -28,6 +28,26 @@ async def test_the_card_tells_how_it_ended(stage: TelegramStage, way: str) -> No
     assert card.edits <= 2
 
 
+@pytest.mark.parametrize("way", ENDS)
+async def test_a_press_after_the_end_is_answered_once(stage: TelegramStage, way: str) -> None:
+    """With what it came to, or that the one who pressed isn't listed; it changes nothing."""
+    call = await stage.ask()
+    await ENDS[way].act(stage, call)
+    status = await stage.status(call)
+    group = stage.surface
+    known = set(group.server.platform.queries)
+    for who in ("ann", "sam"):
+        await group.press(who, call, Verb.APPROVE)
+    answers = [query.answer for ref, query in group.server.platform.queries.items() if ref not in known]
+    texts = [answer.text for answer in answers if answer is not None]
+
+    assert 2 == len(texts)
+    assert "was decided already" in texts[0] or "is over: time was up" in texts[0]
+    assert ".." not in texts[0]
+    assert "not on the list" in texts[1]
+    assert status == await stage.status(call)
+
+
 async def test_a_card_has_three_buttons_of_46_bytes(stage: TelegramStage) -> None:
     """Approve, Reject and Details, for just this call."""
     call = await stage.ask()

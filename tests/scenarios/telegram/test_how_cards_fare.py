@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hitl.model import Status, Verb
+from hitl.model import Preparation, Ran, Result, Status, Verb
 from hitl.tokens import ButtonData
 from tests.scenarios.ends import ENDS
 from tests.wire.telegram import Refuse
@@ -46,6 +46,25 @@ async def test_a_press_after_the_end_is_answered_once(stage: TelegramStage, way:
     assert ".." not in texts[0]
     assert "not on the list" in texts[1]
     assert status == await stage.status(call)
+
+
+async def test_nothing_that_an_agent_wrote_is_live(stage: TelegramStage) -> None:
+    """Not on the card, in its details, in a list, nor in what its tool printed: no link, no mention, no command."""
+    lie = "see https://evil.example/x or README.md, ask @everybody_here, /approve_it #now boss@corp.example"
+    stage.executor.outcome = Ran(Result.SUCCEEDED, lie)
+    stage.executor.preparation = Preparation(f"Deletes {lie}", preview=lie, notes=(lie,))
+    call = await stage.ask(args={"path": lie, lie: "x"}, note=lie)
+    group = stage.surface
+    await group.press("ann", call, Verb.DETAILS)
+    await group.command("ann", "pending")
+    await group.answer("ann", call, "yes")
+    await stage.status(call)
+    shown = [message.entities for message in group.posted()]
+    shown += [version.entities for message in group.posted() for version in message.history]
+    live = {entity.type for entities in shown for entity in entities}
+
+    assert {"bold", "italic", "code", "pre", "date_time"} >= live
+    assert 4 == sum(lie in message.text for message in group.posted())
 
 
 async def test_a_card_has_three_buttons_of_46_bytes(stage: TelegramStage) -> None:

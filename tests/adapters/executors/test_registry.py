@@ -130,11 +130,11 @@ async def test_an_error_is_told_without_its_secrets() -> None:
 
     def breaks(_context: Context) -> None:
         """Quotes a secret in its error."""
-        raise ValueError('refused {"api_key": "sk-MADEUP"}')
+        raise ValueError('refused {"apikey": "sk-INVENTED"}')
 
     ran = await _run(_registry(breaks), "breaks")
 
-    assert Ran(Result.FAILED, error='ValueError: refused {"api_key": "sk-[masked 6]"}') == ran
+    assert Ran(Result.FAILED, error='ValueError: refused {"apikey": "sk-[masked 8]"}') == ran
 
 
 async def test_a_tool_that_finds_things_changed_refuses() -> None:

@@ -134,7 +134,7 @@ async def test_several_changes_are_few_edits(stage: SlackStage) -> None:
 
 async def test_nothing_of_an_argument_is_live(stage: SlackStage) -> None:
     """No mention, no link, no broadcast; what can be read is what was written."""
-    text = "`x` <https://evil.test|Approve via portal> <!channel> <@U123> *b* :x: x=1&y=2 &lt;b&gt; &amp;"
+    text = "```end``` <https://sign.example/go|Press here> <!here> <@U0ANN> <#C0X|ops> p?a=3&b=4 &quot; &lt;"
     call = await stage.ask(args={"path": text}, note=text)
     card = stage.surface.first(call)
 

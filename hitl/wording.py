@@ -47,6 +47,7 @@ ENGLISH: Mapping[str, str] = {
     "card.mode": "mode {mode}",
     "card.warning": "⚠ {note}",
     "card.how": "answer yes, or no because REASON",
+    "card.how.buttons": "use the buttons, or /sayso approve {short}: I am not in this channel, so words don't reach me",
     "card.how.critical": "critical: answer yes {short} or no {short}; buttons ask twice",
     "card.how.reason": "answer approve {short} because REASON, or no because REASON",
     # the details

@@ -92,9 +92,9 @@ class Tool:
         return hashlib.sha256(json.dumps(declared).encode()).hexdigest()
 
     def told(self, args: Mapping[str, Any]) -> str:
-        """The sentence for these arguments; those that were left out are named."""
-        shown = {each.name: f"({each.name})" for each in self.parameters}
-        shown |= {name: one_line(_text(value), _SENTENCE_ARGUMENT) for name, value in args.items()}
+        """The sentence for these arguments; those that were left out are what the tool takes in their place."""
+        taken = {each.name: each.default for each in self.parameters} | dict(args)
+        shown = {name: one_line(_text(value), _SENTENCE_ARGUMENT) for name, value in taken.items()}
         return self.sentence.format_map(shown)
 
 

@@ -343,6 +343,8 @@ class Chats:
             return
         await self._record(heard, event, "barred")
         text = say(str(heard.barred))
+        if heard.program:
+            return
         if heard.press and (heard.what is What.PRESS or self._patience.admits((heard.identity, heard.barred))):
             await self._talker.answer_press(heard.press, text, alert=True)
         elif (

@@ -21,15 +21,14 @@ if TYPE_CHECKING:
     from hitl.model import Call
 
 SECRET = "only the script knows"
+ARGV = ["env", "TZ=UTC", "xargs", "-a", "old", "gzip"]
 
 
 async def asked(stage: Any, route: str = "") -> Call:
     """A script of Uma's asks, on a machine whose calls go to this conversation, or another one."""
     gate = stage.service.gate
     gate.people = replace(gate.people, routes=(route or stage.surface.conversation,))
-    ask = Ask(
-        TOOLS, "delete_file", {"argv": ["rm", "x"]}, stage.surface.identities["uma"], "local", Runs.CALLER, agent="ask"
-    )
+    ask = Ask(TOOLS, "delete_file", {"argv": ARGV}, stage.surface.identities["uma"], "local", Runs.CALLER, agent="ask")
     call: Call = (await stage.service.submit(ask)).call
     await stage.surface.settle()
     return call
@@ -62,7 +61,7 @@ async def test_a_yes_comes_back_to_the_script(stage: Any, way: str) -> None:
     lease = await stage.service.gate.claim(call.ref, "script", secret_hash(SECRET))
     await stage.service.gate.finish(call.ref, SECRET, Ran(Result.SUCCEEDED))
     await stage.surface.settle()
-    assert {"argv": ["rm", "x"]} == lease.call.arguments
+    assert {"argv": ARGV} == lease.call.arguments
     assert "done, approved by" in seen(stage, call)
     assert () == stage.surface.message(call).labels
 
@@ -88,6 +87,11 @@ async def test_when_it_was_said_is_on_record(stage: Any, way: str) -> None:
 
     assert vote.pressed_at is not None
     assert vote.pressed_at.isoformat() == json.loads(approved.data)["pressed_at"]
+
+
+async def test_its_card_names_what_would_run(stage: Any) -> None:
+    """Every program of its command, behind whatever starts it."""
+    assert "programs: env, xargs, gzip" in seen(stage, await asked(stage))
 
 
 async def test_a_yes_to_the_room_is_asked_about(stage: Any) -> None:

@@ -309,10 +309,14 @@ class Chats:
         known = await self._store.by_message(heard.thread) if heard.thread else None
         root = await self._store.get(known[0]) if known else None
         others = [root] if root and root.status is Status.PENDING else []
-        if heard.thread is None and heard.private:
+        if heard.thread is None or heard.overheard:
             waiting = await self._store.pending(limit=_LOOKED_THROUGH)
-            others += [call for call in waiting if heard.conversation in call.routes]
+            others += [call for call in waiting if heard.conversation in call.routes and self._means(heard, call)]
         return list((found | {call.ref: call for call in others}).values())
+
+    def _means(self, heard: Heard, call: Call) -> bool:
+        """Whether words said where a card stands by its route may be meant for it: in a channel only an approver's."""
+        return heard.private or self._principal(heard) in call.approvers
 
     async def _reason(self, heard: Heard, event: tuple[str, str], aimed: _Aimed) -> None:
         """A reason that we asked this person for. It completes the yes that they pressed, or follows their no.
@@ -362,6 +366,8 @@ class Chats:
             return
         await self._record(heard, event, "barred")
         text = say(str(heard.barred))
+        if heard.program:
+            return
         if heard.press and (heard.what is What.PRESS or self._patience.admits((heard.identity, heard.barred))):
             await self._talker.answer_press(heard.press, text, alert=True)
         elif (

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from hitl.errors import NotApprover, SaysoError
 from hitl.model import Mode
+from hitl.people import APPROVERS, CHAT_PLATFORMS, ORIGIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
@@ -57,6 +58,7 @@ def run_checks(settings: Settings) -> list[Check]:
         _service(settings),
         *_platform(settings, "telegram"),
         *_platform(settings, "slack"),
+        *_answers(settings),
     ]
 
 
@@ -71,6 +73,8 @@ def _people(settings: Settings) -> Iterator[Check]:
         return
     yield _listed("requesters", people.requesters, "nobody may ask")
     yield _listed("approvers", people.approvers, "nobody can approve, so every question ends undeliverable")
+    yield from _unknown(settings, people)
+    yield from _astray(settings, people)
     yield from _separation(people)
     if people.self_approval_socket:
         text = f"a requester's own yes counts over the socket up to {people.self_approval_socket.value}"
@@ -85,6 +89,37 @@ def _listed(name: str, principals: tuple[str, ...], otherwise: str) -> Check:
     if principals:
         return Check(name, Health.GREEN, ", ".join(principals))
     return Check(name, Health.RED, f"the list is empty: {otherwise}. Add a principal, such as local:{os.getuid()}.")
+
+
+def _unknown(settings: Settings, people: Directory) -> Iterator[Check]:
+    """Approvers whom nothing that is set up here could ever know: names without identities, other platforms' people."""
+    listed = {*people.approvers, *(name for c in people.conversations.values() for name in c.approvers or ())}
+    unknown = [name for name in sorted(listed) if not any(_known(settings, i) for i in people.identities(name))]
+    if unknown:
+        text = f"{', '.join(unknown)}: nobody can be that here. List local:UID, telegram:ID or slack:TEAM/USER of a"
+        text += " platform that is set up, or map the name in [principals]"
+        yield Check("unknown approvers", Health.RED if listed == set(unknown) else Health.YELLOW, text)
+
+
+def _astray(settings: Settings, people: Directory) -> Iterator[Check]:
+    """Places for cards on platforms that aren't set up: cards can't go there."""
+    set_up = {ORIGIN, APPROVERS, *(name for name in CHAT_PLATFORMS if getattr(settings, name) is not None)}
+    if astray := sorted(route for route in people.named_routes() if route.partition(":")[0] not in set_up):
+        text = f"{', '.join(astray)}: cards can't go there, for no such platform is set up"
+        yield Check("unknown routes", Health.RED, f"{text}. Add it (sayso init), or take them out of routes")
+
+
+def _known(settings: Settings, identity: str) -> bool:
+    """Whether something that is set up proves such identities."""
+    platform, _, rest = identity.partition(":")
+    slack = settings.slack
+    proved = {
+        "local": rest.isdecimal(),
+        "telegram": settings.telegram is not None,
+        "slack": slack is not None,
+        "email": slack is not None and slack.emails,
+    }
+    return proved.get(platform, False)
 
 
 def _separation(people: Directory) -> Iterator[Check]:
@@ -210,3 +245,11 @@ def _platform(settings: Settings, platform: str) -> list[Check]:
         return [Check(platform, Health.RED, str(error))]
     except ModuleNotFoundError as error:
         return [Check(platform, Health.RED, f"{error.name} isn't installed: install sayso[{platform}]")]
+
+
+def _answers(settings: Settings) -> list[Check]:
+    """What came in from the platforms so far, which they themselves don't tell."""
+    from bot.ways import report
+
+    used = {"telegram": settings.telegram, "slack": settings.slack}
+    return report(settings.folder("state") / "sayso.db", [name for name, section in used.items() if section])

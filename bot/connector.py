@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import asyncio
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from bot.intake import Intake
@@ -126,6 +127,7 @@ class Connector(abc.ABC):
     async def _handle(self, event: Incoming) -> None:
         heard, done = await self._understand(event), (event.source, event.id)
         if heard is not None:
-            await self._hear(heard, done)
+            # Platforms don't say of all that comes when it was made.
+            await self._hear(replace(heard, at=heard.at or event.received_at), done)
         else:
             await self.service.store.commit(adding(Change(handled=done)))

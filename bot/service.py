@@ -102,7 +102,7 @@ class Service:
         try:
             await _told(await self.ended(call), tell)
         except (PlatformError, Unavailable) as error:
-            _log.warning("follower.not_told", ref=call.ref, why=str(error))
+            _log.warning("follower.not_told", {"ref": call.ref, "why": str(error)})
 
     def changed(self, call: Call) -> None:
         """Wake the outbox for calls that chats see."""

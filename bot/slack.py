@@ -136,8 +136,13 @@ class Slack(Connector):
             return None
 
     async def _takes_part(self, thread: str) -> bool:
-        """Whether we were spoken with in that thread; after a restart only where a call of it still waits."""
-        return self.chat.threads.known(thread) or bool(await self.service.store.pending(origin=thread, limit=1))
+        """Whether we were spoken with in that thread, or cards go there.
+
+        After a restart it is known only where a call of it still waits, or where the settings name it.
+        """
+        if self.chat.threads.known(thread) or thread in self._people.named_routes():
+            return True
+        return bool(await self.service.store.pending(origin=thread, limit=1))
 
     async def _is_reaction_to_card(self, heard: Heard) -> bool:
         if heard.what is not What.REACTION:

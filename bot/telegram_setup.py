@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from telegram import BotCommand, ChatMemberRestricted
+from telegram import BotCommand, ChatMemberRestricted, ReactionTypeEmoji
 from telegram.constants import ChatAction, ChatMemberStatus, ChatType
 from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, TelegramError
 
@@ -19,11 +19,13 @@ from bot.checks import Check, Health
 from bot.settings import SettingsError
 from bot.telegram import make_bot
 from hitl.redaction import mask
+from hitl.replies import Verdict as Says
+from hitl.replies import read, verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from telegram import Bot, WebhookInfo
+    from telegram import Bot, ChatFullInfo, ChatMember, ReactionType, WebhookInfo
 
     from bot.settings import Settings, TelegramSettings
 
@@ -238,9 +240,22 @@ async def _place(bot: Bot, place: str, me: int) -> Check:
         return replace(now, name=place, text=f"became {now.name}; {now.text}")
     except (BadRequest, Forbidden) as error:
         return Check(place, Health.RED, f"cards can't reach it: {reason(error)}. Is the bot in that chat?")
+    return Check(place, *_reactions(chat, member))
+
+
+def _reactions(chat: ChatFullInfo, member: ChatMember | None) -> tuple[Health, str]:
+    """Of a chat that cards reach: whether reactions to them come in and can say anything."""
     if member is not None and member.status != ChatMemberStatus.ADMINISTRATOR:
-        return Check(place, Health.YELLOW, "cards reach it; reactions count only where the bot is an administrator")
-    return Check(place, Health.GREEN, "cards and reactions work there")
+        return Health.YELLOW, "cards reach it; reactions count only where the bot is an administrator"
+    if not decides(chat.available_reactions or ()):
+        return Health.YELLOW, "cards reach it; its settings offer no reaction that says yes, such as 👍"
+    return Health.GREEN, "cards and reactions work there"
+
+
+def decides(offered: Sequence[ReactionType]) -> bool:
+    """Whether one of the reactions that a chat offers says yes; none listed means all (Bot API, ChatFullInfo)."""
+    emojis = [one.emoji for one in offered if isinstance(one, ReactionTypeEmoji)]
+    return not offered or any(verdict(read(emoji)).verdict is Says.APPROVE for emoji in emojis)
 
 
 async def _approver(bot: Bot, identity: str) -> Check:

@@ -1,7 +1,7 @@
 """The policy that applies where no document is given: judged by the words of the tool's name alone.
 
-Reading is allowed, changing is asked about, and whatever can't be told is high. Arguments are never looked at,
-so that nothing an agent writes into them can lower a risk.
+Reading is allowed, changing is asked about, and whatever can't be told is high. Nothing that an agent writes into
+the arguments makes a difference; of a shell's command only the programs are read, for people to see.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 _READING = frozenset({"read", "list", "search", "get"})
 _CHANGING = frozenset({"write", "update"})
-_HARMFUL = frozenset({"bash", "delete", "send", "pay"})
+_SHELL = "bash"
+_HARMFUL = frozenset({_SHELL, "delete", "send", "pay"})
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 
 
@@ -29,7 +30,8 @@ class BuiltinPolicy:
 
     def judge(self, call: PolicyCall) -> Verdict:
         """The verdict; nothing but the tool's name makes a difference here."""
-        rule, action, risk = _classify([word.lower() for word in _WORD.findall(call.tool)])
+        words = [word.lower() for word in _WORD.findall(call.tool)]
+        rule, action, risk = _classify(words)
         return Verdict(
             action=action,
             risk=risk,
@@ -37,6 +39,7 @@ class BuiltinPolicy:
             reason="matched_rule",
             why=say(f"why.{rule}"),
             policy=self.digest,
+            programs=_programs(call.args.get("command")) if _SHELL in words else (),
         )
 
 
@@ -60,3 +63,9 @@ def _classify(words: list[str]) -> tuple[str, Action, Risk]:
     if first in _CHANGING:
         return "changes", Action.APPROVE, Risk.MEDIUM
     return "unknown", Action.APPROVE, Risk.HIGH
+
+
+def _programs(command: object) -> tuple[str, ...]:
+    from hitl.policy.shell import resolved_programs  # noqa: PLC0415 - heavy; loaded with the first command
+
+    return resolved_programs(command) if isinstance(command, str) else ()

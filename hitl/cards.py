@@ -14,7 +14,7 @@ from hitl.canonical import digest_mark
 from hitl.model import Call, Decision, Result, Risk, Status
 from hitl.redaction import mask, mask_value
 from hitl.text import Cut, cut_lines, cut_middle, hidden, one_line, visible
-from hitl.wording import SIGNS, say
+from hitl.wording import SIGNS, clause, say
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -104,6 +104,8 @@ def details(call: Call) -> str:
     ]
     if call.cwd:
         lines.append(say("details.folder", folder=_whole(call.cwd)))
+    if call.verdict.programs:
+        lines.append(say("card.programs", programs=_whole(", ".join(call.verdict.programs))))
     if call.note:
         lines.append(say("card.note", note=_whole(call.note)))
     lines += [f"  {name}: {_indented(text, 4)}" for name, text in _arguments(call, None)[0]]
@@ -154,9 +156,9 @@ def _facts(call: Call) -> dict[str, str]:
     return {
         "by": one_line(by, 80),
         "how": (Decision.ALLOWED if call.decision is Decision.ALLOWED else Decision.APPROVED).value,
-        "reason": mask(visible(call.reason or "")),
-        "why": _told(why or call.verdict.message or call.verdict.why),
-        "error": _told(call.error or str(call.result or Result.UNKNOWN)),
+        "reason": clause(mask(visible(call.reason or ""))),
+        "why": clause(_told(why or call.verdict.message or call.verdict.why)),
+        "error": clause(_told(call.error or str(call.result or Result.UNKNOWN))),
     }
 
 

@@ -70,10 +70,10 @@ from hitl.redaction import mask
 from hitl.replies import ALL, Reading, read, reasoned_yes
 from hitl.replies import Verdict as Says
 from hitl.replies import verdict as verdict_of
-from hitl.terms import UNASKED, Terms, passed, tightened
+from hitl.terms import UNASKED, Terms, judged, passed, tightened
 from hitl.text import encodable, one_line
 from hitl.tokens import Keyring, Purpose, as_short, new_secret, new_short
-from hitl.wording import say
+from hitl.wording import clause, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -494,7 +494,7 @@ class Gate:
         ended = await self._swap(call, seal)
         if ended is None:
             return None
-        return refuse(CallDenied(say("answer.denied_now", short=call.short, why=why)), ended)
+        return refuse(CallDenied(say("answer.denied_now", short=call.short, why=clause(why))), ended)
 
     async def peek(self, reply: Reply) -> Answer:
         """What a reply that asks for details gets, without counting them as seen.
@@ -798,7 +798,8 @@ class Gate:
 
 def _question(asked: Ask | Call, args: Mapping[str, Any], cwd: str | None) -> PolicyCall:
     """What the policy is asked."""
-    return PolicyCall(asked.tools, asked.tool, args, cwd, requester=asked.requester, origin=asked.origin)
+    seen = judged(asked.runs, args)
+    return PolicyCall(asked.tools, asked.tool, seen, cwd, requester=asked.requester, origin=asked.origin)
 
 
 def secret_hash(secret: str) -> str:

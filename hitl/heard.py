@@ -34,7 +34,8 @@ class Heard:
     is about. data: a button's. press: how to answer that person alone. command: without its slash; text is then what
     followed it. private: said where unaddressed text may decide. addressed: said to us rather than to others there.
     overheard: said to nobody by name, where we are spoken with. barred: the key of the sentence that says why such
-    an event never counts. moved_to: where a conversation went.
+    an event never counts. program: a program wrote it, so that it is never answered: two would talk for ever.
+    moved_to: where a conversation went. at: when it was done, or came in where the platform doesn't say.
     """
 
     what: What
@@ -54,5 +55,6 @@ class Heard:
     addressed: bool = False
     overheard: bool = False
     barred: str | None = None
+    program: bool = False
     moved_to: str = ""
     at: datetime | None = None

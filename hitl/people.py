@@ -7,6 +7,7 @@ are never looked at.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -113,6 +114,11 @@ class Directory:
             listed = (ORIGIN,) if is_chat(origin) else self.routes
         found = (place for route in listed for place in self._places(route, origin, approvers))
         return tuple(dict.fromkeys(found))
+
+    def named_routes(self) -> frozenset[str]:
+        """The places that any list of routes names."""
+        listed = (self.routes, *(conversation.routes or () for conversation in self.conversations.values()))
+        return frozenset(itertools.chain.from_iterable(listed))
 
     def identities(self, principal: str) -> tuple[str, ...]:
         """By what platforms may know a principal."""

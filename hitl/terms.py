@@ -14,6 +14,9 @@ from hitl.model import Action, Mode, Risk, Runs, Verdict
 from hitl.wording import say
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
     from hitl.limits import Limits
     from hitl.model import Ask, Call, PolicyCall, Preparation
     from hitl.ports import PolicySource
@@ -70,6 +73,8 @@ def passed(verdict: Verdict) -> Verdict:
 
 def tightened(verdict: Verdict, ask: Ask, prepared: Preparation, limits: Limits) -> Verdict:
     """The verdict with what holds whatever a policy says. Raises InvalidConfirmation for a time out of range."""
+    if (argv := _argv(ask.runs, ask.args)) is not None:
+        verdict = replace(verdict, programs=_programs(argv))
     if verdict.risk.rank < prepared.floor.rank:
         verdict = replace(verdict, risk=prepared.floor, why=say("why.floor"))
         if verdict.action is Action.ALLOW and prepared.floor.rank >= Risk.HIGH.rank:
@@ -83,6 +88,28 @@ def tightened(verdict: Verdict, ask: Ask, prepared: Preparation, limits: Limits)
     if (timeout_s, execution_s) == (verdict.timeout_s, verdict.execution_s):
         return verdict
     return replace(verdict, timeout_s=timeout_s, execution_s=execution_s)
+
+
+def judged(runs: Runs, args: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The arguments as a policy sees them: what a caller will start, its `argv`, is the command, and nothing else is.
+
+    So the rules about commands hold for it, and no `command` that stands beside it can pose as what runs.
+    """
+    argv = _argv(runs, args)
+    return args if argv is None else {**args, "command": argv}
+
+
+def _argv(runs: Runs, args: Mapping[str, Any]) -> list[str] | None:
+    """The words that a caller will start, if it says so."""
+    argv = args.get("argv") if runs is Runs.CALLER else None
+    return [str(word) for word in argv] if isinstance(argv, list | tuple) else None
+
+
+def _programs(argv: list[str]) -> tuple[str, ...]:
+    """Which programs they run, also where the policy looks at no command: people are to see it."""
+    from hitl.policy.shell import resolved_programs  # noqa: PLC0415 - heavy; loaded with the first command
+
+    return resolved_programs(argv)
 
 
 def _off() -> Verdict:

@@ -47,6 +47,7 @@ ENGLISH: Mapping[str, str] = {
     "card.mode": "mode {mode}",
     "card.warning": "⚠ {note}",
     "card.how": "answer yes, or no because REASON",
+    "card.how.buttons": "use the buttons, or /sayso approve {short}: I am not in this channel, so words don't reach me",
     "card.how.critical": "critical: answer yes {short} or no {short}; buttons ask twice",
     "card.how.reason": "answer approve {short} because REASON, or no because REASON",
     # the details
@@ -321,3 +322,8 @@ ENGLISH: Mapping[str, str] = {
 def say(key: str, /, **facts: object) -> str:
     """The sentence of that key. Raises KeyError for a key or fact that is missing: a bug, caught by a test."""
     return ENGLISH[key].format(**facts)
+
+
+def clause(sentence: str) -> str:
+    """The sentence without its full stop, to stand inside another one; an ellipsis stays."""
+    return sentence if sentence.endswith("..") else sentence.removesuffix(".")

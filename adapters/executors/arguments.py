@@ -7,6 +7,7 @@ asked.
 from __future__ import annotations
 
 import inspect
+import json
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -29,21 +30,24 @@ _PLAIN: dict[Any, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One argument of a tool: its name, its Python type, and whether it may be left out."""
+    """One argument of a tool: its name, its Python type, whether it may be left out, and what it is then."""
 
     name: str
     kind: Any
     required: bool
+    default: Any = None
 
     def describe(self) -> str:
         """The parameter as it enters the tool's definition, the same in every language."""
-        return f"{self.name}: {inspect.formatannotation(self.kind)}{'' if self.required else ', optional'}"
+        left_out = "" if self.required else f", else {json.dumps(self.default, sort_keys=True)}"
+        return f"{self.name}: {inspect.formatannotation(self.kind)}{left_out}"
 
 
 def parameters_of(function: Callable[..., Any], *, skip: int) -> tuple[Parameter, ...]:
     """The parameters of a callable behind the first `skip` ones.
 
-    Raises TypeError for a signature that doesn't name each argument and its type, or a type that JSON hasn't.
+    Raises TypeError for a signature that doesn't name each argument and its type, or a type or default that JSON
+    hasn't.
     """
     hints = get_type_hints(function)
     declared = list(inspect.signature(function).parameters.values())[skip:]
@@ -72,7 +76,10 @@ def _parameter(declared: inspect.Parameter, hints: Mapping[str, Any]) -> Paramet
         raise TypeError(f"{declared.name}: a tool's argument needs a type")
     kind = hints[declared.name]
     _said(kind)
-    return Parameter(declared.name, kind, declared.default is declared.empty)
+    if declared.default is declared.empty:
+        return Parameter(declared.name, kind, required=True)
+    json.dumps(declared.default)
+    return Parameter(declared.name, kind, required=False, default=declared.default)
 
 
 def _said(kind: Any) -> str:

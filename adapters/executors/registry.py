@@ -62,15 +62,13 @@ class Context:
 
 
 class _Shown(dict[str, str]):
-    """Arguments as a sentence shows them, each only if the sentence names it; one that was left out by its name."""
+    """Arguments as a sentence shows them, each made fit for it only if the sentence names it."""
 
     def __init__(self, args: Mapping[str, Any]) -> None:
         super().__init__()
         self._args = args
 
     def __missing__(self, name: str) -> str:
-        if name not in self._args:
-            return f"({name})"
         return one_line(_text(self._args[name]), _SENTENCE_ARGUMENT)
 
 
@@ -105,8 +103,9 @@ class Tool:
         return hashlib.sha256(json.dumps(declared).encode()).hexdigest()
 
     def told(self, args: Mapping[str, Any]) -> str:
-        """The sentence for these arguments; those that were left out are named."""
-        return self.sentence.format_map(_Shown(args))
+        """The sentence for these arguments; those that were left out are what the tool takes in their place."""
+        taken = {each.name: each.default for each in self.parameters} | dict(args)
+        return self.sentence.format_map(_Shown(taken))
 
 
 class Registry:

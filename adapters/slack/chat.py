@@ -84,6 +84,8 @@ class SlackChat:
         self._direct: dict[str, str] = {}
         self._who: dict[str, tuple[float, Who]] = {}
         self._team = ""
+        #: Since when it is known of a channel whether we are a member of it.
+        self._member: dict[str, tuple[float, bool]] = {}
 
     async def connect(self) -> Me:
         """Who we are. Raises PlatformError."""
@@ -101,6 +103,7 @@ class SlackChat:
 
     async def post(self, route: str, call: Call) -> str:
         """Post the card; the message's id among all chats."""
+        await self._look_at(route)
         return await self._send(route, self._card(route, call), about=call.ref)
 
     async def update(self, route: str, message: str, call: Call) -> None:
@@ -206,7 +209,30 @@ class SlackChat:
             await self.client.session.close()
 
     def _card(self, route: str, call: Call) -> Message:
-        return card_message(call, self._keys, chat_of(route), self._users(call.approvers))
+        heard = self._member.get(route, (0.0, True))[1]
+        return card_message(call, self._keys, chat_of(route), self._users(call.approvers), heard=heard)
+
+    async def _look_at(self, route: str) -> None:
+        """Learn whether we are a member of a channel that a route names, for ten minutes.
+
+        Slack lets an app post to public channels that it isn't in (`chat:write.public`), but sends it no words and
+        reactions of them. In a thread we were spoken with, and a private conversation is ours.
+        """
+        _, place, thread = _parsed(route)
+        now = asyncio.get_running_loop().time()
+        asked_at, _ = self._member.get(route, (-_KNOWN_FOR_S, True))
+        if thread or place.startswith(_PEOPLE) or now - asked_at < _KNOWN_FOR_S:
+            return
+        remember(self._member, route, (now, await self._is_member(place)), most=_KNOWN)
+
+    async def _is_member(self, channel: str) -> bool:
+        """As far as Slack says: a card doesn't wait for it."""
+        try:
+            async with explained():
+                found = promised(await self.client.conversations_info(channel=channel), "channel")
+        except PlatformError:
+            return True
+        return bool(found.get("is_member", True))
 
     def _users(self, principals: Sequence[str]) -> tuple[str, ...]:
         """The user ids on Slack of those principals, each once."""

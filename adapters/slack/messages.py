@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hitl.cards import Card, card, outcome, outcome_for_agent
@@ -59,12 +59,16 @@ class Message:
     text: str
 
 
-def card_message(call: Call, keys: Keyring, place: str, mentioned: Sequence[str] = ()) -> Message:
+def card_message(
+    call: Call, keys: Keyring, place: str, mentioned: Sequence[str] = (), *, heard: bool = True
+) -> Message:
     """The card of a call as it is now, for one channel (`place`). Buttons and mentions only while it waits.
 
-    `mentioned` are the user ids of those who may answer.
+    `mentioned` are the user ids of those who may answer; `heard` says whether words from that channel reach us.
     """
     shown = card(call)
+    if not heard:
+        shown = replace(shown, how=say("card.how.buttons", short=call.short))
     blocks = [*_what(shown), _arguments(shown), *_around(shown)]
     blocks += _open(call, shown, keys, place, mentioned) if shown.open else _closed(shown)
     fallback = f"{shown.title} · {shown.short}: {shown.sentence if shown.open else shown.outcome}"

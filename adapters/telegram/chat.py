@@ -10,9 +10,18 @@ from telegram.constants import ParseMode
 from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, RetryAfter, TelegramError
 
 from adapters.telegram.handlers import message_of, parse_place, place_of
-from adapters.telegram.messages import LONGEST, Message, card_message, length, plain_message, question
+from adapters.telegram.messages import (
+    LONGEST,
+    Message,
+    card_message,
+    length,
+    notice_message,
+    plain_message,
+    question,
+    whole_message,
+)
 from adapters.telegram.receiver import seconds_of
-from hitl.cards import card, outcome, outcome_for_agent
+from hitl.cards import outcome
 from hitl.model import Verb
 from hitl.ports import PlatformError
 from hitl.recent import remember
@@ -121,8 +130,7 @@ class TelegramChat:
 
     async def notify(self, route: str, call: Call) -> None:
         """Tell the conversation that asked how its call ended."""
-        text = "\n".join(filter(None, (outcome_for_agent(call), card(call).output)))
-        await self._send(route, plain_message(text), about=call.ref)
+        await self._send(route, notice_message(call), about=call.ref)
 
     async def tell(self, route: str, text: str, *, about: str | None = None, answers: str | None = None) -> None:
         """A sentence of ours, as a reply to a message if that is still there."""
@@ -148,7 +156,8 @@ class TelegramChat:
         """A text whole: as a message, or as a file of that name where no message can hold it."""
         del press
         if length(text) <= LONGEST:
-            return await self.tell(route, text, about=about)
+            await self._send(route, whole_message(text), about=about)
+            return
 
         def send(chat_id: int, topic: int | None, _: str | None) -> Awaitable[Any]:
             async def document(*, html: bool) -> Any:
@@ -158,7 +167,6 @@ class TelegramChat:
             return self._paced(chat_id, document)
 
         await self._deliver(route, send, about=about)
-        return None
 
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
         """Answer a press, once. One that is too old to be answered is none to worry about."""

@@ -198,6 +198,7 @@ def _barred_reply(message: Message, why: str, me: Me) -> Heard | None:
         answers_ours=(ours.text or "") if ours else "",
         private=private,
         barred=why,
+        program=why == "chat.bot" and not message.via_bot,
         at=message.date,
     )
 

@@ -1,29 +1,41 @@
 """Cards and answers as Telegram messages: pure functions from calls to HTML and keyboards.
 
-Bot API, "HTML style": only `&lt;`, `&gt;`, `&amp;`, `&quot;` and numeric entities are known, so `html.escape` is
-safe; nothing nests inside `pre`. A text is at most 4,096 UTF-16 units after its entities are parsed.
+Telegram makes links, mentions, commands and hashtags of plain words, but for those in `code` or `pre` (Bot API,
+"MessageEntity"); what it could make such of stands there. "HTML style": only `&lt;`, `&gt;`, `&amp;`, `&quot;` and
+numeric entities are known, so `html.escape` is safe; nothing nests inside `pre` and `code`. A text is at most 4,096
+UTF-16 units after its entities are parsed.
 """
 
 from __future__ import annotations
 
+import itertools
+import re
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
-from hitl.cards import Card, card
+from hitl.cards import Card, card, outcome_for_agent
 from hitl.model import Verb
 from hitl.text import cut_middle, encodable
 from hitl.tokens import ButtonData, Keyring
 from hitl.wording import say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from hitl.model import Call
 
 #: Bot API, sendMessage: 4096 characters after entities parsing; counted in UTF-16 units, which never under-counts.
 LONGEST = 4096
 _SMALL = 300
+#: Of more entities in a message Telegram keeps none ("Limits"). A line with several live words is code as a whole.
+_MOST_ENTITIES = 100
+_MOST_IN_LINE = 3
+#: Blanks, numbers as long as a bank card's, and words.
+_TOKENS = re.compile(r"\s+|\d(?:[ -]?\d){12,}|\S+")
+#: At least what TDLib's `find_*` functions find: addresses, mentions, hashtags, cashtags, commands, card numbers.
+_ALIVE = re.compile(r"://|[^\s.]\.\w|[@#$]\w|(?<![\w/])/\w|\d(?:[ -]?\d){12}")
+_OUR_COMMANDS = re.compile(r"/(?:pending|show|approve|reject|cancel|status|whoami|help|start)[:,.]?")
 
 Keyboard = tuple[tuple[str, str], ...]
 
@@ -46,10 +58,12 @@ def card_message(call: Call, keys: Keyring, place: str, *, refreshed: bool = Fal
     parts = list(_parts(shown))
     if refreshed and shown.open:
         parts.append(_Part(say("card.refreshed"), "i"))
-    parts = _fitting(parts)
+    return _message(_fitting(parts), keyboard(call, keys, place) if shown.open else ())
+
+
+def _message(parts: Sequence[_Part], buttons: Keyboard = ()) -> Message:
     html = "\n".join(part.html for part in parts)
-    plain = _cut("\n".join(part.plain for part in parts), LONGEST)
-    return Message(html, plain, keyboard(call, keys, place) if shown.open else ())
+    return Message(html, _cut("\n".join(part.plain for part in parts), LONGEST), buttons)
 
 
 def keyboard(call: Call, keys: Keyring, place: str) -> Keyboard:
@@ -61,7 +75,36 @@ def keyboard(call: Call, keys: Keyring, place: str) -> Keyboard:
 def plain_message(text: str) -> Message:
     """A sentence of ours, cut in the middle where no message can hold it; what it quotes can't be live."""
     cut = _cut(encodable(text), LONGEST)
-    return Message(escape(cut), cut)
+    html = "\n".join(map(inert, cut.split("\n")))
+    return Message(html if html.count("<code>") < _MOST_ENTITIES else _Part(cut, "pre").html, cut)
+
+
+def whole_message(text: str) -> Message:
+    """A text that is shown as it is, in one block."""
+    return Message(_Part(text, "pre").html, text)
+
+
+def notice_message(call: Call) -> Message:
+    """How a call ended, for the conversation that asked, and what the tool printed."""
+    output = card(call).output
+    parts = [_Part(outcome_for_agent(call)), *([_Part(output, "pre")] if output else [])]
+    return _message(_fitting(parts))
+
+
+def inert(line: str, tag: str = "") -> str:
+    """HTML in which nothing of a line comes alive: what would stands as code. The rest is in the element `tag`."""
+    found = [(alive, "".join(words)) for alive, words in itertools.groupby(_TOKENS.findall(line), _comes_alive)]
+    if sum(alive for alive, _ in found) > _MOST_IN_LINE:
+        return _element(line, "code")
+    return "".join(_element(text, "code" if alive else tag) for alive, text in found)
+
+
+def _comes_alive(word: str) -> bool:
+    return _ALIVE.search(word) is not None and _OUR_COMMANDS.fullmatch(word) is None
+
+
+def _element(text: str, tag: str) -> str:
+    return f"<{tag}>{escape(text)}</{tag}>" if tag and not text.isspace() else escape(text)
 
 
 def question(text: str, person: int) -> Message:
@@ -100,8 +143,9 @@ class _Part:
     def html(self) -> str:
         if self.markup is not None:
             return self.markup
-        text = escape(self.text)
-        return f"<{self.tag}>{text}</{self.tag}>" if self.tag and text else text
+        if self.tag == "pre":
+            return _element(self.text, "pre") if self.text else ""
+        return inert(self.text, self.tag)
 
     @property
     def plain(self) -> str:

@@ -9,7 +9,7 @@ import secrets
 import signal
 import subprocess
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -53,6 +53,8 @@ _FAILURES: Mapping[type[SaysoError], int] = {
     InvalidConfirmation: USAGE,
 }
 NOT_STARTED = 127
+#: A person, a supervisor, or a terminal that is closed.
+_ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _POLL_S = 30
 _RECONNECT_S = 30
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -118,7 +120,7 @@ class _Asking:
 
     def run(self, command: list[str], *, wait: bool, as_json: bool) -> int:
         """Ask, wait, run; the exit status."""
-        before = {number: signal.signal(number, self._interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+        before = _handled(dict.fromkeys(_ENDS, self._interrupt))
         try:
             self.call = self._send("ask", **self.request)["call"]
             if not wait:
@@ -139,7 +141,7 @@ class _Asking:
         self._write({"status": "failed", "error": {"code": error.code, "message": error.message}, "call": self.call})
 
     def _wait(self) -> None:
-        """Until people have decided; SIGINT and SIGTERM withdraw the call first."""
+        """Until people have decided; a signal that ends us withdraws the call first."""
         try:
             self.waiting = True
             while self._call["status"] == "pending" and not self.interrupted:
@@ -237,21 +239,47 @@ class _Asking:
 
 def _execute(argv: list[str], cwd: str, ref: str) -> tuple[int, str | None]:
     """Its status as a shell tells it. Signals are the command's to answer: its end is still reported."""
+    signals = _Signals()
+    before = _handled(dict.fromkeys(_ENDS, signals.came))
     try:
         process = subprocess.Popen(argv, cwd=cwd, env={**os.environ, "SAYSO_REF": ref})  # noqa: S603 - the approved command
+        signals.meant_for(process)
+        returned = process.wait()
     except OSError as error:
         why = say("command.not_started", program=argv[0], folder=cwd, error=error.strerror)
         typer.echo(f"sayso: {_visible(why)}", err=True)
         return NOT_STARTED, why
-    # A terminal sends its interrupt to the command too; what is sent to this process alone is passed on.
-    handlers = {signal.SIGINT: lambda *_: None, signal.SIGTERM: lambda number, _: process.send_signal(number)}
-    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
-    try:
-        returned = process.wait()
     finally:
         _restore(before)
     status = returned if returned >= 0 else 128 - returned
     return status, None if status == 0 else say("command.status", status=status)
+
+
+@dataclass
+class _Signals:
+    """What we are told while the command runs: it is to answer, and what came before it ran reaches it, too."""
+
+    process: subprocess.Popen[bytes] | None = None
+    early: list[int] = field(default_factory=list)
+
+    def came(self, number: int, _: FrameType | None) -> None:
+        """A terminal tells the command itself of interrupts and of its own end; what only we are sent is passed on."""
+        if self.process is None:
+            self.early.append(number)
+        elif number == signal.SIGTERM:
+            self.process.send_signal(number)
+
+    def meant_for(self, process: subprocess.Popen[bytes]) -> None:
+        """It runs."""
+        self.process = process
+        for number in self.early:
+            process.send_signal(number)
+
+
+def _handled(handlers: Mapping[signal.Signals, Callable[[int, FrameType | None], object]]) -> dict[signal.Signals, Any]:
+    """Set the handlers but of signals that whoever started us ignores, as `nohup` does; what was there before."""
+    chosen = {number: how for number, how in handlers.items() if signal.getsignal(number) is not signal.SIG_IGN}
+    return {number: signal.signal(number, how) for number, how in chosen.items()}
 
 
 def _restore(before: Mapping[signal.Signals, Any]) -> None:

@@ -8,7 +8,7 @@ that an argument named like ``action`` may bring an unknown tool down to ``mediu
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -324,7 +324,8 @@ def _named_action(args: Mapping[str, Any]) -> Assessment | None:
 
 
 def _worst(args: Mapping[str, Any], level: int) -> Assessment | None:
-    found: Assessment | None = None
+    line = _in_words(args)
+    found = _matched(line, level, None) if line and _suspect(line) else None
     for value in args.values():
         if type(value) is str:
             if ("-" in value or " " in value) and _suspect(value):
@@ -334,6 +335,18 @@ def _worst(args: Mapping[str, Any], level: int) -> Assessment | None:
                 if type(leaf) is str and _suspect(leaf):
                     found = _matched(leaf, level, found)
     return found
+
+
+def _in_words(args: Mapping[str, Any]) -> str:
+    """The line that a command given as a list, or with its arguments beside it, comes to; '' where there is none."""
+    command = args.get("command")
+    if command is None or (type(command) is str and "args" not in args):
+        return ""
+    return " ".join(str(word) for value in (command, args.get("args")) for word in _listed(value))
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list | tuple) else () if value is None else (value,)
 
 
 def _suspect(text: str) -> bool:

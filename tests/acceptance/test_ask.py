@@ -198,9 +198,9 @@ def test_withdrawn_is_fourteen(service: Installation) -> None:
     assert "was withdrawn" in err
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_withdraws_what_waits(service: Installation, number: signal.Signals) -> None:
-    """Who ends the script takes the question back: 14, and a yes comes too late."""
+    """Who ends the script, or closes its terminal, takes the question back: 14, and a yes comes too late."""
     asking = service.begin("ask", "deploy", "--", "touch", "must-not-be")
     call = service.waiting()[0]
     signalled(asking, number)
@@ -221,6 +221,33 @@ def test_a_signal_while_the_command_runs_is_the_commands(service: Installation, 
 
     assert (5, "stopped\n", "") == ends(asking)
     assert "failed" == service.status(call["ref"])
+
+
+def test_a_terminal_that_is_closed_while_the_command_runs_hides_no_result(service: Installation) -> None:
+    """CMD hears of it from the terminal itself; how it ended is still reported."""
+    asking = service.begin(
+        "ask", "serve", "--", "sh", "-c", "touch begun; while [ ! -e go ]; do sleep 0.05; done; exit 6"
+    )
+    call = decided(service, "approve")
+    until((service.root / "begun").exists, "the command to run")
+    signalled(asking, signal.SIGHUP)
+    (service.root / "go").touch()
+
+    assert 6 == ends(asking)[0]
+    assert "exit status 6" in service.call("show", target=call["ref"])["call"]["error"]
+
+
+def test_what_its_starter_ignores_it_ignores(service: Installation) -> None:
+    """Under `nohup` a closed terminal takes nothing back."""
+    argv = ["nohup", str(SAYSO), "ask", "deploy", "--timeout", "1h"]
+    asking = subprocess.Popen(
+        argv, cwd=service.root, env=service.surroundings(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    service.waiting()
+    signalled(asking, signal.SIGHUP)
+    decided(service, "approve")
+
+    assert 0 == ends(asking)[0]
 
 
 @pytest.mark.parametrize("command", [[], ["--", "sh", "-c", "echo ran >> once.txt"]])

@@ -67,11 +67,12 @@ def test_with_nothing_to_answer_pending_says_so(service: Installation) -> None:
 
 
 def test_show_tells_all_of_a_call_with_its_record(service: Installation, waiting: str) -> None:
-    """The arguments, the digest, and each line of the record."""
+    """The arguments, the programs, the digest, and each line of the record."""
     done = service.run("show", waiting.lower())
 
     assert 0 == done.returncode
     assert "argv: ['echo', 'ran']" in done.stdout
+    assert "programs: echo" in done.stdout
     assert re.search(r"^digest: [0-9a-f]{64}$", done.stdout, re.MULTILINE)
     assert ["asked"] == re.findall(r"^  [-0-9]{10} [:0-9]{8}  (\S+)", done.stdout, re.MULTILINE)
 

@@ -14,7 +14,25 @@ NOON = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
 LETTERS = st.sampled_from("<>&\"'@#!|`*_~:/ \n\tab😀𝔘é\u202e\u200b\u0301\x1b") | st.characters(
     exclude_categories=["Cs"]
 )
-NASTY = st.text(LETTERS, max_size=60)
+#: What a platform makes links, mentions and the like of.
+LIVELY = st.sampled_from(
+    [
+        "https://evil.example/x?y=1",
+        "tg://resolve?domain=x",
+        "README.md",
+        "t.me/joinchat/x",
+        "10.0.0.1:80/x",
+        "@everybody_here",
+        "boss@corp.example",
+        "/approve_all",
+        "(/start@other_bot)",
+        "#urgent",
+        "$USD",
+        "4111 1111 1111 1111",
+        "bücher.de",
+    ]
+)
+NASTY = st.text(LETTERS, max_size=60) | st.lists(LIVELY | st.text(LETTERS, max_size=5), max_size=6).map(" ".join)
 LONG = st.builds(lambda text, times: text * times, NASTY, st.integers(1, 300))
 
 

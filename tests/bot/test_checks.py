@@ -56,6 +56,37 @@ def test_what_leaves_calls_ungated_is_red(checked: Callable[..., dict[str, Check
     assert Health.RED is checked(settings)[red].state
 
 
+@pytest.mark.parametrize(
+    "nobody", ["ada", "4321", "@ada", "local:ada", "telegram:42", "slack:T1/U1", "email:ada@corp.example", "carrier:7"]
+)
+def test_an_approver_whom_nothing_here_knows_is_told(checked: Callable[..., dict[str, Check]], nobody: str) -> None:
+    """Red where there is no other, for calls would wait in vain; a name that is mapped to somebody is all right."""
+    alone = checked(APART.replace(ME, nobody))["unknown approvers"]
+    beside = checked(APART.replace(f'["{ME}"]', f'["{ME}", "{nobody}"]'))["unknown approvers"]
+    mapped = checked(f'{APART.replace(ME, nobody)}[principals]\n"{nobody}" = ["{ME}"]\n')
+
+    assert (Health.RED, Health.YELLOW) == (alone.state, beside.state)
+    assert nobody in alone.text
+    assert "unknown approvers" not in mapped
+
+
+@pytest.mark.parametrize("route", ["slack:T1/C1", "telegram:-1001", "matrix:!room", "C1"])
+def test_a_route_that_leads_nowhere_is_red(checked: Callable[..., dict[str, Check]], route: str) -> None:
+    """Named for all, or for one conversation; words for places that a call tells are all right."""
+    for_all = checked(f'{APART}routes = ["{route}", "approvers"]\n')["unknown routes"]
+    for_one = checked(f'{APART}[conversations.local]\nroutes = ["origin", "{route}"]\n')["unknown routes"]
+
+    assert [Health.RED] * 2 == [for_all.state, for_one.state]
+    assert all(check.text.startswith(f"{route}: ") for check in (for_all, for_one))
+
+
+def test_people_of_a_platform_that_is_set_up_are_known(checked: Callable[..., dict[str, Check]]) -> None:
+    """And its places; whether they are there, the platform's own lines say."""
+    here = 'routes = ["telegram:-1001"]\n[telegram]\napi = "http://127.0.0.1:9"\n'
+
+    assert not {"unknown approvers", "unknown routes"} & set(checked(APART.replace(ME, "telegram:42") + here))
+
+
 def test_ones_own_yes_is_an_answer_where_it_counts(checked: Callable[..., dict[str, Check]]) -> None:
     """Somebody alone, whose own yes counts by name, isn't told that nobody can approve."""
     alone = f'{APART.replace(OTHER, ME)}self_approval_socket = "high"\n'

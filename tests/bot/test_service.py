@@ -186,3 +186,35 @@ async def test_who_comes_late_is_not_kept_waiting(running: Running) -> None:
         assert Status.REJECTED is (await running.service.ended(call, 5)).status
         for number in range(600):
             running.service.waiting.changed(call.evolve(ref=str(number)))
+
+
+@pytest.mark.parametrize("moments", range(6))
+async def test_who_hangs_up_stops_no_decision_halfway(running: Running, tmp_path: Path, moments: int) -> None:
+    """Cancelled at any moment after it was handed in, a yes counts whole: decided, run once, on record."""
+    call = await parked(running)
+    deciding = asyncio.create_task(running.service.decide(press(call)))
+    for _ in range(1 + moments):
+        await asyncio.sleep(0)
+    deciding.cancel()
+    await asyncio.gather(deciding, return_exceptions=True)
+    ended = await running.service.ended(call, 5.0)
+
+    assert Status.SUCCEEDED is ended.status
+    assert "ran\n" == (tmp_path / "workspace" / "out.txt").read_text()
+    assert ["asked", "approved", "succeeded"] == [line.event for line in await running.store.history(call.ref)]
+
+
+@pytest.mark.parametrize("moments", range(6))
+async def test_who_hangs_up_after_asking_finds_the_same_call(running: Running, moments: int) -> None:
+    """Asked again under the same key, it is there, once; what was allowed ran once."""
+    allowed = Ask("workspace", "list_files", {"path": "."}, ASKER, PLACE, Runs.SERVICE, key="k")
+    asking = asyncio.create_task(running.service.submit(allowed))
+    for _ in range(1 + moments):
+        await asyncio.sleep(0)
+    asking.cancel()
+    await asyncio.gather(asking, return_exceptions=True)
+    again = (await running.service.submit(allowed)).call
+    ended = await running.service.ended(again, 5.0)
+
+    assert Status.SUCCEEDED is ended.status
+    assert ["asked", "allowed", "succeeded"] == [line.event for line in await running.store.history(again.ref)]

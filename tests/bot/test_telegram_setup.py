@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 from pydantic import SecretStr
+from telegram import ReactionTypeCustomEmoji, ReactionTypeEmoji
 from telegram.error import BadRequest, TelegramError
 
 from adapters.telegram.handlers import ALLOWED_UPDATES
 from bot.checks import Check, Health
 from bot.settings import Settings, SettingsError, TelegramSettings
 from bot.telegram import make_bot
-from bot.telegram_setup import COMMANDS, DESCRIPTIONS, reason, remove, report, set_up
+from bot.telegram_setup import COMMANDS, DESCRIPTIONS, decides, reason, remove, report, set_up
 from tests.wire.telegram import Bot, Garbage, Hang, Refuse, Reset, TelegramServer, User
 
 SECRET = "a-secret_of-ours"
@@ -352,6 +353,18 @@ class TestPlaces:
         assert Health.YELLOW is member.state
         assert "administrator" in member.text
         assert Health.GREEN is (await world.row(place, routes=[place])).state
+
+    @pytest.mark.parametrize(
+        ("offered", "enough"),
+        [("", True), ("👍", True), ("🎉👌", True), ("👎", False), ("🎉❤🔥", False)],
+    )
+    def test_a_chat_may_offer_no_reaction_that_says_yes(self, offered: str, *, enough: bool) -> None:
+        """Its administrators choose which there are; none named means all."""
+        assert enough is decides([ReactionTypeEmoji(emoji) for emoji in offered])
+
+    def test_a_picture_of_its_own_says_nothing(self) -> None:
+        """Custom emoji have no meaning that anybody agreed on."""
+        assert not decides([ReactionTypeCustomEmoji("5368324170671202286")])
 
     async def test_every_place_that_is_named_is_looked_at(self, world: World) -> None:
         """Routes for all, conversations with lists, and their own routes; each once, Telegram's only."""

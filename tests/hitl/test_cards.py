@@ -331,6 +331,25 @@ class TestTheRest:
 
         assert ("⚠ not confined", "asked again after ABC234", "programs: /bin/rm, /usr/bin/curl") == card(call).warnings
 
+    def test_the_details_name_every_program(self) -> None:
+        """However many: what the card cuts, they hold."""
+        programs = tuple(f"program{number:03}" for number in range(100))
+        call = asked()
+        told = details(call.evolve(verdict=replace(call.verdict, programs=programs)))
+
+        assert f"programs: {', '.join(programs)}" in told.split("\n")
+
+    @pytest.mark.parametrize(
+        ("said", "shown"),
+        [("It is mine.", "It is mine"), ("wait...", "wait..."), ("no", "no"), ("Why? It is.", "Why? It is")],
+    )
+    def test_a_sentence_within_a_sentence_has_no_full_stop(self, said: str, shown: str) -> None:
+        """What others wrote ends as they ended it, and ours once."""
+        call = asked(state=State.IDLE, decision=Decision.REJECTED, decided_by="telegram:2", reason=said)
+
+        assert f"rejected by telegram:2: {shown}" == card(call).outcome
+        assert f"reason: {shown}. It was not run." in outcome_for_agent(call)
+
     def test_a_card_knows_whether_it_is_open(self) -> None:
         """Only what waits can be answered."""
         assert card(asked()).open

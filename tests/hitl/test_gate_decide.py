@@ -352,7 +352,8 @@ class TestPolicyNow:
 
         assert "CALL_DENIED" == code(answer)
         assert (Status.DENIED, "Frozen for the release.") == (stored.status, stored.reason)
-        assert "denied by the policy: Frozen for the release." == outcome(stored)
+        assert "denied by the policy: Frozen for the release" == outcome(stored)
+        assert f"The policy denies {call.short} by now: Frozen for the release. It was not run." == answer.text
         assert ANN in (await world.last(call)).data
 
     async def test_a_no_needs_no_policy(self, world: World) -> None:

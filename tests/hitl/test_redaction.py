@@ -92,11 +92,11 @@ def test_known_formats_are_masked_anywhere(kept: str, secret: str, around: str, 
             "aws_secret_access_key = [masked 40]",
         ),
         (
-            "cat > .env <<EOF\nSLACK_APP_TOKEN=xapp-1-MADEUP\nEOF",
-            "cat > .env <<EOF\nSLACK_APP_TOKEN=xapp-[masked 8]\nEOF",
+            "tee app.env <<END\nSOCKET_TOKEN=xapp-1-MADEUP\nEND",
+            "tee app.env <<END\nSOCKET_TOKEN=xapp-[masked 8]\nEND",
         ),
         ("API key provided: sk-MADEUP", "API key provided: sk-[masked 6]"),
-        ('{"api_key": "sk-MADEUP"}', '{"api_key": "sk-[masked 6]"}'),
+        ('{"apikey": "sk-INVENTED"}', '{"apikey": "sk-[masked 8]"}'),
     ],
 )
 def test_credentials_in_their_context_are_masked(text: str, masked: str, *, code: bool) -> None:

@@ -3,19 +3,43 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 
 import pytest
 
-from hitl.cards import card
+from hitl.cards import card, details
 from hitl.errors import InvalidConfirmation
 from hitl.limits import Limits
 from hitl.model import Action, Mode, Preparation, Result, Risk, Runs, Status
+from hitl.policy import Policy, load
 from hitl.terms import Terms
 from tests.hitl.world import ANN, BAN, CLAIM, DROP, GROUP, READ, ROOM, WIPE, WRITE, World, code
 
 MONITOR, OFF = Terms("dev", Mode.MONITOR), Terms("dev", Mode.OFF)
 PASS = frozenset({f"{GROUP}.{tool}" for tool in (WRITE, WIPE, BAN)})
 ASKED = (WRITE, DROP, WIPE)
+COMMAND_RULES = """
+version: 1
+default_action: approve
+rules:
+  - id: no-formatting
+    when: [{key: command, op: command_blacklist, value: [mkfs, "mkfs.*"]}]
+    action: deny
+  - id: looking
+    when: [{key: command, op: command_prefix_allowlist, value: [git status]}]
+    action: allow
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The source of one policy."""
+
+    policy: Policy
+
+    def current(self) -> Policy:
+        """Always the same."""
+        return self.policy
 
 
 def with_terms(world: World, terms: Terms) -> World:
@@ -145,6 +169,64 @@ class TestFallback:
     async def test_where_a_card_can_be_shown_it_is(self, world: World) -> None:
         """The name is for silence only."""
         assert Status.PENDING is (await world.ask(WRITE, origin=ROOM)).status
+
+
+class TestACallersCommand:
+    """What a caller will start is read as the command that it is."""
+
+    COMMANDS = (
+        (["./release.sh", "1.4"], ("release.sh",)),
+        (["env", "LANG=C", "nice", "-n", "5", "gzip", "-9", "big.log"], ("env", "nice", "gzip")),
+        (["bash", "-c", "git pull && make clean | tee out"], ("bash", "git", "make", "tee")),
+        (["find", ".", "-name", "*.tmp", "-exec", "rm", "{}", ";"], ("find", "rm")),
+        (["xargs", "-a", "list", "chmod", "000"], ("xargs", "chmod")),
+    )
+
+    @pytest.mark.parametrize(("argv", "programs"), COMMANDS)
+    async def test_its_programs_stand_on_the_card(
+        self, world: World, argv: list[str], programs: tuple[str, ...]
+    ) -> None:
+        """Behind whatever wrappers, and though the policy never looked at it; in the details as well."""
+        call = await world.ask(WRITE, runs=Runs.CALLER, args={"argv": argv, "cwd": "/srv"})
+
+        assert f"programs: {', '.join(programs)}" in card(call).warnings
+        assert f"programs: {', '.join(programs)}" in details(call).split("\n")
+
+    async def test_nothing_beside_it_poses_as_it(self, world: World) -> None:
+        """Another argument that looks like a command says nothing of what runs."""
+        args = {"argv": ["dd", "if=image", "of=disk"], "command": "git status"}
+        call = await world.ask(WRITE, runs=Runs.CALLER, args=args)
+
+        assert ("dd",) == call.verdict.programs
+
+    async def test_what_the_service_runs_has_no_such_argument(self, world: World) -> None:
+        """A tool's own argument of that name is its own affair."""
+        assert () == (await world.ask(WRITE, args={"argv": ["dd"]})).verdict.programs
+
+    @pytest.mark.parametrize("mode", Mode)
+    async def test_it_is_shown_in_every_mode(self, world: World, mode: Mode) -> None:
+        """Who demands a person gets the whole card."""
+        asked = {"must_ask": True, "runs": Runs.CALLER, "args": {"argv": ["nohup", "dd"]}}
+        call = await with_terms(world, Terms("dev", mode)).ask(READ, **asked)
+
+        assert (Status.PENDING, ("nohup", "dd")) == (call.status, call.verdict.programs)
+
+    @pytest.mark.parametrize(
+        ("argv", "beside", "status"),
+        [
+            (["git", "status"], {}, Status.ALLOWED),
+            (["git", "push"], {"command": "git status"}, Status.PENDING),
+            (["nice", "mkfs.ext4", "sda1"], {"command": "git status"}, Status.DENIED),
+            (["sh", "-c", "git status; mkfs sda1"], {}, Status.DENIED),
+        ],
+    )
+    async def test_rules_on_commands_hold_for_it(
+        self, world: World, argv: list[str], beside: dict[str, str], status: Status
+    ) -> None:
+        """Denied, asked about or allowed by what it would start, whatever stands beside it."""
+        world.gate.policies = Kept(load(COMMAND_RULES, name="commands"))
+
+        assert status is (await world.ask("task", runs=Runs.CALLER, args={"argv": argv} | beside)).status
 
 
 async def test_no_policy_gives_a_tool_longer_than_the_operator(world: World) -> None:

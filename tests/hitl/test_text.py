@@ -85,7 +85,7 @@ def test_a_carriage_return_is_written_out() -> None:
 
 def test_line_breaks_and_tabs_are_written_out_where_one_line_is_wanted() -> None:
     """Without line breaks nothing can start a line of its own."""
-    assert r"ok\n\n✅ Approved\t!" == visible("ok\n\n✅ Approved\t!", keep_newlines=False)
+    assert r"fine\n\n🟢 checked\t!" == visible("fine\n\n🟢 checked\t!", keep_newlines=False)
 
 
 def test_a_mark_without_a_letter_is_written_out() -> None:
@@ -103,7 +103,7 @@ def test_a_pile_of_marks_is_counted() -> None:
 
 def test_one_line_shows_breaks_and_keeps_both_ends() -> None:
     """Breaks become a sign, the middle goes, and how much went is said."""
-    assert "ok⏎⏎✅ Approved⏎x" == one_line("ok\n\n✅ Approved\r\nx")
+    assert "fine⏎⏎🟢 checked⏎x" == one_line("fine\n\n🟢 checked\r\nx")
 
     line = one_line("start" + "x" * 3000 + "end", 60)
 

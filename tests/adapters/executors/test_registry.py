@@ -70,10 +70,10 @@ async def test_an_empty_list_runs_nothing() -> None:
 
 
 async def test_a_tool_is_prepared_as_a_sentence() -> None:
-    """Arguments stand in the sentence on one line, with nothing hidden; those left out are named."""
+    """Arguments stand in the sentence on one line, nothing hidden; of those left out, what the tool takes."""
     prepared = await _registry(greet).prepare(an_ask("greet", "test", name="A\u202enn\nx"))
 
-    assert Preparation("Greets A\\u{202e}nn⏎x (times) times.") == prepared
+    assert Preparation("Greets A\\u{202e}nn⏎x 1 times.") == prepared
 
 
 async def test_unusable_arguments_are_refused_before_anyone_is_asked() -> None:
@@ -89,6 +89,22 @@ async def test_a_changed_tool_is_not_run() -> None:
     lease = a_lease(old, an_ask("greet", "test", name="Ann"), Preparation(""))
 
     assert Result.SUCCEEDED == (await old.run(lease, limit_s=5)).result
+    assert "greet is no longer the tool that was shown. Nothing was run." == (await new.run(lease, limit_s=5)).error
+
+
+async def test_another_default_is_another_tool() -> None:
+    """What fills in an argument that was left out is part of what people were shown."""
+
+    async def greet_often(_context: Context, name: str, times: int = 9) -> str:
+        """Greets."""
+        return name * times
+
+    old, new = Registry(["test.greet"]), Registry(["test.greet"])
+    old.register("test", "greet", greet, sentence="Greets {name} {times} times.")
+    greet_often.__doc__ = greet.__doc__
+    new.register("test", "greet", greet_often, sentence="Greets {name} {times} times.")
+    lease = a_lease(old, an_ask("greet", "test", name="Ann"), Preparation(""))
+
     assert "greet is no longer the tool that was shown. Nothing was run." == (await new.run(lease, limit_s=5)).error
 
 
@@ -136,11 +152,11 @@ async def test_an_error_is_told_without_its_secrets() -> None:
 
     def breaks(_context: Context) -> None:
         """Quotes a secret in its error."""
-        raise ValueError('refused {"api_key": "sk-MADEUP"}')
+        raise ValueError('refused {"apikey": "sk-INVENTED"}')
 
     ran = await _run(_registry(breaks), "breaks")
 
-    assert Ran(Result.FAILED, error='ValueError: refused {"api_key": "sk-[masked 6]"}') == ran
+    assert Ran(Result.FAILED, error='ValueError: refused {"apikey": "sk-[masked 8]"}') == ran
 
 
 async def test_a_tool_that_finds_things_changed_refuses() -> None:

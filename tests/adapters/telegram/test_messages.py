@@ -5,19 +5,37 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from adapters.telegram.messages import LONGEST, card_message, length, plain_message, question
+from adapters.telegram.messages import (
+    LONGEST,
+    card_message,
+    length,
+    notice_message,
+    plain_message,
+    question,
+    whole_message,
+)
+from bot.telegram_setup import COMMANDS as TEXTS
 from hitl.canonical import canonical
 from hitl.cards import card, is_cut
 from hitl.model import Call, Decision, State, Verb
 from hitl.tokens import ButtonData, Keyring
 from tests.adapters.nasty import LONG, calls, parked
-from tests.wire.telegram.html import parse_html, units
+from tests.wire.telegram.entities import covered, detect
+from tests.wire.telegram.html import Entity, parse_html, units
 
 KEYS = Keyring([("k1", b"1" * 32)])
 PLACE = "telegram:-100"
+COMMANDS = {f"/{command}" for command in (*TEXTS[""], "start")}
+MOST_ENTITIES = 100
 FEW = settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 #: What a message may hold beside its text.
-OURS = {"bold", "italic", "pre", "date_time"}
+OURS = {"bold", "italic", "pre", "code", "date_time"}
+
+
+def entities(html: str) -> list[Entity]:
+    """What stands in a message once Telegram has looked for live words in it; our own commands may be such."""
+    shown = detect(parse_html(html))
+    return [one for one in shown.entities if one.type != "bot_command" or covered(shown.text, one) not in COMMANDS]
 
 
 @FEW
@@ -28,7 +46,8 @@ def test_a_card_always_fits_and_holds_no_markup_but_ours(call: Call) -> None:
     parsed = parse_html(message.html)
     words = (shown.title, shown.sentence, shown.why, shown.who, *shown.warnings, *(v for _, v in shown.arguments))
 
-    assert OURS >= {entity.type for entity in parsed.entities}
+    assert OURS >= {entity.type for entity in entities(message.html)}
+    assert len(entities(message.html)) <= MOST_ENTITIES
     assert units(parsed.text) <= LONGEST
     assert length(message.plain) <= LONGEST
     assert [] == [word for word in words if word not in parsed.text]
@@ -51,7 +70,10 @@ def test_a_card_with_an_outcome_fits(call: Call, reason: str, output: str) -> No
     """However long the reason and the output are."""
     ended = call.evolve(decision=Decision.REJECTED, reason=reason, output=output, decided_by="x", state=State.IDLE)
     message = card_message(ended, KEYS, PLACE)
+    notice = notice_message(ended)
 
+    assert units(parse_html(notice.html).text) <= LONGEST
+    assert OURS >= {entity.type for entity in (*entities(message.html), *entities(notice.html))}
     assert units(parse_html(message.html).text) <= LONGEST
     assert () == message.buttons
 
@@ -63,9 +85,28 @@ def test_a_sentence_fits_and_is_text(text: str) -> None:
     message = plain_message(text)
     parsed = parse_html(message.html)
 
-    assert [] == list(parsed.entities)
+    assert {"code", "pre"} >= {entity.type for entity in entities(message.html)}
+    assert len(entities(message.html)) <= MOST_ENTITIES
     assert units(parsed.text) <= LONGEST
     assert message.plain.strip() == parsed.text.strip()
+
+
+def test_our_own_commands_stay_live() -> None:
+    """People tap them; with what an agent wrote behind them they are no commands of ours."""
+    shown = detect(parse_html(plain_message("/pending: what waits\n/approve, /show").html))
+    posing = detect(parse_html(plain_message("/approve_all /show@other_bot").html))
+
+    assert ["bot_command"] * 3 == [one.type for one in shown.entities]
+    assert ["code"] * 2 == [one.type for one in posing.entities]
+
+
+def test_a_text_that_is_shown_whole_is_one_block() -> None:
+    """Its indents stay, and nothing in it is live."""
+    text = "call\n  path: https://evil.example\n    @everybody_here <b>"
+    shown = detect(parse_html(whole_message(text).html))
+
+    assert text == shown.text
+    assert ["pre"] == [one.type for one in shown.entities]
 
 
 @pytest.mark.parametrize("text", ["x" * 4096, "😀" * 2048, "é" * 4096])

@@ -105,6 +105,25 @@ HINTS: tuple[tuple[str, dict[str, Any], bool, str], ...] = (
 )
 
 
+@pytest.mark.parametrize(
+    ("args", "level"),
+    [
+        ({"command": ["rm", "-v", "-rf", "/"]}, "critical"),
+        ({"command": ("shred", "key.pem")}, "critical"),
+        ({"command": "rm", "args": ["-rf", "~"]}, "critical"),
+        ({"command": "wipefs", "args": "-a sda"}, "critical"),
+        ({"command": ["rm"], "args": ["-fr", "*"]}, "critical"),
+        ({"command": ["cp", "a", "b"], "args": 3}, "low"),
+        ({"command": ["ls", "form", "fr"]}, "low"),
+        ({"command": None, "args": ["x"]}, "low"),
+        ({"command": {"rm": "-r"}}, "low"),
+    ],
+)
+def test_a_command_in_words_is_as_dangerous_as_in_a_line(args: dict[str, Any], level: str) -> None:
+    """Given as a list, or with its arguments beside it, it does the same."""
+    assert level == level_name(assess(PolicyCall("", "check", args))[0])
+
+
 @pytest.mark.parametrize(("tool", "annotations", "trusted", "level"), HINTS)
 def test_hints_lower_only_what_is_unknown_and_trusted(
     tool: str, annotations: dict[str, Any], trusted: bool, level: str

@@ -100,7 +100,7 @@ class Room(ChatRoom["Message", "Wired"]):
         await self.settle()
 
     async def command(self, who: str, text: str) -> None:
-        """`/sayso ...`."""
+        """`/sayso ...`, in the channel."""
         await self.server.command(self.people[who], self.room, "/sayso", text)
         await self.settle()
 

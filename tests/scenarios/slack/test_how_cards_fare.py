@@ -9,6 +9,7 @@ import pytest
 
 from hitl.model import Status, Verb
 from hitl.testing import ScriptedExecutor
+from tests.scenarios.ends import ENDS
 from tests.wire.slack import DropAnswer, Garbage, Refuse, Reset
 
 if TYPE_CHECKING:
@@ -33,6 +34,36 @@ async def posted(stage: SlackStage, call: Call) -> None:
         while not stage.surface.cards(call) or stage.store._outbox:  # noqa: SLF001 - the fake's own
             stage.clock.advance(0.05)
             await asyncio.sleep(0.005)
+
+
+@pytest.mark.parametrize("way", ENDS)
+async def test_the_card_tells_how_it_ended(stage: SlackStage, way: str) -> None:
+    """Wherever it was ended from: its buttons are gone; it was edited when it was decided, and when it had run."""
+    call, end = await stage.ask(), ENDS[way]
+    await end.act(stage, call)
+
+    assert end.status == await stage.status(call)
+    card = stage.surface.message(call)
+    assert end.says in card.shown.text
+    assert () == card.labels
+    assert card.edits <= 2
+
+
+@pytest.mark.parametrize("way", ENDS)
+async def test_a_press_after_the_end_is_answered_once(stage: SlackStage, way: str) -> None:
+    """Alone, with what it came to, or that the one who pressed isn't listed; it changes nothing."""
+    call = await stage.ask()
+    await ENDS[way].act(stage, call)
+    status = await stage.status(call)
+    known = {who: len(stage.surface.whispers(who)) for who in ("ann", "sam")}
+    for who in known:
+        await stage.surface.press(who, call, Verb.APPROVE)
+    (late,), (stranger,) = (stage.surface.whispers(who)[before:] for who, before in known.items())
+
+    assert "was decided already" in late or "is over: time was up" in late
+    assert ".." not in late
+    assert "not on the list" in stranger
+    assert status == await stage.status(call)
 
 
 @pytest.mark.parametrize("name", FAULTS)
@@ -148,7 +179,7 @@ async def test_several_changes_are_few_edits(stage: SlackStage) -> None:
 
 async def test_nothing_of_an_argument_is_live(stage: SlackStage) -> None:
     """No mention, no link, no broadcast; what can be read is what was written."""
-    text = "`x` <https://evil.test|Approve via portal> <!channel> <@U123> *b* :x: x=1&y=2 &lt;b&gt; &amp;"
+    text = "```end``` <https://sign.example/go|Press here> <!here> <@U0ANN> <#C0X|ops> p?a=3&b=4 &quot; &lt;"
     call = await stage.ask(args={"path": text}, note=text)
     card = stage.surface.first(call)
 

@@ -121,16 +121,42 @@ async def test_what_is_told_in_private_stands_between_a_card_and_a_yes(stage: Sl
 
 
 async def test_where_the_app_is_no_member_buttons_still_work(stage: SlackStage) -> None:
-    """Slack lets it post in public channels; who pressed is told by the way that came with the press."""
+    """Slack lets it post in public channels; who pressed is told by the way that came with the press.
+
+    The card says that words don't reach it there.
+    """
     room = stage.surface
     desk = await room.server.channel("desk", members=list(room.people.values()))
     place = f"slack:{room.app.team_id}/{room.room.id}"
     route = f"slack:{room.app.team_id}/{desk.id}"
     await stage.again(conversations={place: Conversation(place, routes=(route,))})
     call = await stage.ask()
+    card = card_in(stage, desk, call).shown.text
     await room.pressed("ann", card_in(stage, desk, call), Verb.APPROVE)
     await room.settle()
 
     assert Status.SUCCEEDED == await stage.status(call)
     assert f"{call.short} approved." in room.whispers("ann")
     assert "done, approved by" in card_in(stage, desk, call).shown.text
+    assert f"use the buttons, or /sayso approve {call.short}" in card
+    assert "answer yes" not in card
+
+
+async def test_once_it_was_invited_words_are_asked_for(stage: SlackStage) -> None:
+    """As everywhere; who is a member is known for ten minutes."""
+    call, desk = await routed(stage)
+
+    assert "answer yes, or no because REASON" in card_in(stage, desk, call).shown.text
+    assert 1 == sum(one.method == "conversations.info" for one in stage.surface.server.platform.calls)
+    await stage.ask(args={"path": "other.txt"})
+    assert 1 == sum(one.method == "conversations.info" for one in stage.surface.server.platform.calls)
+
+
+async def test_where_slack_does_not_say_words_are_asked_for(stage: SlackStage) -> None:
+    """The card doesn't wait for it, and it isn't asked about again for nothing."""
+    await stage.surface.server.fail("conversations.info", Refuse("missing_scope"))
+    call, desk = await routed(stage)
+
+    assert "answer yes, or no because REASON" in card_in(stage, desk, call).shown.text
+    await stage.ask(args={"path": "other.txt"})
+    assert 1 == sum(one.method == "conversations.info" for one in stage.surface.server.platform.calls)

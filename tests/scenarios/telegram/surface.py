@@ -74,6 +74,11 @@ class Group(ChatRoom["Message", "Wired"]):
         await self.server.react(self.people[who], self.message(call), emoji)
         return await self.settle()
 
+    async def command(self, who: str, text: str) -> None:
+        """A command in the group."""
+        await self.server.say(self.people[who], self.room, f"/{text}")
+        await self.settle()
+
     def card(self, call: Call) -> str:
         """The card as it was posted, each block on the line of its name."""
         found = self.cards(call)

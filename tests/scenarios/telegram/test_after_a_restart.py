@@ -5,20 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hitl.model import Status, Verb
+from tests.scenarios.across_a_restart import *  # noqa: F403 - the scenarios are what is wanted
 
 if TYPE_CHECKING:
     from tests.scenarios.telegram.surface import TelegramStage
-
-
-async def test_the_first_press_after_it_works(stage: TelegramStage) -> None:
-    """On a card from before."""
-    call = await stage.ask()
-    await stage.halt()
-    await stage.start()
-    await stage.surface.press("ann", call, Verb.APPROVE)
-
-    assert Status.SUCCEEDED == await stage.status(call)
-    assert 1 == len(stage.ran())
 
 
 async def test_what_happened_meanwhile_is_made_up_for(stage: TelegramStage) -> None:

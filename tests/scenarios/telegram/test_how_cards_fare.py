@@ -6,57 +6,65 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hitl.model import Status, Verb
+from hitl.model import Preparation, Ran, Result, Status, Verb
 from hitl.tokens import ButtonData
+from tests.scenarios.ends import ENDS
 from tests.wire.telegram import Refuse
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from hitl.model import Call
     from tests.scenarios.telegram.surface import TelegramStage
 
 
-async def withdrawn(stage: TelegramStage, call: Call) -> None:
-    """Uma takes it back."""
-    await stage.service.gate.withdraw(call.ref, stage.surface.identities["uma"])
+@pytest.mark.parametrize("way", ENDS)
+async def test_the_card_tells_how_it_ended(stage: TelegramStage, way: str) -> None:
+    """Wherever it was ended from: its buttons are gone; it was edited when it was decided, and when it had run."""
+    call, end = await stage.ask(), ENDS[way]
+    await end.act(stage, call)
 
-
-async def expired(stage: TelegramStage, _: Call) -> None:
-    """Nobody answers."""
-    await stage.wait(300)
-
-
-async def rejected(stage: TelegramStage, call: Call) -> None:
-    """Bob says why not."""
-    await stage.surface.answer("bob", call, "no because it is mine")
-
-
-async def done(stage: TelegramStage, call: Call) -> None:
-    """Ann says yes."""
-    await stage.surface.answer("ann", call, "yes")
-
-
-ENDS = {
-    "withdrawn by": withdrawn,
-    "expired: nobody answered in time": expired,
-    "it is mine": rejected,
-    "done, approved by": done,
-}
-
-
-@pytest.mark.parametrize("said", ENDS)
-async def test_the_card_tells_how_it_ended(stage: TelegramStage, said: str) -> None:
-    """Its buttons are gone; it was edited when it was decided, and when it had run."""
-    act: Callable[[TelegramStage, Call], Awaitable[None]] = ENDS[said]
-    call = await stage.ask()
-    await act(stage, call)
-    await stage.status(call)
+    assert end.status == await stage.status(call)
     card = stage.surface.message(call)
-
-    assert said in card.text
+    assert end.says in card.text
     assert () == card.labels
     assert card.edits <= 2
+
+
+@pytest.mark.parametrize("way", ENDS)
+async def test_a_press_after_the_end_is_answered_once(stage: TelegramStage, way: str) -> None:
+    """With what it came to, or that the one who pressed isn't listed; it changes nothing."""
+    call = await stage.ask()
+    await ENDS[way].act(stage, call)
+    status = await stage.status(call)
+    group = stage.surface
+    known = set(group.server.platform.queries)
+    for who in ("ann", "sam"):
+        await group.press(who, call, Verb.APPROVE)
+    answers = [query.answer for ref, query in group.server.platform.queries.items() if ref not in known]
+    texts = [answer.text for answer in answers if answer is not None]
+
+    assert 2 == len(texts)
+    assert "was decided already" in texts[0] or "is over: time was up" in texts[0]
+    assert ".." not in texts[0]
+    assert "not on the list" in texts[1]
+    assert status == await stage.status(call)
+
+
+async def test_nothing_that_an_agent_wrote_is_live(stage: TelegramStage) -> None:
+    """Not on the card, in its details, in a list, nor in what its tool printed: no link, no mention, no command."""
+    lie = "see https://evil.example/x or README.md, ask @everybody_here, /approve_it #now boss@corp.example"
+    stage.executor.outcome = Ran(Result.SUCCEEDED, lie)
+    stage.executor.preparation = Preparation(f"Deletes {lie}", preview=lie, notes=(lie,))
+    call = await stage.ask(args={"path": lie, lie: "x"}, note=lie)
+    group = stage.surface
+    await group.press("ann", call, Verb.DETAILS)
+    await group.command("ann", "pending")
+    await group.answer("ann", call, "yes")
+    await stage.status(call)
+    shown = [message.entities for message in group.posted()]
+    shown += [version.entities for message in group.posted() for version in message.history]
+    live = {entity.type for entities in shown for entity in entities}
+
+    assert {"bold", "italic", "code", "pre", "date_time"} >= live
+    assert 4 == sum(lie in message.text for message in group.posted())
 
 
 async def test_a_card_has_three_buttons_of_46_bytes(stage: TelegramStage) -> None:

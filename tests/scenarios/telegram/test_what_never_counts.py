@@ -48,14 +48,6 @@ async def anonymous_command(stage: TelegramStage, call: Call) -> None:
     await group.server.say(group.people["ann"], group.room, f"/approve {call.short}", anonymous=True)
 
 
-async def a_bot(stage: TelegramStage, call: Call) -> None:
-    """A bot among those who talk answers the card."""
-    group = stage.surface
-    other = await group.server.bot("other_bot")
-    await group.server.add_bot(group.room, other.user)
-    await group.server.say(other.user, group.room, "yes", reply_to=group.message(call))
-
-
 async def in_a_channels_name(stage: TelegramStage, call: Call) -> None:
     """Somebody speaks as a channel."""
     group = stage.surface
@@ -64,7 +56,7 @@ async def in_a_channels_name(stage: TelegramStage, call: Call) -> None:
     group.server.platform.post(group.room, CHANNEL_BOT, sender_chat=channel.id, text="yes", reply_to=card.id)
 
 
-@pytest.mark.parametrize("act", [forwarded, edited, anonymous, anonymous_command, a_bot, in_a_channels_name])
+@pytest.mark.parametrize("act", [forwarded, edited, anonymous, anonymous_command, in_a_channels_name])
 async def test_it_is_told_and_on_record(
     stage: TelegramStage, act: Callable[[TelegramStage, Call], Awaitable[None]]
 ) -> None:
@@ -78,6 +70,23 @@ async def test_it_is_told_and_on_record(
     assert Status.PENDING == await stage.status(call)
     assert "barred" in lines
     assert any(said in text for text in told for said in (NEITHER, "decides nothing", "don't decide"))
+
+
+@pytest.mark.parametrize("words", ["yes", "no because of me", "@{me} list", "/approve {short}"])
+async def test_a_bots_word_is_on_record_and_not_answered(stage: TelegramStage, words: str) -> None:
+    """In answer to the card, by name, as a command: else two bots would talk for ever."""
+    call = await stage.ask()
+    group = stage.surface
+    other = await group.server.bot("other_bot")
+    await group.server.add_bot(group.room, other.user)
+    text = words.format(me=group.bot.user.username, short=call.short)
+    before = await group.server.calls("sendMessage")
+    await group.server.say(other.user, group.room, text, reply_to=group.message(call))
+    await group.settle()
+
+    assert Status.PENDING == await stage.status(call)
+    assert "barred" == (await stage.events(call))[-1]
+    assert before == await group.server.calls("sendMessage")
 
 
 async def test_a_press_by_nobody_is_refused(stage: TelegramStage) -> None:

@@ -1,0 +1,70 @@
+"""What `doctor` learns from the record: by which ways answers came in from each platform, and by which none did yet.
+
+A platform doesn't tell a bot whether presses, words or reactions are switched on for it; that they came in does.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from bot.checks import Check, Health
+from hitl.model import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+#: So many of the latest lines of the record are looked at.
+_LATEST = 10_000
+#: What is in the way of each way of answering, if none came in by it.
+_HELP: Mapping[str, Mapping[Kind, str]] = {
+    "telegram": {
+        Kind.BUTTON: "press one",
+        Kind.TEXT: "reply to a card",
+        Kind.REACTION: "the bot must be an administrator",
+        Kind.COMMAND: "send /approve REF",
+    },
+    "slack": {
+        Kind.BUTTON: "is Interactivity on?",
+        Kind.TEXT: "is the app in the channel, and does it get message events?",
+        Kind.REACTION: "does it get reaction_added events?",
+        Kind.COMMAND: "is /sayso among its commands?",
+    },
+}
+
+
+def report(database: Path, platforms: Sequence[str]) -> list[Check]:
+    """A line for each platform. Buttons are what every card offers: without one press it isn't well yet."""
+    seen = dict(_seen(database))
+    return [_check(name, {kind: at for (where, kind), at in seen.items() if where == name}) for name in platforms]
+
+
+def _check(platform: str, seen: Mapping[Kind, datetime]) -> Check:
+    name = f"{platform} answers"
+    if not seen:
+        text = "none came in yet: ask something, answer it in each way, and look again"
+        return Check(name, Health.YELLOW, text)
+    came = ", ".join(f"{kind.value} ({at:%Y-%m-%d %H:%M} UTC)" for kind, at in sorted(seen.items()))
+    missing = ", ".join(f"{kind.value} ({why})" for kind, why in _HELP[platform].items() if kind not in seen)
+    text = f"came in by {came}" + (f"; not yet by {missing}" if missing else "")
+    return Check(name, Health.GREEN if Kind.BUTTON in seen else Health.YELLOW, text)
+
+
+def _seen(database: Path) -> Iterator[tuple[tuple[str, Kind], datetime]]:
+    """Surface and kind of the answers on record, and when the latest came, oldest first."""
+    for at, data in reversed(_lines(database)):
+        line = json.loads(data)
+        if "surface" in line and "kind" in line:
+            yield (line["surface"], Kind(line["kind"])), datetime.fromtimestamp(at / 1e6, UTC)
+
+
+def _lines(database: Path) -> list[tuple[int, str]]:
+    """Nothing where there is no record that can be read; the database's own check says so."""
+    try:
+        with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as connection:
+            return connection.execute("SELECT at, data FROM audit ORDER BY id DESC LIMIT ?", (_LATEST,)).fetchall()
+    except sqlite3.Error:
+        return []

@@ -1,0 +1,89 @@
+"""The service was down for a while, on any platform with cards.
+
+Imported by each: `stage` must have `halt` and `start`, and its surface `command` and `message`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from hitl.model import Status, Verb
+from tests.scenarios.from_a_script import seen
+
+if TYPE_CHECKING:
+    from hitl.model import Call
+
+
+async def restart(stage: Any, *, down_s: float = 0.0) -> None:
+    """Down, and up again, until the platform has sent once more what nobody took meanwhile."""
+    await stage.surface.settle()
+    await stage.halt()
+    stage.clock.advance(down_s)
+    await stage.start()
+    await stage.surface.server.advance(61)
+    await stage.surface.settle()
+
+
+async def named(stage: Any, call: Call) -> None:
+    """Ann names the call."""
+    await stage.surface.say("ann", f"yes {call.short}")
+
+
+async def pressed(stage: Any, call: Call) -> None:
+    """Ann presses."""
+    await stage.surface.press("ann", call, Verb.APPROVE)
+
+
+async def reacted(stage: Any, call: Call) -> None:
+    """Ann reacts."""
+    await stage.surface.react("ann", call, "👍")
+
+
+async def commanded(stage: Any, call: Call) -> None:
+    """Ann types a command."""
+    await stage.surface.command("ann", f"approve {call.short}")
+
+
+@pytest.mark.parametrize("way", [named, pressed, reacted, commanded])
+async def test_the_first_answer_after_it_counts(stage: Any, way: Any) -> None:
+    """In whatever way, to a card from before, once."""
+    call = await stage.ask()
+    await restart(stage)
+    await way(stage, call)
+
+    assert Status.SUCCEEDED == await stage.status(call)
+    assert 1 == len(stage.ran())
+    assert () == stage.surface.message(call).labels
+
+
+async def test_time_goes_on_from_where_it_was(stage: Any) -> None:
+    """What became overdue while it was down is over; what has time left keeps it, no less and no more."""
+    early = await stage.ask(args={"path": "early"})
+    await stage.wait(100)
+    late = await stage.ask(args={"path": "late"})
+    await restart(stage, down_s=250)
+
+    assert [Status.EXPIRED, Status.PENDING] == [await stage.status(call) for call in (early, late)]
+    assert "nobody answered in time" in seen(stage, early)
+    assert ((), 3) == (stage.surface.message(early).labels, len(stage.surface.message(late).labels))
+    await stage.wait(49.9)
+    assert Status.PENDING == await stage.status(late)
+    await stage.wait(0.1)
+    assert Status.EXPIRED == await stage.status(late)
+
+
+async def test_a_press_on_what_is_over_holds_up_nobody(stage: Any) -> None:
+    """It is answered; the next card is decided at once, before and after a restart."""
+    over = await stage.ask(args={"path": "over"})
+    await stage.wait(301)
+    cards = []
+    for path in ("before", "after"):
+        cards.append(await stage.ask(args={"path": path}))
+        await stage.surface.press("ann", over, Verb.APPROVE)
+        await stage.surface.press("ann", cards[-1], Verb.APPROVE)
+        await restart(stage)
+
+    assert [Status.SUCCEEDED] * 2 == [await stage.status(call) for call in cards]
+    assert 2 == sum("time was up" in text for text in stage.surface.heard("ann"))

@@ -1,0 +1,143 @@
+"""A script on the machine asks, where there is no chat; the card stands where cards go by default.
+
+Scenarios of platforms with cards, imported by each: `stage.surface` must have `command` and `message`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bot.agent import TOOLS
+from hitl.gate import secret_hash
+from hitl.model import Ask, Ran, Result, Runs, Status, Verb
+from hitl.people import channel_of
+
+if TYPE_CHECKING:
+    from hitl.model import Call
+
+SECRET = "only the script knows"
+ARGV = ["env", "TZ=UTC", "xargs", "-a", "old", "gzip"]
+
+
+async def asked(stage: Any, route: str = "") -> Call:
+    """A script of Uma's asks, on a machine whose calls go to this conversation, or another one."""
+    gate = stage.service.gate
+    gate.people = replace(gate.people, routes=(route or stage.surface.conversation,))
+    ask = Ask(TOOLS, "delete_file", {"argv": ARGV}, stage.surface.identities["uma"], "local", Runs.CALLER, agent="ask")
+    call: Call = (await stage.service.submit(ask)).call
+    await stage.surface.settle()
+    return call
+
+
+async def answered(stage: Any, call: Call, way: str, verb: Verb) -> None:
+    """Ann answers in that way."""
+    words, sign = {Verb.APPROVE: ("yes", "👍"), Verb.REJECT: ("no", "👎")}[verb]
+    ways = {
+        "a press": lambda: stage.surface.press("ann", call, verb),
+        "a reply": lambda: stage.surface.answer("ann", call, words),
+        "its name": lambda: stage.surface.say("ann", f"{words} {call.short}"),
+        "a reaction": lambda: stage.surface.react("ann", call, sign),
+        "a command": lambda: stage.surface.command("ann", f"{verb} {call.short}"),
+    }
+    await ways[way]()
+
+
+WAYS = ("a press", "a reply", "its name", "a reaction", "a command")
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_a_yes_comes_back_to_the_script(stage: Any, way: str) -> None:
+    """It is woken, claims, runs, and reports; the card says so, and nothing live is left on it."""
+    call = await asked(stage)
+    waiting = asyncio.create_task(stage.service.decided(call, 5.0))
+    await answered(stage, call, way, Verb.APPROVE)
+
+    assert Status.APPROVED == (await waiting).status
+    lease = await stage.service.gate.claim(call.ref, "script", secret_hash(SECRET))
+    await stage.service.gate.finish(call.ref, SECRET, Ran(Result.SUCCEEDED))
+    await stage.surface.settle()
+    assert {"argv": ARGV} == lease.call.arguments
+    assert "done, approved by" in seen(stage, call)
+    assert () == stage.surface.message(call).labels
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_a_no_comes_back_to_the_script(stage: Any, way: str) -> None:
+    """It is woken, and there is nothing to claim."""
+    call = await asked(stage)
+    waiting = asyncio.create_task(stage.service.decided(call, 5.0))
+    await answered(stage, call, way, Verb.REJECT)
+
+    assert Status.REJECTED == (await waiting).status
+    assert "rejected by" in seen(stage, call)
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_when_it_was_said_is_on_record(stage: Any, way: str) -> None:
+    """With when it counted; where the platform doesn't say, as it came in."""
+    call = await asked(stage)
+    await answered(stage, call, way, Verb.APPROVE)
+    (vote,) = await stage.store.votes(call.ref)
+    (approved,) = [line for line in await stage.store.history(call.ref) if line.event == "approved"]
+
+    assert vote.pressed_at is not None
+    assert vote.pressed_at.isoformat() == json.loads(approved.data)["pressed_at"]
+
+
+async def test_its_card_names_what_would_run(stage: Any) -> None:
+    """Every program of its command, behind whatever starts it."""
+    assert "programs: env, xargs, gzip" in seen(stage, await asked(stage))
+
+
+async def test_a_yes_to_the_room_is_asked_about(stage: Any) -> None:
+    """Typed where the card stands, and pointing to nothing: approvers are told how to answer, others left alone."""
+    call = await asked(stage, room(stage))
+    for who in ("sam", "ann"):
+        await stage.surface.server.say(stage.surface.people[who], stage.surface.room, "ok, proceed")
+        await stage.surface.settle()
+
+    assert Status.PENDING == await stage.status(call)
+    assert 1 == sum("Nothing was decided" in text and call.short in text for text in stage.surface.heard("ann"))
+    assert not any("Nothing was decided" in text for text in told_alone(stage, "sam"))
+
+
+async def test_an_approval_that_no_script_takes_lapses(stage: Any) -> None:
+    """The script died meanwhile: people are told that nothing ran."""
+    call = await asked(stage)
+    await answered(stage, call, "a press", Verb.APPROVE)
+    await stage.wait(301)
+
+    assert "nobody ran it in time" in seen(stage, call)
+
+
+async def test_a_script_that_gives_up_takes_its_card_along(stage: Any) -> None:
+    """The card says so, and whoever presses what was on its way hears it."""
+    call = await asked(stage)
+    await stage.service.gate.withdraw(call.ref, stage.surface.identities["uma"])
+    await stage.surface.settle()
+    await stage.surface.press("ann", call, Verb.APPROVE)
+
+    assert "withdrawn by" in seen(stage, call)
+    assert () == stage.surface.message(call).labels
+    assert stage.surface.told("ann", "withdrawn")
+
+
+def seen(stage: Any, call: Call) -> str:
+    """The card as it is now, as text."""
+    message = stage.surface.message(call)
+    return str(getattr(message, "shown", message).text)
+
+
+def room(stage: Any) -> str:
+    """The group or channel as a whole."""
+    return channel_of(stage.surface.conversation)
+
+
+def told_alone(stage: Any, who: str) -> list[str]:
+    """What nobody else saw."""
+    return stage.surface.whispers(who) if hasattr(stage.surface, "whispers") else []

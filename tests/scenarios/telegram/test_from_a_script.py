@@ -1,0 +1,3 @@
+"""A script asks, and the card stands on Telegram."""
+
+from tests.scenarios.from_a_script import *  # noqa: F403 - the scenarios are what is wanted

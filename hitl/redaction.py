@@ -415,9 +415,12 @@ def _names_a_secret(name: re.Match[str]) -> bool:
 
 
 def _is_a_secret(name: re.Match[str], value: re.Match[str]) -> bool:
-    """Whether the value is one; behind a colon, a word that a sentence goes on from is just a word."""
+    """Whether the value is one; behind a colon, a word that a sentence goes on from is just a word.
+
+    `PWD` is a shell's working folder, an absolute path (POSIX.1-2024, XBD 8.3).
+    """
     text = value[str(value.lastgroup)]
-    if _STAND_IN.fullmatch(text):
+    if _STAND_IN.fullmatch(text) or (name["name"] == "PWD" and text.startswith("/")):
         return False
     in_prose = name["is"].strip() == ":" and value["bare"] is not None
     return not (in_prose and _LETTERS.fullmatch(text) and _goes_on(value))

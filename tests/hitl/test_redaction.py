@@ -150,6 +150,7 @@ def test_no_command_hides_behind_a_mask(command: str) -> None:
         ("password: hunter2", "password: [masked 7]"),
         ("export DB_PASSWORD=hunter2; ls", "export DB_PASSWORD=[masked 7]; ls"),
         ('PASSWORD="two words" x', 'PASSWORD="[masked 9]" x'),
+        ("PWD=hunter2 pwd=/srv/7", "PWD=[masked 7] pwd=[masked 6]"),
         ("PASSWORD='it is', x", "PASSWORD='[masked 5]', x"),
         ('{"a": 1, "apiKey": "abc"}', '{"a": 1, "apiKey": "[masked 3]"}'),
         (r"{\"password\": \"hunter2\"}", r"{\"password\": \"[masked 7]\"}"),
@@ -193,6 +194,7 @@ def test_what_is_assigned_to_a_secrets_name_is_masked(text: str, masked: str) ->
         "the monkey: eats; a hotkey = ctrl-x",
         "author: Ann, authority: none",
         "ls -la /usr/local/lib/python3.11/site-packages/keyring",
+        "SHELL=/bin/sh\nPWD=/srv/app\nHOME=/root",
     ],
 )
 def test_ordinary_text_stays(text: str) -> None:

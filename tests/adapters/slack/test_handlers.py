@@ -200,7 +200,7 @@ def test_a_commands_first_word_is_what_it_does(typed: str, command: str, rest: s
 @pytest.mark.parametrize(
     ("sent", "seen"),
     [
-        ("a &lt;b&gt; &amp;amp; c", "a <b> &amp; c"),
+        ("if x &lt; y &amp;lt; z", "if x < y &lt; z"),
         ("<https://a.test/x?y=1&amp;z=2>", "https://a.test/x?y=1&z=2"),
         ("<http://a.test|a.test>", "a.test"),
         ("<@U2> <#C2|general> <!here>", "@U2 #general @here"),

@@ -597,6 +597,9 @@ def _scoped(key: str, of: Callable[[Scope], Judge], use: Use) -> Test:
     return test
 
 
+_NO_HOST = frozenset({"mailto", "tel"})  # these hold addresses of people, and nothing is fetched from their hosts
+
+
 def _build_host(condition: Condition, use: Use) -> Test:
     listed: hosts.HostList = condition.value
 
@@ -607,7 +610,8 @@ def _build_host(condition: Condition, use: Use) -> Test:
                 return NO
             url = hosts.read_url(text)
             if url.host is None:
-                return NO if url.scheme not in ("http", "https") else UNSURE
+                named = url.scheme not in _NO_HOST and listed.mentioned(text)
+                return UNSURE if named or url.scheme in ("http", "https") else NO
             if use.loosen:
                 good = url.sure and not url.userinfo and listed.exactly(url.host)
                 return YES if good else UNSURE if listed.covers(url.host) else NO
@@ -672,7 +676,7 @@ def _url_part(part: Callable[[hosts.Url], Any]) -> Callable[[Condition, Use], Te
 
 
 def _build_programs(condition: Condition, use: Use) -> Test:
-    listed = Programs.of(condition.value)
+    listed = Programs.of(condition.value, folds=not use.textual)
 
     def test(scope: Scope) -> int:
         found = None if _lacks(scope, condition, use) else scope.shell(condition.key)

@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from hitl.policy.logic import NO, UNSURE, YES
+from hitl.policy.shell.programs import plain_name
 from hitl.policy.shell.reading import Command, Reading, Words
 from hitl.policy.shell.subcommands import subcommands
 from hitl.policy.tables import names
@@ -30,10 +31,11 @@ class Programs:
     globs: tuple[str, ...]
     phrases: dict[str, tuple[tuple[str, ...], ...]]
     redirects: frozenset[str]
+    folds: bool = True
 
     @classmethod
-    def of(cls, entries: Iterable[str]) -> Programs:
-        """Compile entries; blank ones are skipped."""
+    def of(cls, entries: Iterable[str], *, folds: bool = True) -> Programs:
+        """Compile entries; blank ones are skipped. ``folds``: a name in another case may be the same program."""
         words = [entry.split() for entry in entries if entry.strip()]
         single = [word[0] for word in words if len(word) == 1]
         phrases: dict[str, tuple[tuple[str, ...], ...]] = {}
@@ -45,6 +47,7 @@ class Programs:
             tuple(name for name in single if _GLOB & set(name)),
             phrases,
             frozenset(name.rstrip(":") for name in single if name[0] == ">"),
+            folds,
         )
 
     def judge(self, reading: Reading) -> int:
@@ -56,7 +59,7 @@ class Programs:
         for command in reading.commands:
             if command.base in exact:
                 return YES
-            if slow:
+            if slow or not (command.base or "").islower():
                 result = max(result, self._slowly(command))
                 if result == YES:
                     return YES
@@ -66,6 +69,10 @@ class Programs:
         base = command.base
         if base is None:
             return UNSURE
+        if self.folds and (plain := plain_name(base)) != base and self._slowly(Command([plain, *command.words[1:]])):
+            return UNSURE
+        if base in self.exact:
+            return YES
         if self.globs and any(fnmatchcase(base, pattern) for pattern in self.globs):
             return YES
         if len(base) > 1 and _GLOB & set(base) and any(fnmatchcase(name, base) for name in self.exact):

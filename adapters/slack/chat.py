@@ -54,6 +54,24 @@ _PASSING = frozenset(
         "team_added_to_org",
     }
 )
+#: Nothing can be sent there, whatever it says (chat.postMessage, errors).
+_LOST = frozenset(
+    {
+        "account_inactive",
+        "cannot_dm_bot",
+        "channel_not_found",
+        "invalid_auth",
+        "is_archived",
+        "not_authed",
+        "not_in_channel",
+        "org_login_required",
+        "team_not_found",
+        "token_expired",
+        "token_revoked",
+        "user_disabled",
+        "user_not_found",
+    }
+)
 _ASTRAY = frozenset({"thread_not_found", "invalid_thread_ts"})
 
 
@@ -311,7 +329,8 @@ def _refused(error: SlackApiError) -> NoReturn:
     if code in _ASTRAY:
         raise _AstrayError(code, passing=False) from error
     passing = code in _PASSING or not code or status == _TOO_MANY or status >= _SERVER_ERROR
-    raise PlatformError(code or "no answer of Slack's", passing=passing, retry_s=retry_after(error)) from error
+    said, lost = code or "no answer of Slack's", code in _LOST and not passing
+    raise PlatformError(said, passing=passing, retry_s=retry_after(error), lost=lost) from error
 
 
 def error_code(error: SlackApiError) -> str:
@@ -353,7 +372,7 @@ def _parsed(route: str) -> tuple[str, str, str | None]:
     try:
         return parse_place(route)
     except ValueError:
-        raise PlatformError(f"{route} is no conversation of Slack's", passing=False) from None
+        raise PlatformError(f"{route} is no conversation of Slack's", passing=False, lost=True) from None
 
 
 def _hash(message: Message) -> int:

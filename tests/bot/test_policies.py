@@ -223,7 +223,7 @@ class TestSettings:
             '[fallback]\n"workspace.bash" = "pass "',
             '[tools]\nallow = "bash"',
             "[tools]\nallow = true",
-            '[tools]\nallow = {bash = true}',
+            "[tools]\nallow = {bash = true}",
             "[tools]\nallow = [1]",
         ],
     )

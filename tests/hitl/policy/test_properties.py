@@ -1,12 +1,14 @@
 """Random documents and calls: what holds for all of them."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hitl.policy import PolicyCall, PolicyInvalid, evaluate_row, load
+from hitl.policy import Policy, PolicyCall, PolicyInvalid, evaluate_row, load
 
 KEYS = st.sampled_from(["a", "b", "path", "url", "command", "/a/0", "*"])
 NAMED = st.sampled_from(["a", "b", "command", "/a/0"])
@@ -83,46 +85,99 @@ CALL = st.builds(
 STRENGTH = ("allow", "approve", "deny")
 
 
-@settings(max_examples=150, deadline=None)
-@given(DOCUMENT, CALL)
-def test_judging_is_total_and_deterministic(document: dict[str, Any], call: PolicyCall) -> None:
-    """Every call gets a verdict, the same each time, from a policy loaded anew as well, and without an error."""
-    text = json.dumps(document)
+ONE_WHEN = st.lists(WHEN, min_size=1, max_size=2)
+
+
+def loaded(document: Any) -> Policy | None:
+    """The policy of a document; None where it is refused."""
     try:
-        policy = load(text, name="p")
+        return load(json.dumps(document), name="p")
     except PolicyInvalid:
+        return None
+
+
+def strength(policy: Policy, call: PolicyCall) -> int:
+    """How much stands in a call's way."""
+    return STRENGTH.index(policy.judge(call).action)
+
+
+def single(action: str, when: list[Any], *, default: str) -> Policy | None:
+    """The policy of one rule for every tool."""
+    return loaded({"version": 1, "default_action": default, "rules": [{"action": action, "when": when}]})
+
+
+def is_total(document: Any, call: PolicyCall) -> None:
+    """Every call gets a verdict, the same each time, from a policy loaded anew as well, and without an error."""
+    policy = loaded(document)
+    if policy is None:
         return
     verdict = policy.judge(call)
 
     assert verdict.action in STRENGTH
     assert verdict.reason != "policy_error"
-    assert verdict == policy.judge(call) == load(text, name="q").judge(call)
+    assert verdict == policy.judge(call) == load(json.dumps(document), name="q").judge(call)
 
 
-@settings(max_examples=150, deadline=None)
-@given(DOCUMENT, CALL)
-def test_the_index_is_the_same_as_trying_every_rule(document: dict[str, Any], call: PolicyCall) -> None:
+def is_indexed(document: Any, call: PolicyCall) -> None:
     """A verdict found through the index is the one that a walk over all rules finds."""
-    try:
-        policy = load(json.dumps(document), name="p")
-    except PolicyInvalid:
+    policy = loaded(document)
+    if policy is None:
         return
 
     assert policy.judge_slowly(call) == policy.judge(call)
     assert policy.judge(call) == policy.explain(call).verdict
 
 
-@settings(max_examples=150, deadline=None)
-@given(DOCUMENT, FORBID, CALL)
-def test_forbidding_more_never_weakens_a_call(document: dict[str, Any], more: dict[str, Any], call: PolicyCall) -> None:
-    """A rule added to ``forbid`` leaves each verdict as strong as it was, or makes it stronger."""
-    try:
-        before = load(json.dumps(document), name="p").judge(call)
-        after = load(json.dumps({**document, "forbid": [*document.get("forbid", []), more]}), name="p").judge(call)
-    except PolicyInvalid:
+def is_forbidden(document: Any, more: Any, call: PolicyCall) -> None:
+    """A rule added to ``forbid`` leaves each verdict at least as strong as it was, and as the rule is on its own."""
+    before, after = loaded(document), loaded({**document, "forbid": [*document.get("forbid", []), more]})
+    alone = loaded({"version": 1, "default_action": "allow", "rules": [{**more, "action": "deny"}]})
+    if before is None or after is None or alone is None:
         return
 
-    assert STRENGTH.index(after.action) >= STRENGTH.index(before.action)
+    assert strength(after, call) >= max(strength(before, call), strength(alone, call))
+
+
+def is_no_stronger_than_its_denial(when: list[Any], call: PolicyCall) -> None:
+    """What holds for certain, so that an allow fires, is also found by a deny; and the other way round for ``not``."""
+    for one in (when, [{"not": part} for part in when]):
+        allows, denies = single("allow", one, default="deny"), single("deny", one, default="allow")
+        if allows is None or denies is None:
+            return
+
+        assert not (strength(allows, call) == 0 == strength(denies, call))
+
+
+def is_tightened_by_any_rule_before_it(document: Any, when: list[Any], call: PolicyCall) -> None:
+    """A deny put before all rules leaves each verdict at least as strong, and so does a higher risk on its own."""
+    before = loaded(document)
+    rules = [{"action": "deny", "when": when}, *document["rules"]]
+    after = loaded({**document, "rules": rules})
+    if before is None or after is None:
+        return
+
+    assert strength(after, call) >= strength(before, call)
+
+
+def allows_nothing_once_refused(document: Any, call: PolicyCall) -> None:
+    """Whatever is wrong with a document, loading it ends in an answer, and a refused one never allows."""
+    answer = evaluate_row(
+        {"id": 1, "policy": document, "tools": call.tools, "tool": call.tool, "args": dict(call.args)}
+    )
+
+    assert answer["action"] in STRENGTH
+    assert not answer["refused"] or answer["action"] == "deny"
+
+
+def is_a_document_or_a_problem(text: str) -> None:
+    """Loading never fails in another way."""
+    found: tuple[object, ...] = ("a policy",)
+    try:
+        load(text, name="p")
+    except PolicyInvalid as invalid:
+        found = invalid.problems
+
+    assert found
 
 
 ANYTHING = st.recursive(
@@ -144,26 +199,30 @@ BROKEN = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
-@given(BROKEN, CALL)
-def test_a_refused_document_allows_nothing(document: Any, call: PolicyCall) -> None:
-    """Whatever is wrong with a document, loading it ends in an answer, and a refused one never allows."""
-    answer = evaluate_row(
-        {"id": 1, "policy": document, "tools": call.tools, "tool": call.tool, "args": dict(call.args)}
-    )
+#: What holds, and for what.
+PROPERTIES: dict[Callable[..., None], tuple[st.SearchStrategy[Any], ...]] = {
+    is_total: (DOCUMENT, CALL),
+    is_indexed: (DOCUMENT, CALL),
+    is_forbidden: (DOCUMENT, FORBID, CALL),
+    is_no_stronger_than_its_denial: (ONE_WHEN, CALL),
+    is_tightened_by_any_rule_before_it: (DOCUMENT, ONE_WHEN, CALL),
+    allows_nothing_once_refused: (BROKEN, CALL),
+    is_a_document_or_a_problem: (st.text(max_size=200),),
+}
 
-    assert answer["action"] in STRENGTH
-    assert not answer["refused"] or answer["action"] == "deny"
+
+def _held(holds: Callable[..., None], examples: int) -> None:
+    given(*PROPERTIES[holds])(settings(max_examples=examples, deadline=None)(holds))()
 
 
-@settings(deadline=None)
-@given(st.text(max_size=200))
-def test_any_text_is_a_document_or_a_problem(text: str) -> None:
-    """Loading never fails in another way."""
-    found: tuple[object, ...] = ("a policy",)
-    try:
-        load(text, name="p")
-    except PolicyInvalid as invalid:
-        found = invalid.problems
+@pytest.mark.parametrize("holds", PROPERTIES, ids=lambda holds: holds.__name__)
+def test_it_holds_for_random_documents_and_calls(holds: Callable[..., None]) -> None:
+    """What the property says."""
+    _held(holds, 120)
 
-    assert found
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("holds", PROPERTIES, ids=lambda holds: holds.__name__)
+def test_it_holds_for_very_many(holds: Callable[..., None]) -> None:
+    """What the property says."""
+    _held(holds, 5000)

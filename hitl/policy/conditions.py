@@ -192,15 +192,11 @@ def over_values(key: str, judge: Judge, use: Use) -> Test:
 
 def _nested(value: Any, judge: Judge, use: Use) -> int:
     if isinstance(value, list | tuple):
-        return _every([item for part in value for item in _flat(part)], judge, use) if value else use.missing
+        return _every(value, lambda part: _nested(part, judge, use), use)
     if isinstance(value, Mapping):
         found = [judge(leaf) for leaf in values.leaves(value)]
         return UNSURE if use.loosen or YES not in found else YES
     return judge(value)
-
-
-def _flat(value: Any) -> Iterable[Any]:
-    return values.leaves(value) if isinstance(value, list | tuple | Mapping) else (value,)
 
 
 def _every(items: Iterable[Any], judge: Judge, use: Use) -> int:

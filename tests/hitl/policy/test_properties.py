@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from hitl.policy import Policy, PolicyCall, PolicyInvalid, evaluate_row, load
 KEYS = st.sampled_from(["a", "b", "path", "url", "command", "/a/0", "*"])
 NAMED = st.sampled_from(["a", "b", "command", "/a/0"])
 SCALARS = st.sampled_from(
-    ["x", "y", "", "5", 5, 5.5, 0, -1, True, False, None, "/d/a", "/d/.key", "../x", "~/x", "https://example.org/",
+    ["x", "y", "", "5", 5, 5.5, 0, -1, True, False, None, "/d/a", "/d/.key", "/d/x.key", "../x", "~/x", "https://example.org/",
      "http://127.1/", "ls",
      "rm x", "sh -c 'rm x'", "$X", "ls && git status", "not a url", "\x00", "é\u202e", 10**30, "9" * 70]
 )  # fmt: skip
@@ -33,7 +34,7 @@ CONDITIONS = st.one_of(
     st.tuples(
         KEYS,
         st.just("glob"),
-        st.sampled_from(["/d/**", "**/.key", "*", "{/d,/e}/*", ["/d/a", "/e"], "/d/?", "./x", "**.key"]),
+        st.sampled_from(["/d/**", "**/.key", "**/*.key", "*", "{/d,/e}/*", ["/d/a", "/e"], "/d/?", "./x", "**.key"]),
     ),
     st.tuples(KEYS, st.just("host"), st.sampled_from(["example.org", "*.example.org", "127.0.0.0/8"])),
     st.tuples(KEYS, st.just("host_class"), st.sampled_from(["loopback", "public", "ambiguous,not_http"])),
@@ -85,6 +86,7 @@ CALL = st.builds(
 STRENGTH = ("allow", "approve", "deny")
 
 
+Related = tuple[dict[str, Any], Any]
 ONE_WHEN = st.lists(WHEN, min_size=1, max_size=2)
 
 
@@ -159,6 +161,62 @@ def is_tightened_by_any_rule_before_it(document: Any, when: list[Any], call: Pol
     assert strength(after, call) >= strength(before, call)
 
 
+def is_never_let_pass_if_it_may_hold(related: Related, call: PolicyCall) -> None:
+    """What a rule that raises the risk finds possible, a denial lets pass neither by a rule nor by default."""
+    condition, given = related
+    call = replace(call, args={**call.args, condition["key"]: given})
+    raised = {"version": 1, "risk_rules": [{"at_least": "critical", "when": [condition]}]}
+    if load(json.dumps(raised), name="p").judge(call).risk != "critical":
+        return
+    denying, everything = {"action": "deny", "when": [condition]}, {"action": "allow"}
+    for stopping in (
+        {"forbid": [{"when": [condition]}], "default_action": "allow"},
+        {"forbid": [{"when": [condition]}], "rules": [everything]},
+        {"rules": [denying], "default_action": "allow"},
+        {"rules": [denying, everything]},
+    ):
+        policy = load(json.dumps({"version": 1, **stopping}), name="p")
+
+        assert strength(policy, call) > 0
+
+
+def is_judged_element_by_element(related: Related, others: list[Any], call: PolicyCall) -> None:
+    """An allow fires on a list only if it fires on each of its elements; a deny is as strong as on any one."""
+    condition, given = related
+    elements = [given, *others]
+    for one in ([condition], [{"not": condition}]):
+        allows, denies = single("allow", one, default="deny"), single("deny", one, default="allow")
+        if allows is None or denies is None:
+            return
+        listed = replace(call, args={condition["key"]: elements})
+        alone = [replace(call, args={condition["key"]: element}) for element in elements if element != []]
+
+        assert strength(allows, listed) >= max(strength(allows, each) for each in alone)
+        assert strength(denies, listed) >= max(strength(denies, each) for each in alone)
+
+
+def is_nothing_where_the_argument_is_absent(related: Related, call: PolicyCall) -> None:
+    """No allow fires on an argument that isn't there, nor on its absence."""
+    condition, _ = related
+    args = {name: value for name, value in call.args.items() if name not in (condition["key"], "command", "args")}
+    for one in ([condition], [{"not": condition}]):
+        allows = single("allow", one, default="deny")
+
+        assert allows is None or strength(allows, replace(call, args=args)) > 0
+
+
+def holds_with_all_its_parts(related: list[Related], call: PolicyCall) -> None:
+    """An allow of several conditions fires only if it would fire with each of them alone."""
+    call = replace(call, args={**call.args, **{condition["key"]: given for condition, given in related}})
+    whens = [condition for condition, _ in related]
+    whole = single("allow", whens, default="deny")
+    parts = [single("allow", [when], default="deny") for when in whens]
+    if whole is None or None in parts:
+        return
+
+    assert strength(whole, call) >= max(strength(part, call) for part in parts if part is not None)
+
+
 def allows_nothing_once_refused(document: Any, call: PolicyCall) -> None:
     """Whatever is wrong with a document, loading it ends in an answer, and a refused one never allows."""
     answer = evaluate_row(
@@ -199,6 +257,29 @@ BROKEN = st.one_of(
 )
 
 
+#: Conditions, each with arguments that it fits, nearly fits, or cannot be told of.
+FITTING: tuple[tuple[str, str, Any, tuple[Any, ...]], ...] = (
+    ("a", "eq", "5", ("5", 5, 5.0, "x", True, None, {"x": "5"})),
+    ("a", "eq", 5, (5, "5", 5.5, "x", None)),
+    ("a", "in", ["x", 5], ("x", "5", 5, "y", {"x": "x"})),
+    ("a", "matches", "^x", ("x", "ax", 5, "x" * 9, {"x": "x"})),
+    ("a", "gt", 5, (6, 5, "6", "x", None, True, {"x": 6})),
+    ("path", "glob", "/d/**", ("/d/a", "/D/a", "/e", "~/x", "/d/%2e%2e/x", "/d/../e", "d/a", 5, None, {"x": "/d/a"})),
+    ("path", "glob", "**/*.key", ("/d/a.key", "b.key", "/d/a.KEY", "/d/a.k*", "/d/a", "file:///x.key")),
+    ("url", "host", "example.org", ("https://example.org/", "https://a.example.org/", "example.org", "http://x y/", 5)),
+    ("url", "host_class", "loopback", ("http://127.1/", "https://example.org/", "localhost", "x y", 5)),
+    ("url", "url_scheme", "https", ("https://example.org/", "http://example.org/", "example.org", "https:/x")),
+    ("command", "command_blacklist", "rm", ("rm x", "RM x", "$X", "ls", "sh x", "sh -c 'rm x'", "rm x; sh y", "")),
+    ("command", "command_ask_always", "git push", ("git push", "git -C d push", "git $X", "git log", "sh x")),
+    ("command", "command_prefix_allowlist", "ls,git log", ("ls", "ls; rm x", "git log | ls", "ls $X", "lsof", "")),
+    ("command", "command_resolvable", True, ("ls", "sh x", "$X", "", 5)),
+)
+RELATED = st.sampled_from(FITTING).flatmap(
+    lambda row: st.sampled_from(row[3]).map(lambda given: ({"key": row[0], "op": row[1], "value": row[2]}, given))
+)
+#: For these a list is one command, not several.
+LISTED = RELATED.filter(lambda related: related[0]["key"] != "command")
+
 #: What holds, and for what.
 PROPERTIES: dict[Callable[..., None], tuple[st.SearchStrategy[Any], ...]] = {
     is_total: (DOCUMENT, CALL),
@@ -206,6 +287,10 @@ PROPERTIES: dict[Callable[..., None], tuple[st.SearchStrategy[Any], ...]] = {
     is_forbidden: (DOCUMENT, FORBID, CALL),
     is_no_stronger_than_its_denial: (ONE_WHEN, CALL),
     is_tightened_by_any_rule_before_it: (DOCUMENT, ONE_WHEN, CALL),
+    is_never_let_pass_if_it_may_hold: (RELATED, CALL),
+    is_judged_element_by_element: (LISTED, st.lists(SCALARS, max_size=2), CALL),
+    is_nothing_where_the_argument_is_absent: (RELATED, CALL),
+    holds_with_all_its_parts: (st.lists(RELATED, min_size=2, max_size=3), CALL),
     allows_nothing_once_refused: (BROKEN, CALL),
     is_a_document_or_a_problem: (st.text(max_size=200),),
 }

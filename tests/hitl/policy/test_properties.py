@@ -130,6 +130,13 @@ def is_indexed(document: Any, call: PolicyCall) -> None:
     assert policy.judge(call) == policy.explain(call).verdict
 
 
+def is_indexed_where_it_fits(related: list[Related], call: PolicyCall) -> None:
+    """The same for rules of one condition each, and arguments that fit or nearly fit them."""
+    rules = [{"action": "deny", "when": [condition]} for condition, _ in related]
+    call = replace(call, args={condition["key"]: given for condition, given in related})
+    is_indexed({"version": 1, "default_action": "allow", "rules": rules}, call)
+
+
 def is_forbidden(document: Any, more: Any, call: PolicyCall) -> None:
     """A rule added to ``forbid`` leaves each verdict at least as strong as it was, and as the rule is on its own."""
     before, after = loaded(document), loaded({**document, "forbid": [*document.get("forbid", []), more]})
@@ -284,6 +291,7 @@ LISTED = RELATED.filter(lambda related: related[0]["key"] != "command")
 PROPERTIES: dict[Callable[..., None], tuple[st.SearchStrategy[Any], ...]] = {
     is_total: (DOCUMENT, CALL),
     is_indexed: (DOCUMENT, CALL),
+    is_indexed_where_it_fits: (st.lists(RELATED, min_size=1, max_size=4), CALL),
     is_forbidden: (DOCUMENT, FORBID, CALL),
     is_no_stronger_than_its_denial: (ONE_WHEN, CALL),
     is_tightened_by_any_rule_before_it: (DOCUMENT, ONE_WHEN, CALL),

@@ -696,7 +696,9 @@ def _build_prefixes(condition: Condition, use: Use) -> Test:
 
     def test(scope: Scope) -> int:
         found = None if _lacks(scope, condition, use) else scope.shell(condition.key)
-        return use.missing if found is None else listed.judge(plain_words(scope.args, condition.key), found)
+        if found is None:
+            return use.missing
+        return listed.judge(plain_words(scope.args, condition.key), found, least=2 if use.textual else 1)
 
     return test
 

@@ -135,16 +135,18 @@ class Prefixes:
         """Whether one entry is the beginning of these words."""
         return any(tuple(words[: len(entry)]) == entry for entry in self.entries)
 
-    def judge(self, tokens: Sequence[str] | None, reading: Reading) -> int:
+    def judge(self, tokens: Sequence[str] | None, reading: Reading, *, least: int = 1) -> int:
         """YES if the plain words, or every command of a line of plain commands, begin as listed.
 
         ``tokens`` are the words of a call without shell syntax, None when it has some. The reading may take a match
-        away (a second line, a wrapped program), never give one beyond the cleared syntax.
+        away (a second line, a wrapped program), never give one beyond the cleared syntax. ``least``: how many commands
+        a line must have to be read as one; the third seed looks at the words alone of a single command.
         """
         if tokens is not None and self.covers(_named(tokens)):
             return YES if not reading.hidden and self._all_covered(reading.commands) else NO
         lines = cleared(reading)
-        return YES if len(lines) > 1 and not reading.hidden and all(self.covers(_named(line)) for line in lines) else NO
+        listed = all(self.covers(_named(line)) for line in lines)
+        return YES if listed and len(lines) >= least and not reading.hidden else NO
 
     def _all_covered(self, commands: Sequence[Command]) -> bool:
         return all(command.base is not None and self.covers([command.base, *command.words[1:]]) for command in commands)

@@ -536,7 +536,8 @@ class _Unwrapping:
                 reader.nested(rest, origin)
         elif self.wrapper.joined:
             _eval(Run(reader, self.run.base, [self.run.base, *inner], origin))
-            reader.nested(inner, origin)
+            if len(inner) > 1 or (inner[0] or "").isalnum():
+                reader.nested(inner, origin)
         else:
             reader.nested(inner, origin)
 

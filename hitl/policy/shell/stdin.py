@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hitl.policy.shell import words
 from hitl.policy.shell.reading import base_name
-from hitl.policy.shell.tree import descend
+from hitl.policy.shell.tree import descend, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -21,8 +21,10 @@ Read = Callable[["Node"], list[str]]
 
 _REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
 _SPECIFIER = re.compile(r"%(?:[-+ #0]*\d*(?:\.\d*)?)([sbqcdiuxXo%])")
+_WRITES = re.compile("echo|printf|<<")
 _WRITTEN = frozenset({"command", "herestring_redirect", "heredoc_redirect"})
 _MAX_ARGUMENTS, _MAX_WRITTEN, _MAX_CHOICES = 64, 16, 8
+_CAT = [["cat"], ["-"]]
 _ECHO_FLAGS = frozenset({"-n", "-e", "-E", "-ne", "-en", "-nE", "-En"})
 
 
@@ -38,6 +40,8 @@ def written(reader: Reader, command: Node | None) -> list[str]:
         return []
     while command.parent is not None and command.parent.type not in ("program", "list"):
         command = command.parent
+    if _WRITES.search(text_of(command)) is None:
+        return []
     found = [text for node in descend(command) if node.type in _WRITTEN for text in _produced(node, reader.texts)]
     return list(dict.fromkeys(found))[:_MAX_WRITTEN]
 
@@ -79,7 +83,8 @@ def _produced(node: Node, read: Read) -> list[str]:
 
 def _passes_on(command: Node, read: Read) -> bool:
     """Whether a command prints its standard input as it is."""
-    return [read(word) for word in _words(command)] in ([["cat"]], [["cat"], ["-"]])
+    words_ = _words(command)
+    return len(words_) <= len(_CAT) and [read(word) for word in words_] in (_CAT[:1], _CAT)
 
 
 def _words(command: Node) -> list[Node]:
@@ -104,6 +109,9 @@ def _bodies(node: Node) -> list[str]:
 
 def _printed(command: Node, read: Read) -> list[str]:
     """What ``echo`` or ``printf`` would print; ``echo`` both with and without decoding its escapes."""
+    program = next((text for word in _words(command)[:1] for text in read(word)), "")
+    if base_name(program) not in ("echo", "printf"):
+        return []
     return list(dict.fromkeys(text for values in _choices(command, read) for text in _printed_of(values)))
 
 
@@ -116,10 +124,9 @@ def _choices(command: Node, read: Read) -> list[list[str | None]]:
 
 def _printed_of(values: list[str | None]) -> list[str]:
     rest = [value for value in values[1:] if value is not None]
-    name = base_name(values[0] or "") if values else ""
-    if name not in ("echo", "printf") or not rest or len(rest) < len(values) - 1:
+    if not rest or len(rest) < len(values) - 1:
         return []
-    if name == "printf":
+    if base_name(values[0] or "") == "printf":
         formatted = _formatted(rest[1:] if rest[0] == "--" else rest)
         return [formatted] if formatted else []
     while rest and rest[0] in _ECHO_FLAGS:

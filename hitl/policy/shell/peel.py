@@ -96,8 +96,7 @@ def _pathed(reader: Reader, name: str) -> None:
 
 def by_argument(program: str | None) -> bool:
     """Whether an option may make this program run another, or delete, so that words not known may be such options."""
-    base = base_name(program or "")
-    return base in programs.RUNS_BY_ARGUMENT or _handler(base) is _find
+    return base_name(program or "") in programs.STEERED
 
 
 def depends(program: str | None) -> bool:
@@ -204,8 +203,9 @@ def _declares(run: Run) -> None:
 
 
 def _printf(run: Run) -> None:
-    if run.words[1:2] == ["-v"]:
-        _reads_into(Run(run.reader, run.base, [run.base, *run.words[2:3]], run.origin))
+    option = run.words[1] if len(run.words) > 1 else None
+    if option is not None and option.startswith("-v"):
+        _reads_into(Run(run.reader, run.base, [run.base, option[2:], *run.words[2:3]], run.origin))
 
 
 def _set(run: Run) -> None:
@@ -419,13 +419,14 @@ def _arguments_too(run: Run) -> None:
 class _Unwrapping:
     """Reads a wrapper's own options and arguments up to the command that it runs."""
 
-    __slots__ = ("at", "run", "skipped", "wrapper")
+    __slots__ = ("at", "run", "skipped", "sourced", "wrapper")
 
     def __init__(self, run: Run, wrapper: Wrapper, at: int) -> None:
         self.run = run
         self.wrapper = wrapper
         self.at = at
         self.skipped = 0
+        self.sourced = False
 
     def unwrap(self) -> None:
         words_, wrapper = self.run.words, self.wrapper
@@ -503,6 +504,7 @@ class _Unwrapping:
         return False
 
     def _given(self, attached: str) -> None:
+        self.sourced = True
         following = self.run.words[self.at + 1 :]
         rest = following if attached else following[1:]
         text = attached or (following[0] if following else None)
@@ -526,8 +528,10 @@ class _Unwrapping:
         reader, origin = self.run.reader, self.run.origin
         if self.run.base in ("su", "runuser"):
             self._as_user(inner)
+        elif self.run.base == "parallel" and inner[:1] in ([], [":::"], ["::::"]):
+            self._each_a_command(inner[1:])
         elif not inner:
-            if self.wrapper.joined and self.wrapper.elsewhere:
+            if self._starts_shell():
                 _shell_runs(self.run, [], code=False, listens=True)
         elif self.run.base == "xargs":
             reader.nested([*inner, None], origin)
@@ -540,6 +544,18 @@ class _Unwrapping:
                 reader.nested(inner, origin)
         else:
             reader.nested(inner, origin)
+
+    def _starts_shell(self) -> bool:
+        if self.wrapper.joined and self.wrapper.elsewhere:
+            return True
+        return self.run.base in programs.SHELL_WITHOUT_COMMAND and not self.sourced
+
+    def _each_a_command(self, inner: Words) -> None:
+        """``parallel`` without a command runs its arguments, or the lines that it reads."""
+        self.run.hide("runs what it is given")
+        for word in inner:
+            if word is not None:
+                self.run.reader.source(word)
 
     def _as_user(self, inner: Words) -> None:
         """``su USER ARGS``: the arguments are the shell's own; ``runuser -u USER COMMAND`` runs the command."""

@@ -482,6 +482,12 @@ CLUSTERED: dict[str, str] = {
     "man": "CrRLmMSsEp",
 }
 
+# Programs that a single word of their arguments easily makes run another one or delete files.
+STEERED = names("find gfind fd fdfind bfs tar rsync zip scp split nc ncat netcat")
+
+# Wrappers that start a shell where no command is given.
+SHELL_WITHOUT_COMMAND = names("chroot unshare nsenter fakeroot proot firejail setarch linux32 linux64 script")
+
 # Settings given on a git command line that name a program.
 GIT_SETTINGS = names(
     "alias.* core.sshcommand* core.pager* core.editor* core.fsmonitor* core.hookspath* core.gitproxy* "

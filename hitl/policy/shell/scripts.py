@@ -28,7 +28,7 @@ _AWK_LITERALS = tuple(
     re.compile(rf'"(?:[^"\\\n]|\\.)*"|(?P<before>^|[~!(,{{;&|\n]|\breturn\b)\s*/(?:\\.{inside}|[^/\\\n])*+/', re.DOTALL)
     for inside in ("", r"|\[\^?\]?[^\]\n]*\]")  # not every awk takes a slash within brackets for a letter
 )
-_AWK_RUNS = re.compile(r"\bsystem\b|(?<!\|)\|(?!\|)|\bgetline\b|@load|@include|@[A-Za-z_]\w*\s*\(")
+_AWK_RUNS = re.compile(r"\bsystem\b|(?<!\|)\|(?!\|)|@load|@include|@[A-Za-z_]\w*\s*\(")
 _AWK_TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 
 

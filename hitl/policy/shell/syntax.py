@@ -45,8 +45,9 @@ _WORD_LIKE = re.compile(r"[^\s;&|<>()`$\"'{},=\\]+")
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _BACKQUOTES = re.compile(r"(?<!\\)`((?:[^`\\]|\\.)*)`", re.DOTALL)
 _OPENED = re.compile(r"(?<!\\)\$\(")
-_SUBSCRIPT = re.compile(r"\[[^\]]*?(?:\\?\$\(|\\?`)")
+_SUBSCRIPT = re.compile(r"[\[\]]|\\?\$\(|\\?`")
 _FOLDERS = frozenset({"HOME", "PWD", "OLDPWD", "TMPDIR", "RANDOM", "#", "?", "$", "!"})
+_ALL = ("$@", "${@}", "[@]}")
 _GROUPS = frozenset({"subshell", "compound_statement"})
 _SPELLING = re.compile(r"[('\"\\$`{#\n]")
 _CONTROL = re.compile(r"[;|&><`\n\r]|\$[(\[]|\$\{\}|[<>]\(")
@@ -144,9 +145,14 @@ class Reader:
 
     def _subscripts(self, text: str) -> None:
         """Substitutions in a subscript run from quoted text as well, where it is used as a number or a name."""
+        inside = False
         for found in _SUBSCRIPT.finditer(text):
-            rest = text[found.end() :]
-            self.source(_balanced(rest) if found.group().endswith("(") else rest.partition("`")[0].rstrip("\\"))
+            mark = found.group()
+            if mark in ("[", "]"):
+                inside = mark == "["
+            elif inside and not self.reading.exhausted(1):
+                rest = text[found.end() :]
+                self.source(_balanced(rest) if mark[-1] == "(" else rest.partition("`")[0].rstrip("\\"))
 
     def _walk(self, root: Node, *, deep: bool) -> None:
         """Visit every node that may hold a command; ``deep``: words as well, because they may hold backquotes."""
@@ -232,7 +238,9 @@ class Reader:
                     self.reading.doubts.append("gets options known only when it runs")
 
     def _splits(self, node: Node) -> bool:
-        """Whether a word outside quotes may become any number of words that the line does not tell."""
+        """Whether a word may become any number of words that the line does not tell: outside quotes, or as ``"$@"``."""
+        if node.type == "string":
+            return text_of(node).strip('"').endswith(_ALL) and self._candidates(node) == [[None]]
         if node.type in ("simple_expansion", "expansion"):
             return self._candidates(node) == [[None]] and text_of(node).strip("${}") not in _FOLDERS
         return node.type == "command_substitution"

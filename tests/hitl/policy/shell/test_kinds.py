@@ -120,6 +120,8 @@ RUN = {
         source <(echo 'rm x')
         sh -c "$(printf 'rm x')"
         echo 'rm x' | ssh host
+        echo 'rm x' | chroot /mnt
+        parallel ::: 'rm x' ls
         echo 'rm x' | ssh host sh
         eval -- rm x
         eval "$(echo 'rm x')"
@@ -210,6 +212,7 @@ UNKNOWN = {
         declare "PATH=/tmp"; ls
         declare -n p=PATH; p=/tmp; ls
         printf -v PATH /tmp; ls
+        printf -vPATH /tmp; ls
         read -r PATH < f; ls
         mapfile PATH < f; ls
         for PATH in /tmp; do ls; done
@@ -222,6 +225,12 @@ UNKNOWN = {
     "words known only when the line runs": r"""
         find . $OPTS
         find . $(cat opts)
+        find . "$@"
+        find . "${opts[@]}"
+        parallel < commands
+        parallel ::: ls pwd
+        unshare -r
+        script out
         tar $(cat x) f
         git $X
         $(printf rm) x
@@ -338,6 +347,10 @@ EVERYDAY = r"""
     awk '$1 > 5 || $2 == "x"' f
     awk '{split($0, a, "|"); print a[1]}' f
     awk '/a|b/ {print}' f
+    awk '{getline; print}' f
+    script -qc 'ls -l' out
+    git show $(git rev-parse HEAD)
+    find $HOME/x -name y
     awk '{ sum += $1 } END { print sum/NR }' f
     sed -n '1,20p' f
     sed -i.bak 's/e /x/' f

@@ -197,7 +197,7 @@ def _policy(settings: Settings) -> Iterator[Check]:
         text = f"{where}mode {settings.mode.value}: calls run that nobody was asked about"
         yield Check("mode", Health.RED, f"{text}; set mode to enforce")
     if passing := sorted(settings.terms().passes):
-        text = f"{', '.join(passing)} runs unasked where no surface can show a card"
+        text = f"{', '.join(passing)} runs unasked where no surface is set up or reachable"
         yield Check("fallback", Health.RED, f"{text}; set fallback to deny")
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 import tomllib
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableError
 
@@ -20,6 +20,10 @@ from hitl.people import Conversation, Directory
 from hitl.terms import Terms
 
 CONFIG_NAME = "sayso.toml"
+
+
+def _lower(value: object) -> object:
+    return value.lower() if isinstance(value, str) else value
 
 
 class SettingsError(Exception):
@@ -140,7 +144,7 @@ class Settings(BaseSettings):
     policies: list[Path] = []
     stage: str = ""
     stages: dict[str, StageSettings] = {}
-    mode: Mode = Mode.ENFORCE
+    mode: Annotated[Mode, BeforeValidator(_lower)] = Mode.ENFORCE
     fallback: Literal["deny"] | dict[str, Literal["deny", "pass"]] = "deny"
     resolve_hosts: bool = False
     tools: ToolSettings = ToolSettings()

@@ -58,6 +58,8 @@ class Delivery:
         except PlatformError as error:
             return await self._failed(sending, call, error)
         reach("delivery.sent")
+        if message is not None or sending.post.kind is PostKind.NOTICE:
+            self._gate.reach.found(sending.post.route)
         await self._store.sent(sending, message)
         if sending.post.kind is PostKind.CARD and message is not None:
             entry = Entry(call.ref, "shown", "service", {"route": sending.post.route, "message": message})
@@ -67,7 +69,7 @@ class Delivery:
     def _chat(self, route: str) -> Chat:
         chat = self._chats.get(route.partition(":")[0])
         if chat is None:
-            raise PlatformError(_NO_CHAT, passing=False)
+            raise PlatformError(_NO_CHAT, passing=False, lost=True)
         return chat
 
     async def _put(self, chat: Chat, sending: Sending, call: Call) -> str | None:
@@ -92,6 +94,8 @@ class Delivery:
         if error.passing and not self._stale(call):
             retry_s = error.retry_s or min(2.0 ** min(sending.attempts, _DOUBLINGS), _LONGEST_WAIT_S)
         await self._store.unsent(sending, str(error), retry_s=retry_s)
+        if error.lost:
+            self._gate.reach.lost(sending.post.route, self._clock.now())
         gone = retry_s is None and sending.post.kind is PostKind.CARD and call.status is Status.PENDING
         if gone and not await self._store.cards(call.ref) and not self._gate.seen_locally(call):
             try:

@@ -66,6 +66,7 @@ from hitl.model import (
 )
 from hitl.people import belongs, is_chat
 from hitl.ports import Change, Expect, KeyTakenError, ShortTakenError, Unit
+from hitl.reach import Reach
 from hitl.redaction import mask
 from hitl.replies import ALL, Reading, read, reasoned_yes
 from hitl.replies import Verdict as Says
@@ -120,6 +121,7 @@ class Gate:
         self.limits = limits or Limits()
         self.terms = terms or Terms()
         self.observers = list(observers)
+        self.reach = Reach()
         self._flood = Flood(self.limits)
         self._secret = new_secret()
         self._secret_hash = secret_hash(self._secret)
@@ -218,7 +220,7 @@ class Gate:
         ask = draft.ask
         approvers = self.people.approvers_for(ask.origin, draft.verdict)
         call = draft.call(short, now, approvers, self.people.routes_for(ask.origin, approvers))
-        call = call if ask.must_ask else self._passed(call)
+        call = call if ask.must_ask else self._passed(call, now)
         verdict = call.verdict
         call = call.evolve(row_mac=self.keys.seal(Purpose.ROW, seals.row_bytes(call)))
         asked = Entry(call.ref, "asked", ask.requester, recorded(call))
@@ -243,9 +245,10 @@ class Gate:
         entry = _entry(ready, "allowed", "policy", claimed_by=_claimant(ready), unasked=unasked)
         return Change(ready, entries=(asked, entry))
 
-    def _passed(self, call: Call) -> Call:
+    def _passed(self, call: Call, now: datetime) -> Call:
         """The call, allowed where the operator named it as one that runs when no surface can show it."""
-        unseen = call.verdict.action is Action.APPROVE and not self._shown(call)
+        shown = self.reach.any(call.routes, now) or self.seen_locally(call)
+        unseen = call.verdict.action is Action.APPROVE and not shown
         return call.evolve(verdict=passed(call.verdict)) if unseen and self.terms.may_pass(call) else call
 
     def _unreachable(self, call: Call) -> str | None:

@@ -168,12 +168,16 @@ class Store(Protocol):
 
 
 class PlatformError(Exception):
-    """A chat platform refused or failed. `passing` tells whether another try may help, `retry_s` when."""
+    """A chat platform refused or failed. `passing` tells whether another try may help, `retry_s` when.
 
-    def __init__(self, message: str, *, passing: bool, retry_s: float | None = None) -> None:
+    `lost` tells that nothing at all can be sent there: the place or the access to it is gone, whatever the message.
+    """
+
+    def __init__(self, message: str, *, passing: bool, retry_s: float | None = None, lost: bool = False) -> None:
         super().__init__(message)
         self.passing = passing
         self.retry_s = retry_s
+        self.lost = lost
 
 
 class Chat(Protocol):

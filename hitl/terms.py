@@ -31,7 +31,8 @@ class Terms:
 
     `stage` names the installation's surroundings. In mode `monitor` what the policy would ask about runs, and is on
     record as such; what it denies stays denied. In mode `off` no policy is asked. A call that demands a person is
-    asked about in every mode. `passes` are the tools (`TOOLS.TOOL`) that run where no surface can show a card.
+    asked about in every mode. `passes` are the tools (`TOOLS.TOOL`) that run where no surface is set up that could show
+    a card, or none that is can be reached.
     """
 
     stage: str = ""

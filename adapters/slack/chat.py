@@ -338,7 +338,7 @@ def _parsed(route: str) -> tuple[str, str, str | None]:
     try:
         return parse_place(route)
     except ValueError:
-        raise PlatformError(f"{route} is no conversation of Slack's", passing=False) from None
+        raise PlatformError(f"{route} is no conversation of Slack's", passing=False, lost=True) from None
 
 
 def _hash(message: Message) -> int:

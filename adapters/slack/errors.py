@@ -27,6 +27,24 @@ _PASSING = frozenset(
         "team_added_to_org",
     }
 )
+#: Nothing can be sent there, whatever it says (chat.postMessage, errors).
+_LOST = frozenset(
+    {
+        "account_inactive",
+        "cannot_dm_bot",
+        "channel_not_found",
+        "invalid_auth",
+        "is_archived",
+        "not_authed",
+        "not_in_channel",
+        "org_login_required",
+        "team_not_found",
+        "token_expired",
+        "token_revoked",
+        "user_disabled",
+        "user_not_found",
+    }
+)
 _ASTRAY = frozenset({"thread_not_found", "invalid_thread_ts"})
 #: What comes of an answer that is none of Slack's: slack-sdk looks into whatever came as into a JSON object.
 STRANGE = (LookupError, TypeError, ValueError, AttributeError)
@@ -83,4 +101,5 @@ def _refused(error: SlackApiError) -> NoReturn:
         raise AstrayError(code, passing=False) from error
     passing = code in _PASSING or not code or status == TOO_MANY or status >= SERVER_ERROR
     pause = pause_of(getattr(response, "headers", None) or {})
-    raise PlatformError(code or ELSE, passing=passing, retry_s=pause) from error
+    lost = code in _LOST and not passing
+    raise PlatformError(code or ELSE, passing=passing, retry_s=pause, lost=lost) from error

@@ -280,7 +280,7 @@ async def _explained() -> AsyncIterator[None]:
     except BadRequest as error:
         raise _bad_request(error) from error
     except (Forbidden, InvalidToken) as error:
-        raise PlatformError(error.message, passing=False) from error
+        raise PlatformError(error.message, passing=False, lost=True) from error
     except (TelegramError, TimeoutError) as error:
         raise PlatformError(type(error).__name__, passing=True) from error
     except (LookupError, TypeError, ValueError) as error:
@@ -299,7 +299,7 @@ _BAD_REQUESTS: Mapping[str, type[PlatformError]] = {
 def _bad_request(error: BadRequest) -> PlatformError:
     said = error.message.casefold()
     kind = next((kind for words, kind in _BAD_REQUESTS.items() if words in said), PlatformError)
-    return kind(error.message, passing=False)
+    return kind(error.message, passing=False, lost=said.endswith("chat not found"))
 
 
 def _number(message: str) -> int:

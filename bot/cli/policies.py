@@ -73,6 +73,7 @@ def check(file: File = None, preset: FromPreset = None, config: Config = None, j
     elif problems:
         for problem in problems:
             typer.echo(_line(name, problem))
+        typer.echo(f"{name}: {'these are warnings, it can be used' if usable else 'it cannot be used'}")
     else:
         typer.echo(f"{name}: no problems")
     if problems:

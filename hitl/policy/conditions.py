@@ -192,15 +192,11 @@ def over_values(key: str, judge: Judge, use: Use) -> Test:
 
 def _nested(value: Any, judge: Judge, use: Use) -> int:
     if isinstance(value, list | tuple):
-        return _every([item for part in value for item in _flat(part)], judge, use) if value else use.missing
+        return _every(value, lambda part: _nested(part, judge, use), use)
     if isinstance(value, Mapping):
         found = [judge(leaf) for leaf in values.leaves(value)]
         return UNSURE if use.loosen or YES not in found else YES
     return judge(value)
-
-
-def _flat(value: Any) -> Iterable[Any]:
-    return values.leaves(value) if isinstance(value, list | tuple | Mapping) else (value,)
 
 
 def _every(items: Iterable[Any], judge: Judge, use: Use) -> int:
@@ -597,6 +593,9 @@ def _scoped(key: str, of: Callable[[Scope], Judge], use: Use) -> Test:
     return test
 
 
+_NO_HOST = frozenset({"mailto", "tel"})  # these hold addresses of people, and nothing is fetched from their hosts
+
+
 def _build_host(condition: Condition, use: Use) -> Test:
     listed: hosts.HostList = condition.value
 
@@ -607,7 +606,8 @@ def _build_host(condition: Condition, use: Use) -> Test:
                 return NO
             url = hosts.read_url(text)
             if url.host is None:
-                return NO if url.scheme not in ("http", "https") else UNSURE
+                named = url.scheme not in _NO_HOST and listed.mentioned(text)
+                return UNSURE if named or url.scheme in ("http", "https") else NO
             if use.loosen:
                 good = url.sure and not url.userinfo and listed.exactly(url.host)
                 return YES if good else UNSURE if listed.covers(url.host) else NO
@@ -672,7 +672,7 @@ def _url_part(part: Callable[[hosts.Url], Any]) -> Callable[[Condition, Use], Te
 
 
 def _build_programs(condition: Condition, use: Use) -> Test:
-    listed = Programs.of(condition.value)
+    listed = Programs.of(condition.value, folds=not use.textual)
 
     def test(scope: Scope) -> int:
         found = None if _lacks(scope, condition, use) else scope.shell(condition.key)
@@ -696,7 +696,9 @@ def _build_prefixes(condition: Condition, use: Use) -> Test:
 
     def test(scope: Scope) -> int:
         found = None if _lacks(scope, condition, use) else scope.shell(condition.key)
-        return use.missing if found is None else listed.judge(plain_words(scope.args, condition.key), found)
+        if found is None:
+            return use.missing
+        return listed.judge(plain_words(scope.args, condition.key), found, least=2 if use.textual else 1)
 
     return test
 

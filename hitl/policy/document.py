@@ -260,7 +260,9 @@ class _Checker:
         if self.parsed.format == "json" and (version is None or (type(version) is int and version == 0)):
             return True
         if type(version) is not int or version != OURS:
-            self.refuse("/version", f"the version {version!r} is not known", "write 'version: 1'")
+            missing = "version" not in value
+            said = "the document needs a version" if missing else f"the version {version!r} is not known"
+            self.refuse("" if missing else "/version", said, "write 'version: 1'")
         return False
 
     def seed_names(self, value: dict[str, Any], path: str, known: tuple[str, ...]) -> dict[str, Any]:

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from hitl.policy import text, values
-from hitl.policy.conditions import Condition
+from hitl.policy.conditions import OPERATORS, BadValue, Condition
 from hitl.policy.document import Rule, When, check
 from hitl.policy.globs import is_name_glob
 from hitl.policy.lint import impossible
@@ -78,7 +78,12 @@ def _tidy(document: dict[str, Any]) -> dict[str, Any]:
 
 def _without_impossible(document: dict[str, Any], writer: _Writer) -> dict[str, Any]:
     """Leave out the rules that our documents refuse because they can never fire."""
-    checked = check(text.Parsed(value=document), "import")
+    try:
+        checked = check(text.Parsed(value=document), "import")
+    except PolicyInvalid as error:
+        raise PolicyInvalid(
+            "import", [replace(one, message=f"once translated, this {one.message}") for one in error.problems]
+        ) from error
     never = {problem.path: problem for problem in impossible(checked)}
     for problem in never.values():
         writer.differ(problem.path.lstrip("/"), f"left out: {problem.message}")
@@ -150,21 +155,13 @@ def _seed2(writer: _Writer, parsed: text.Parsed) -> dict[str, Any]:
     }
 
 
-_SEED2_KEYS = frozenset(("tools", "risk", "conditions", "require_approval", "timeout", "description", "id", "name"))
-
-
 def _seed2_rule(writer: _Writer, rule: Any, path: str, at: int) -> dict[str, Any] | None:
     where = f"rule {at}"
-    if (
-        not isinstance(rule, dict)
-        or not isinstance(rule.get("tools"), list)
-        or not rule["tools"]
-        or rule.get("risk") not in RISKS
-    ):
-        writer.refuse(path, "a rule takes 'tools' (names) and 'risk' (low, medium, high, critical)")
+    if not isinstance(rule, dict):
+        writer.refuse(path, "a rule takes keys and values")
         return None
-    for key in set(rule) - _SEED2_KEYS:
-        writer.refuse(f"{path}/{key}", f"{key!r} is not known")
+    if not _is_seed2_rule(writer, rule, path):
+        return None
     asks = rule.get("require_approval", True) is not False
     if not asks and rule["risk"] in ("high", "critical"):
         writer.differ(where, f"runs {rule['risk']} calls without a question; here they are asked about")
@@ -182,10 +179,41 @@ def _seed2_rule(writer: _Writer, rule: Any, path: str, at: int) -> dict[str, Any
     if when:
         found["when"] = when
     if asks:
-        found["timeout_s"] = _timeout(writer, where, int(rule.get("timeout", _SEED2_TIMEOUT_S)))
+        found["timeout_s"] = _timeout(writer, where, rule.get("timeout", _SEED2_TIMEOUT_S))
     if isinstance(rule.get("description"), str) and rule["description"].strip():
         found["message"] = rule["description"]
     return found
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+#: Each key of a rule: what it may be, and how that is said.
+_SEED2_PARTS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "tools": (lambda value: isinstance(value, list) and bool(value) and all(map(_is_name, value)), "names of tools"),
+    "risk": (lambda value: value in RISKS, "low, medium, high or critical"),
+    "require_approval": (lambda value: isinstance(value, bool), "true or false"),
+    "timeout": (lambda value: isinstance(value, int) and not isinstance(value, bool), "a whole number of seconds"),
+    "conditions": (lambda value: value is None or isinstance(value, list), "a list of conditions"),
+    "description": (lambda _: True, ""),
+    "id": (lambda _: True, ""),
+    "name": (lambda _: True, ""),
+}
+
+
+def _is_seed2_rule(writer: _Writer, rule: dict[str, Any], path: str) -> bool:
+    """Whether each part of a rule is what it must be; what isn't is refused, by its name."""
+    wrong = {key: "is missing" for key in ("tools", "risk") if key not in rule}
+    for key, value in rule.items():
+        fits, takes = _SEED2_PARTS.get(key, (None, ""))
+        if fits is None:
+            wrong[key] = "is not known"
+        elif not fits(value):
+            wrong[key] = f"takes {takes}"
+    for key, what in wrong.items():
+        writer.refuse(f"{path}/{key}", f"{key!r} {what}")
+    return not wrong
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,23 +233,45 @@ class _Place:
 
 
 def _seed2_condition(place: _Place, condition: Any) -> list[dict[str, Any]]:
-    if not isinstance(condition, dict) or not isinstance(condition.get("param"), str):
-        place.refuse("a condition takes 'param' and one of 'equals', 'in', 'matches'")
+    if not isinstance(condition, dict) or not _is_name(condition.get("param")):
+        place.refuse("a condition takes 'param', the name of a parameter, and one of 'equals', 'in', 'matches'")
         return []
-    key = condition["param"]
     unknown = set(condition) - {"param", "equals", "in", "matches"}
     if unknown:
         place.refuse(
             f"the operator {min(unknown)!r} is not known; it was ignored, which made the condition hold",
         )
+    if wrong := _wrong_value(condition):
+        place.refuse(wrong)
+        return []
+    key = condition["param"]
     found: list[dict[str, Any]] = []
     if "equals" in condition:
         found.append(_equal_to([condition["equals"]], key))
     if "in" in condition:
         found.append(_equal_to(condition["in"], key))
     if "matches" in condition:
-        found += _seed2_pattern(place, str(condition["matches"]), key)
+        found += _seed2_pattern(place, condition["matches"], key)
     return found or [{"key": key, "op": "exists", "value": True}]
+
+
+def _wrong_value(condition: dict[str, Any]) -> str | None:
+    """What is wrong with the value of a condition, if something is."""
+    members = condition.get("in", [None])
+    if not isinstance(members, list) or not members:
+        return "'in' takes a list with at least one entry"
+    if any(isinstance(one, list | dict) for one in (condition.get("equals"), *members)):
+        return "'equals' and 'in' take texts, numbers, true, false or null"
+    pattern = condition.get("matches", ".")
+    if not isinstance(pattern, str):
+        return "'matches' takes a regular expression"
+    if _LOOKAHEAD.fullmatch(pattern) or _LOOKS_AROUND.search(pattern):
+        return None
+    try:
+        OPERATORS["matches"].check(pattern)
+    except BadValue as error:
+        return f"'matches' {error}"
+    return None
 
 
 def _equal_to(wanted: list[Any], key: str) -> dict[str, Any]:
@@ -236,6 +286,7 @@ def _equal_to(wanted: list[Any], key: str) -> dict[str, Any]:
     return {"key": key, "op": "in", "value": found}
 
 
+_LOOKS_AROUND = re.compile(r"\(\?[=!<]|\\[1-9]")
 _LOOKAHEAD = re.compile(r"(\(\?[a-z]+\))?\^?\(\?!([^()]*)\)(.*)", re.DOTALL)
 _FOLDER = re.compile(r"\^(/[\w./-]*)/(?:\.\*)?\$?")
 
@@ -248,7 +299,7 @@ def _seed2_pattern(place: _Place, pattern: str, key: str) -> list[dict[str, Any]
         found: list[dict[str, Any]] = [{"key": key, "op": "exists", "value": True}]
         found.append({"not": {"key": key, "op": "matches", "value": f"{flags}^(?:{without})"}})
         return found + (_seed2_pattern(place, f"{flags}^{rest}", key) if rest else [])
-    if re.search(r"\(\?[=!<]|\\[1-9]", pattern):
+    if _LOOKS_AROUND.search(pattern):
         place.refuse(
             f"the pattern {pattern!r} needs look-around or back-references, which a linear-time search does not have",
         )

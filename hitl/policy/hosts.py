@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from urllib.parse import unquote_to_bytes
+from urllib.parse import unquote, unquote_to_bytes
 
 from hitl.policy.tables import names
 
@@ -104,10 +104,11 @@ _TEREDO = IPv6Network("2001::/32")
 _DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443, "ftp": 21}
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")
 _GENERIC = re.compile(r"(?:([^:/?#]+):)?(?://([^/?#]*))?", re.DOTALL)  # RFC 3986, appendix B
-_STRANGE = re.compile(r"[\x00-\x20\x7f\\]|\[[^\]]*%")
+_STRANGE = re.compile(r"[\x00-\x1f\x7f\\]|\[[^\]]*%|^(?:[^:/]*:)?//[^/]*%")
+_LABEL = re.compile(r"(?!-)[a-z0-9_\-]{1,63}(?<!-)")
 _FORBIDDEN = re.compile(r"[\x00-\x20#%/:<>?@\[\\\]^`{|}\x7f]")
 _PLAIN = re.compile(
-    r"(https?)://((?:[a-z0-9](?:[a-z0-9\-]*[a-z0-9])?\.)+[a-z][a-z0-9\-]*)(?::(\d{1,5}))?(?:[/?#][\x21-\x5b\x5d-\x7e]*)?",
+    r"(https?)://((?:[a-z0-9](?:[a-z0-9\-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9\-]{0,61}[a-z0-9])?)(?::(\d{1,5}))?(?:[/?#][\x21-\x5b\x5d-\x7e]*)?",
     re.ASCII,
 ).fullmatch
 
@@ -172,7 +173,7 @@ def _read_slowly(text: str) -> Url:
     )
     before = text.partition("?")[0].partition("#")[0]
     strange = _STRANGE.search(before) is not None or not all(char.isascii() or char.isalnum() for char in before)
-    certain = agree and not strange and re.search(r"[\x00-\x20\x7f]", text) is None
+    certain = agree and not strange and _is_name(browser.host) and re.search(r"[\x00-\x1f\x7f]", text) is None
     return Url(
         browser.scheme,
         browser.host,
@@ -181,6 +182,13 @@ def _read_slowly(text: str) -> Url:
         userinfo=browser.userinfo,
         bare=certain and browser.bare,
     )
+
+
+def _is_name(host: str | None) -> bool:
+    """Whether a host is an address, or a name that a resolver takes (RFC 1123, section 2.1; underscores as well)."""
+    if host is None or _address(host) is not None:
+        return True
+    return len(host) <= _MAX_HOST and all(_LABEL.fullmatch(label) for label in host.split("."))
 
 
 def _scheme(text: str) -> str:
@@ -304,6 +312,17 @@ def address_classes(address: Address) -> frozenset[str]:
         found.update(name for network, name in _V4_NETWORKS if address in network)
         return frozenset(found or {"public"})
     found.update(name for network, name in _V6_NETWORKS if address in network)
+    for inner in carried(address):
+        found.update(address_classes(inner))
+    if len(found) > 1:
+        found.discard("public")
+    return frozenset(found or {"public"})
+
+
+def carried(address: Address) -> list[IPv4Address]:
+    """Every IPv4 address that an IPv6 one carries (RFC 4291, 6052, 3056 and 4380)."""
+    if isinstance(address, IPv4Address):
+        return []
     inner = [
         IPv4Address(int(address) >> shift & 0xFFFFFFFF)
         for network, shift in _MAPPED
@@ -311,11 +330,7 @@ def address_classes(address: Address) -> frozenset[str]:
     ]
     if address in _TEREDO:
         inner += [IPv4Address(int(address) >> 64 & 0xFFFFFFFF), IPv4Address(~int(address) & 0xFFFFFFFF)]
-    for carried in inner:
-        found.update(address_classes(carried))
-    if len(found) > 1:
-        found.discard("public")
-    return frozenset(found or {"public"})
+    return inner
 
 
 def name_classes(host: str) -> frozenset[str]:
@@ -376,12 +391,18 @@ class HostList:
         address = _address(host) if self.networks else None
         return address is not None and any(address in network for network in self.networks)
 
+    def mentioned(self, text: str) -> bool:
+        """Whether a text that names no host holds a listed name, as in ``git@host:path``."""
+        folded = unquote(text).casefold()
+        return any(name.lstrip(".") in folded for name in (*self.names, *self.suffixes))
+
     def covers(self, host: str) -> bool:
         """Whether the host or a domain above it is listed, by name or by wildcard."""
         if self.exactly(host) or any(host.endswith(suffix) for suffix in self.suffixes):
             return True
-        if _address(host) is not None:
-            return False
+        address = _address(host)
+        if address is not None:
+            return any(self.exactly(str(inner)) for inner in carried(address))
         parts = host.split(".")
         return any(".".join(parts[at:]) in self.names for at in range(1, len(parts)))
 

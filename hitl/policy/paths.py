@@ -48,11 +48,7 @@ def read_path(text: str, cwd: str | None) -> Readings:
     if not base.startswith("/") and cwd is not None:
         exact.insert(0, clean(f"{cwd}/{unwrapped}"))
     certain = _AMBIGUOUS.search(_DOTS.sub("", unwrapped)) is None and unwrapped == text and text != ""
-    certain = (
-        certain
-        and (text.isascii() or text == normalize("NFKC", text) or text == normalize("NFD", text))
-        and not _hidden(text)
-    )
+    certain = certain and (text.isascii() or normalize("NFC", text) == normalize("NFKC", text)) and not _hidden(text)
     loose = {clean(form) for form in _loose(unwrapped) if form}
     if cwd is not None:
         loose |= {clean(f"{cwd}/{form}") for form in loose if not form.startswith("/")}

@@ -23,7 +23,8 @@ def evaluate_row(row: Mapping[str, Any]) -> dict[str, Any]:
     """Judge ``{"id", "policy", "tools", "tool", "args", "cwd"?, "annotations"?}``.
 
     The answer has ``id``, ``action``, ``rule``, ``refused``, ``reason``, ``risk`` and ``programs``. A document that
-    must not load is ``refused``: nothing is allowed then, and ``problems`` says why.
+    must not load is ``refused``: nothing is allowed then, and ``problems`` says why. Arguments that are no object are
+    denied: a call cannot have them, and judging it without them would judge another one.
     """
     document = row.get("policy")
     try:
@@ -32,6 +33,11 @@ def evaluate_row(row: Mapping[str, Any]) -> dict[str, Any]:
         return {
             "id": row.get("id"), "action": "deny", "rule": None, "refused": True, "reason": "policy_error",
             "problems": [str(problem) for problem in invalid.problems],
+        }  # fmt: skip
+    if not isinstance(row.get("args"), dict | None):
+        return {
+            "id": row.get("id"), "action": "deny", "rule": None, "refused": False, "reason": "policy_error",
+            "problems": ["the arguments are no object"],
         }  # fmt: skip
     verdict = policy.judge(_call(row))
     return {
@@ -48,11 +54,10 @@ def _document_text(document: Any) -> str:
 
 
 def _call(row: Mapping[str, Any]) -> PolicyCall:
-    args = row.get("args")
     return PolicyCall(
         tools=str(row.get("tools", "")),
         tool=str(row.get("tool", "")),
-        args=args if isinstance(args, dict) else {},
+        args=row.get("args") or {},
         cwd=row.get("cwd"),
         annotations=row.get("annotations"),
         trusted_annotations=row.get("trusted_annotations") is True,

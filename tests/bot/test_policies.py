@@ -190,6 +190,60 @@ class TestSettings:
         with pytest.raises(SettingsError):
             load(file)
 
+    @pytest.mark.parametrize(
+        ("text", "mode"),
+        [
+            ("", Mode.ENFORCE),
+            ('mode = "enforce"', Mode.ENFORCE),
+            ('mode = "Monitor"', Mode.MONITOR),
+            ('mode = "MONITOR"', Mode.MONITOR),
+            ('mode = "oFF"', Mode.OFF),
+        ],
+    )
+    def test_a_mode_is_one_of_three_words(self, file: Path, text: str, mode: Mode) -> None:
+        """In any case; without one, verdicts are kept."""
+        file.write_text(text)
+
+        assert mode is load(file).terms().mode
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            'mode = ""',
+            'mode = "enforced"',
+            'mode = "monitor "',
+            "mode = false",
+            "mode = 0",
+            'mode = ["off"]',
+            'fallback = ""',
+            "fallback = true",
+            'fallback = "PASS"',
+            'fallback = ["workspace.bash"]',
+            '[fallback]\n"workspace.bash" = true',
+            '[fallback]\n"workspace.bash" = "pass "',
+            '[tools]\nallow = "bash"',
+            "[tools]\nallow = true",
+            "[tools]\nallow = {bash = true}",
+            "[tools]\nallow = [1]",
+        ],
+    )
+    def test_nothing_is_guessed(self, file: Path, text: str) -> None:
+        """A word or type that isn't known stops the start; none falls back to what lets more pass."""
+        file.write_text(text)
+        with pytest.raises(SettingsError):
+            load(file)
+
+    def test_the_environment_wins(self, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Over the file, under the same rules."""
+        file.write_text('mode = "off"')
+        monkeypatch.setenv("SAYSO_MODE", "Enforce")
+        kept = load(file).terms().mode
+        monkeypatch.setenv("SAYSO_MODE", "")
+        with pytest.raises(SettingsError):
+            load(file)
+
+        assert Mode.ENFORCE is kept
+
     def test_tools_pass_by_name(self, file: Path) -> None:
         """Those that say so."""
         file.write_text('[fallback]\n"workspace.write_file" = "pass"\n"workspace.bash" = "deny"\n')

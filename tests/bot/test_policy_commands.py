@@ -80,6 +80,14 @@ class TestCheck:
         assert 1 == done.exit_code
         assert done.stdout.startswith(f"{place}/broken.yaml:3: /rules/0/tol: ")
         assert "tool" in done.stdout
+        assert done.stdout.endswith(f"{place}/broken.yaml: it cannot be used\n")
+
+    def test_a_doubtful_one_is_told_to_be_usable(self, place: Path) -> None:
+        """After what was found; 1."""
+        done = policy("check", place / "doubtful.yaml")
+
+        assert 1 == done.exit_code
+        assert done.stdout.endswith(f"{place}/doubtful.yaml: these are warnings, it can be used\n")
 
     @pytest.mark.parametrize(("name", "usable"), [("doubtful", True), ("broken", False)])
     def test_programs_are_told_whether_it_would_load(self, place: Path, name: str, *, usable: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -12,8 +13,10 @@ from hitl.delivery import LEASE_S, Delivery
 from hitl.model import Action, Call, Ran, Result, Runs, Status, Verb
 from hitl.people import Conversation
 from hitl.ports import PlatformError
+from hitl.reach import LOST_FOR_S, Reach
+from hitl.terms import Terms
 from hitl.testing import RecordedChat
-from tests.hitl.world import ANN, CLAIM, OLGA, ROOM, SAM, SECRET, UMA, WRITE, World
+from tests.hitl.world import ANN, BAN, CLAIM, DROP, GROUP, OLGA, ROOM, SAM, SECRET, UMA, WIPE, WRITE, World
 
 FOR_GOOD = PlatformError("Forbidden: bot was kicked", passing=False)
 PASSING = PlatformError("Bad Gateway", passing=True)
@@ -416,3 +419,117 @@ async def test_a_strangers_press_edits_nothing(office: Office) -> None:
     await office.deliver()
 
     assert [] == office.telegram.updates
+
+
+LOST = PlatformError("Forbidden: bot was kicked", passing=False, lost=True)
+PASSES = Terms(passes=frozenset({f"{GROUP}.{tool}" for tool in (WRITE, WIPE, BAN)}))
+
+
+class TestOutOfReach:
+    """What was named to run where nobody can be shown it, once no conversation of the call takes a card any more."""
+
+    @pytest.fixture
+    def office(self) -> Office:
+        """Two places, and a telephone line each."""
+        office = Office(ROOM, OTHER)
+        office.world.gate.terms = PASSES
+        return office
+
+    async def _cut(self, office: Office, error: PlatformError = LOST) -> Call:
+        """The call whose cards no place took."""
+        office.telegram.fail(error, times=2)  # the card, and then the news that nobody could be asked
+        office.slack.fail(error)
+        call = await office.world.ask()
+        await office.deliver()
+        return await office.world.now(call)
+
+    async def test_what_finds_it_out_ends_and_what_follows_runs(self, office: Office) -> None:
+        """Nobody is asked then, and the record says so."""
+        assert Status.UNDELIVERABLE is (await self._cut(office)).status
+        call = await office.world.ask()
+        (_, allowed) = await office.world.store.history(call.ref)
+
+        assert (Status.RUNNING, "fallback") == (call.status, call.verdict.reason)
+        assert "fallback" == json.loads(allowed.data)["unasked"]
+
+    @pytest.mark.parametrize("tool", [DROP, WIPE])
+    async def test_others_are_asked_about_as_ever(self, office: Office, tool: str) -> None:
+        """One that isn't named, and one that is critical."""
+        await self._cut(office)
+
+        assert Status.PENDING is (await office.world.ask(tool)).status
+
+    async def test_who_demands_a_person_and_who_runs_it_themselves_never_pass(self, office: Office) -> None:
+        """Whatever is named."""
+        await self._cut(office)
+
+        assert Status.PENDING is (await office.world.ask(must_ask=True)).status
+        assert Status.PENDING is (await office.world.ask(runs=Runs.CALLER)).status
+
+    async def test_what_is_denied_stays_denied(self, office: Office) -> None:
+        """Only questions are left out."""
+        await self._cut(office)
+
+        assert Status.DENIED is (await office.world.ask(BAN)).status
+
+    @pytest.mark.parametrize("error", [FOR_GOOD, PASSING])
+    async def test_a_card_that_is_refused_proves_nothing(self, office: Office, error: PlatformError) -> None:
+        """An agent could write one that no chat takes; and a chat that is down for now comes back."""
+        await self._cut(office, error)
+
+        assert Status.PENDING is (await office.world.ask()).status
+
+    async def test_one_place_that_is_left_is_enough(self, office: Office) -> None:
+        """The other one shows the card."""
+        office.telegram.fail(LOST, times=2)
+        first = await office.posted()
+        second = await office.posted()
+
+        assert [Status.PENDING] * 2 == [(await office.world.now(call)).status for call in (first, second)]
+
+    async def test_what_arrives_there_ends_it(self, office: Office) -> None:
+        """A card of another tool was taken: people can be asked again."""
+        await self._cut(office)
+        await office.posted(tool=DROP)
+
+        assert Status.PENDING is (await office.world.ask()).status
+
+    async def test_after_five_minutes_a_card_is_tried_again(self, office: Office) -> None:
+        """What was gone may be back, and only a card can tell."""
+        await self._cut(office)
+        office.world.clock.advance(LOST_FOR_S)
+
+        assert Status.PENDING is (await office.world.ask()).status
+
+    async def test_an_approver_at_this_machine_can_always_be_shown_it(self) -> None:
+        """The pending list takes every call."""
+        office = Office(ROOM, approvers=(ANN, OLGA))
+        office.world.gate.terms = PASSES
+        office.telegram.fail(LOST)
+        await office.posted()
+
+        assert Status.PENDING is (await office.world.ask()).status
+
+    async def test_a_restart_knows_nothing_of_it(self, office: Office) -> None:
+        """Every conversation counts as reachable until it shows that it isn't."""
+        await self._cut(office)
+        office.world.gate.reach = Reach()
+
+        assert Status.PENDING is (await office.world.ask()).status
+
+    async def test_a_policy_that_fails_lets_nothing_run(self, office: Office) -> None:
+        """An error denies, whatever is named."""
+        await self._cut(office)
+        office.world.rules.broken = True
+
+        assert Status.DENIED is (await office.world.ask()).status
+
+
+def test_only_so_many_places_are_remembered() -> None:
+    """The oldest is forgotten, and counts as reachable."""
+    reach, now = Reach(), World().clock.now()
+    for number in range(10_001):
+        reach.lost(f"telegram:{number}", now)
+
+    assert reach.any(["telegram:0"], now)
+    assert not reach.any(["telegram:1", "telegram:10000"], now)

@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from hitl.policy.logic import NO, UNSURE, YES
+from hitl.policy.shell.programs import plain_name
 from hitl.policy.shell.reading import Command, Reading, Words
 from hitl.policy.shell.subcommands import subcommands
 from hitl.policy.tables import names
@@ -30,10 +31,11 @@ class Programs:
     globs: tuple[str, ...]
     phrases: dict[str, tuple[tuple[str, ...], ...]]
     redirects: frozenset[str]
+    folds: bool = True
 
     @classmethod
-    def of(cls, entries: Iterable[str]) -> Programs:
-        """Compile entries; blank ones are skipped."""
+    def of(cls, entries: Iterable[str], *, folds: bool = True) -> Programs:
+        """Compile entries; blank ones are skipped. ``folds``: a name in another case may be the same program."""
         words = [entry.split() for entry in entries if entry.strip()]
         single = [word[0] for word in words if len(word) == 1]
         phrases: dict[str, tuple[tuple[str, ...], ...]] = {}
@@ -45,6 +47,7 @@ class Programs:
             tuple(name for name in single if _GLOB & set(name)),
             phrases,
             frozenset(name.rstrip(":") for name in single if name[0] == ">"),
+            folds,
         )
 
     def judge(self, reading: Reading) -> int:
@@ -56,7 +59,7 @@ class Programs:
         for command in reading.commands:
             if command.base in exact:
                 return YES
-            if slow:
+            if slow or not (command.base or "").islower():
                 result = max(result, self._slowly(command))
                 if result == YES:
                     return YES
@@ -66,6 +69,10 @@ class Programs:
         base = command.base
         if base is None:
             return UNSURE
+        if self.folds and (plain := plain_name(base)) != base and self._slowly(Command([plain, *command.words[1:]])):
+            return UNSURE
+        if base in self.exact:
+            return YES
         if self.globs and any(fnmatchcase(base, pattern) for pattern in self.globs):
             return YES
         if len(base) > 1 and _GLOB & set(base) and any(fnmatchcase(name, base) for name in self.exact):
@@ -128,16 +135,18 @@ class Prefixes:
         """Whether one entry is the beginning of these words."""
         return any(tuple(words[: len(entry)]) == entry for entry in self.entries)
 
-    def judge(self, tokens: Sequence[str] | None, reading: Reading) -> int:
+    def judge(self, tokens: Sequence[str] | None, reading: Reading, *, least: int = 1) -> int:
         """YES if the plain words, or every command of a line of plain commands, begin as listed.
 
         ``tokens`` are the words of a call without shell syntax, None when it has some. The reading may take a match
-        away (a second line, a wrapped program), never give one beyond the cleared syntax.
+        away (a second line, a wrapped program), never give one beyond the cleared syntax. ``least``: how many commands
+        a line must have to be read as one; the third seed looks at the words alone of a single command.
         """
         if tokens is not None and self.covers(_named(tokens)):
             return YES if not reading.hidden and self._all_covered(reading.commands) else NO
         lines = cleared(reading)
-        return YES if len(lines) > 1 and not reading.hidden and all(self.covers(_named(line)) for line in lines) else NO
+        listed = all(self.covers(_named(line)) for line in lines)
+        return YES if listed and len(lines) >= least and not reading.hidden else NO
 
     def _all_covered(self, commands: Sequence[Command]) -> bool:
         return all(command.base is not None and self.covers([command.base, *command.words[1:]]) for command in commands)

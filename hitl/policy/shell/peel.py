@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from hitl.policy.shell import programs, words
+from hitl.policy.shell import programs, scripts, words
 from hitl.policy.shell.programs import Options, Wrapper
 from hitl.policy.shell.reading import Command, Words, base_name
-from hitl.policy.shell.stdin import standard_input
+from hitl.policy.shell.stdin import standard_input, written
 from hitl.policy.shell.subcommands import after, subcommands
 
 if TYPE_CHECKING:
@@ -21,16 +21,9 @@ if TYPE_CHECKING:
 
 _KEYWORDS = words.RESERVED - {"time", "coproc", "[[", "]]"}
 _MAX_NAME = 64
-_MAX_SCRIPT = 4096
+_MAX_STARTED = 8
 _SAME_FOLDER = re.compile(r"/(?:\./|/)+")
 _ODD_NAME = re.compile(r"[^\w.+@%:,\[\]\-]|(?!^)\[", re.ASCII)
-_SED_COMMAND = re.compile(r"(?:^|[;{}\n0-9$/!])\s*e(?:\s|$|[;}])")
-_SED_FLAG = re.compile(
-    r"(?:^|[;{}\n0-9$/!])\s*s(.)(?:\\.|(?!\1)[^\\])*\1((?:\\.|(?!\1)[^\\])*)\1[0-9gpiImM]*e", re.DOTALL
-)
-_AWK_RUNS = re.compile(r"\bsystem\b|(?<!\|)\|(?!\|)|\bgetline\b|@load|@include|@[A-Za-z_]\w*\s*\(")
-_AWK_PATTERN = re.compile(r"(^|[~!(,{;&|\n])\s*/(?:\\.|[^/\\\n])*/")
-_AWK_OPTIONS = ("-f", "--file", "-i", "--include", "-l", "--load", "-e", "--source", "-E")
 _READ_SETTINGS = frozenset(
     {
         "--get",
@@ -93,12 +86,17 @@ def run(reader: Reader, command: Words, origin: Node | None) -> None:
         return
     handle = _handler(base)
     if handle is not None:
-        handle(Run(reader, base, command, origin))
+        handle(Run(reader, base if base in _HANDLERS else programs.plain_name(base), command, origin))
 
 
 def _pathed(reader: Reader, name: str) -> None:
     if _SAME_FOLDER.sub("/", name).rpartition("/")[0] not in programs.TRUSTED_FOLDERS:
         reader.reading.doubts.append(f"{name[:_MAX_NAME]} lies outside the system's program folders")
+
+
+def by_argument(program: str | None) -> bool:
+    """Whether an option may make this program run another, or delete, so that words not known may be such options."""
+    return base_name(program or "") in programs.STEERED
 
 
 def depends(program: str | None) -> bool:
@@ -118,6 +116,7 @@ def _shell(run: Run) -> None:
         word = run.words[at]
         if word is None:
             run.hide("gets words known only when it runs")
+            _written(run)
             return
         if word in ("-", "--"):
             at += 1
@@ -138,10 +137,12 @@ def _shell_runs(run: Run, rest: Words, *, code: bool, listens: bool) -> None:
         _payload(run, rest)
     elif rest and not listens:
         run.hide("runs a script file")
+        _written(run)
     elif not run.only_asks():
         texts = standard_input(run.reader, run.origin)
         if not texts:
             run.hide("runs what it reads from standard input")
+            _written(run)
         for text in texts:
             run.reader.source(text)
 
@@ -149,14 +150,22 @@ def _shell_runs(run: Run, rest: Words, *, code: bool, listens: bool) -> None:
 def _payload(run: Run, rest: Words) -> None:
     if not rest or rest[0] is None:
         run.hide("gets code known only when it runs")
+        _written(run)
     else:
         run.reader.source(rest[0], rest[1:])
 
 
+def _written(run: Run) -> None:
+    for text in written(run.reader, run.origin):
+        run.reader.source(text)
+
+
 def _eval(run: Run) -> None:
-    rest = [word for word in run.words[1:] if word is not None]
-    if len(rest) < len(run.words) - 1:
+    given = run.words[2:] if run.words[1:2] == ["--"] else run.words[1:]
+    rest = [word for word in given if word is not None]
+    if len(rest) < len(given):
         run.hide("gets words known only when it runs")
+        _written(run)
     if rest:
         run.reader.source(" ".join(rest))
 
@@ -173,6 +182,30 @@ def _trap(run: Run) -> None:
     rest = [word for word in run.words[1:] if word not in ("-l", "-p", "--")]
     if len(rest) > 1:
         _payload(run, rest[:1])
+
+
+def _reads_into(run: Run) -> None:
+    """Builtins that set the variables which their words name."""
+    _arguments_too(run)
+    for word in run.words[1:]:
+        if word is None or programs.hijacks(word.partition("[")[0]):
+            run.hide(f"sets {'?' if word is None else word[:40]}")
+
+
+def _declares(run: Run) -> None:
+    """``export``, ``declare`` and the like: assignments, names, and ``-n``, which makes one name stand for another."""
+    for word in run.words[1:]:
+        name, _, value = (word or "").partition("=")
+        if word is None or programs.hijacks(name.removesuffix("+").partition("[")[0]):
+            run.hide(f"sets {name[:40] or 'what is known only when it runs'}")
+        elif programs.hijacks(value):
+            run.hide(f"may rename {value[:40]}")
+
+
+def _printf(run: Run) -> None:
+    option = run.words[1] if len(run.words) > 1 else None
+    if option is not None and option.startswith("-v"):
+        _reads_into(Run(run.reader, run.base, [run.base, option[2:], *run.words[2:3]], run.origin))
 
 
 def _set(run: Run) -> None:
@@ -194,6 +227,7 @@ def _opaque(run: Run) -> None:
 
 def _sourced(run: Run) -> None:
     run.hide("runs a file or other input")
+    _written(run)
 
 
 def _odd(run: Run) -> None:
@@ -223,30 +257,49 @@ def _holds_names(command: list[str | None]) -> bool:
 
 
 def _awk(run: Run) -> None:
-    for word in run.words[1:]:
-        if word is None or word.startswith(_AWK_OPTIONS):
+    given = scripts.awk_operands(run.words[1:])
+    for program in (*given.scripts, *given.words):
+        if program is None:
             run.hide("runs a program that is not written out")
-        elif _AWK_RUNS.search(_AWK_PATTERN.sub(r"\1 ", word[:_MAX_SCRIPT])) or len(word) > _MAX_SCRIPT:
+        elif scripts.awk_runs(program):
             run.hide("may run commands")
-            for text in re.findall(r'"((?:[^"\\]|\\.)*)"', word[:_MAX_SCRIPT]):
+            for text in scripts.awk_texts(program):
                 run.reader.source(words.escapes(text))
 
 
 def _sed(run: Run) -> None:
-    for word in run.words[1:]:
-        if word is None or word.startswith(("-f", "--file")) or len(word) > _MAX_SCRIPT:
-            run.hide("runs a script that is not written out")
-        elif _SED_COMMAND.search(word) or _SED_FLAG.search(word):
-            run.hide("may run commands")
-            replaced = [found.group(2) for found in _SED_FLAG.finditer(word)]
-            for text in (*re.findall(r"(?:^|[;{}\n0-9$/!])\s*e\s+(.*)", word), *replaced):
-                run.reader.source(text)
+    given = scripts.sed_operands(run.words[1:])
+    operands = [word for word in given.words if word != ""]
+    if None in operands or None in given.scripts:
+        run.hide("runs a script that is not written out")
+    if given.scripts:
+        _sed_script(run, "\n".join(script or "" for script in given.scripts), sure=True)
+    for at, word in enumerate(operands):
+        _sed_script(run, word or "", sure=not at and not given.scripts)
+
+
+def _sed_script(run: Run, script: str, *, sure: bool) -> None:
+    """A script, or (not ``sure``) a word that is one only for some versions of sed, and else a file's name."""
+    try:
+        commands = scripts.sed_commands(script)
+    except scripts.NotUnderstood:
+        commands = [""] if sure else []
+    if commands:
+        run.hide("may run commands")
+    for text in commands:
+        run.reader.source(text)
+
+
+def _tar(run: Run) -> None:
+    _arguments(run)
+    first = run.words[1] if len(run.words) > 1 else None
+    if first is not None and first.isalpha() and {"I", "F"} & set(first):
+        run.hide(f"{first[:40]} may run another program")
 
 
 def _arguments(run: Run) -> None:
-    runs = programs.RUNS_BY_ARGUMENT[run.base]
     for word in run.words[1:]:
-        if word is not None and runs(word):
+        if word is not None and programs.runs_by_argument(run.base, word):
             run.hide(f"{word[:40]} may run another program")
             if "=" in word:
                 run.reader.source(word.rpartition("=")[2])
@@ -254,10 +307,35 @@ def _arguments(run: Run) -> None:
 
 def _runner(run: Run) -> None:
     _subcommand(run)
-    runs = programs.RUNNER_SUBCOMMANDS[run.base]
+    _arguments_too(run)
+    _started_by_subcommand(run)
+    runs, own = programs.RUNNER_SUBCOMMANDS.get(run.base, frozenset()), programs.RUNNER_OWN.get(run.base)
     for positional in subcommands(run.words):
-        if positional and (positional[0] is None or positional[0] in runs):
-            run.doubt(f"{positional[0] or '?'} runs what a project file says")
+        name = positional[0] if positional else ""
+        if name is None or name in runs or (name and own is not None and name not in own):
+            run.doubt(f"{name or '?'} runs what a project file says")
+
+
+def _started_by_subcommand(run: Run) -> None:
+    for path in programs.STARTER_SUBCOMMANDS.get(run.base, ()):
+        for at in after(run.words, path):
+            _started(run, run.words[at:])
+
+
+def _starter(run: Run) -> None:
+    if not run.only_asks():
+        _started(run, run.words[1:])
+
+
+def _started(run: Run, rest: Words) -> None:
+    """A program of a kind that runs others, whose options are not known here: each later word may be a program."""
+    run.hide("runs another program")
+    for at, word in enumerate(rest[:_MAX_STARTED]):
+        text = word.partition("=")[2] if word is not None and word.startswith("-") else word
+        if text and " " in text:
+            run.reader.source(text)
+        elif text and text == word:
+            run.reader.nested(rest[at:], None, guessed=True)
 
 
 def _git(run: Run) -> None:
@@ -268,12 +346,34 @@ def _git(run: Run) -> None:
             if option == "-c" and setting is not None:
                 _setting(run, setting)
         name = next(iter(subcommands(run.words)[0]), None)
-    if name is not None and name not in programs.GIT_OWN:
-        run.doubt(f"{name[:40]} may be an alias")
-    elif name == "config" and not _READ_SETTINGS & set(run.words):
-        _stored_settings(run)
+    _git_command(run, name)
     if name is None or name in _GIT_RUNS:
         _subcommand(run)
+
+
+def _git_command(run: Run, name: str | None) -> None:
+    if name is None and len(run.words) > 1 and None in run.words:
+        run.doubt("gets a sub-command known only when it runs")
+    elif name is not None and name not in programs.GIT_OWN:
+        run.doubt(f"{name[:40]} may be an alias")
+    elif name in programs.GIT_CONFIGURED:
+        run.doubt(f"{name} runs what its configuration names")
+    elif name == "clone":
+        _clone(run)
+    elif name == "send-pack":
+        run.reader.nested(["git", "push"], None)
+    elif name == "config" and not _READ_SETTINGS & set(run.words):
+        _stored_settings(run)
+
+
+def _clone(run: Run) -> None:
+    for option, following in zip(run.words, [*run.words[1:], ""], strict=True):
+        if option in ("-c", "--config") and following is not None:
+            _setting(run, following)
+        elif option is not None and option.startswith(("--config=", "-c")):
+            _setting(run, option.removeprefix("--config=").removeprefix("-c"))
+        elif option is not None and option.startswith("-u"):
+            run.hide("-u names a program to run")
 
 
 def _stored_settings(run: Run) -> None:
@@ -303,7 +403,15 @@ def _subcommand(run: Run) -> None:
 
 
 def _wrapper(run: Run) -> None:
+    if run.only_asks():
+        return
     _Unwrapping(run, programs.WRAPPERS.get(run.base, programs.LOADER), 1).unwrap()
+    _arguments_too(run)
+    if programs.is_interpreter(run.base):
+        _opaque(run)
+
+
+def _arguments_too(run: Run) -> None:
     if run.base in programs.RUNS_BY_ARGUMENT:
         _arguments(run)
 
@@ -311,13 +419,14 @@ def _wrapper(run: Run) -> None:
 class _Unwrapping:
     """Reads a wrapper's own options and arguments up to the command that it runs."""
 
-    __slots__ = ("at", "run", "skipped", "wrapper")
+    __slots__ = ("at", "run", "skipped", "sourced", "wrapper")
 
     def __init__(self, run: Run, wrapper: Wrapper, at: int) -> None:
         self.run = run
         self.wrapper = wrapper
         self.at = at
         self.skipped = 0
+        self.sourced = False
 
     def unwrap(self) -> None:
         words_, wrapper = self.run.words, self.wrapper
@@ -334,6 +443,7 @@ class _Unwrapping:
                 continue
             if word == "--":
                 self.at += 1 + (0 if wrapper.bare else wrapper.skip - self.skipped)
+                self._assignments()
                 break
             if not self._own(word):
                 break
@@ -353,6 +463,13 @@ class _Unwrapping:
             return False
         self.at += 1
         return True
+
+    def _assignments(self) -> None:
+        """Move past the assignments that may stand after ``--``."""
+        words_ = self.run.words
+        while self.wrapper.assignments and self.at < len(words_) and "=" in (words_[self.at] or ""):
+            self._assignment((words_[self.at] or "").partition("=")[0])
+            self.at += 1
 
     def _assignment(self, name: str) -> None:
         if programs.hijacks(name):
@@ -387,6 +504,7 @@ class _Unwrapping:
         return False
 
     def _given(self, attached: str) -> None:
+        self.sourced = True
         following = self.run.words[self.at + 1 :]
         rest = following if attached else following[1:]
         text = attached or (following[0] if following else None)
@@ -408,9 +526,13 @@ class _Unwrapping:
 
     def _inner(self, inner: Words) -> None:
         reader, origin = self.run.reader, self.run.origin
-        if not inner:
-            if self.run.base == "su":
-                self.run.doubt("starts a shell")
+        if self.run.base in ("su", "runuser"):
+            self._as_user(inner)
+        elif self.run.base == "parallel" and inner[:1] in ([], [":::"], ["::::"]):
+            self._each_a_command(inner[1:])
+        elif not inner:
+            if self._starts_shell():
+                _shell_runs(self.run, [], code=False, listens=True)
         elif self.run.base == "xargs":
             reader.nested([*inner, None], origin)
         elif self.run.base == "coproc":
@@ -418,10 +540,33 @@ class _Unwrapping:
                 reader.nested(rest, origin)
         elif self.wrapper.joined:
             _eval(Run(reader, self.run.base, [self.run.base, *inner], origin))
-            if len(inner) > 1:
+            if len(inner) > 1 or (inner[0] or "").isalnum():
                 reader.nested(inner, origin)
         else:
             reader.nested(inner, origin)
+
+    def _starts_shell(self) -> bool:
+        if self.wrapper.joined and self.wrapper.elsewhere:
+            return True
+        return self.run.base in programs.SHELL_WITHOUT_COMMAND and not self.sourced
+
+    def _each_a_command(self, inner: Words) -> None:
+        """``parallel`` without a command runs its arguments, or the lines that it reads."""
+        self.run.hide("runs what it is given")
+        for word in inner:
+            if word is not None:
+                self.run.reader.source(word)
+
+    def _as_user(self, inner: Words) -> None:
+        """``su USER ARGS``: the arguments are the shell's own; ``runuser -u USER COMMAND`` runs the command."""
+        rest = inner if self.run.base == "su" else inner[1:]
+        rest = rest[1:] if rest[:1] == ["--"] else rest
+        self.run.doubt("starts a shell")
+        if rest:
+            self.run.reader.nested(["sh", *rest], self.run.origin)
+            self.run.reader.nested(rest, self.run.origin)
+        if self.run.base == "runuser":
+            self.run.reader.nested(inner, self.run.origin)
 
 
 def _past_reserved(inner: Words) -> list[Words]:
@@ -444,7 +589,10 @@ _GIT_RUNS = frozenset(path[0] for path in programs.SUBCOMMAND_WRAPPERS["git"])
 _HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(programs.RUNS_BY_ARGUMENT, _arguments),
     **dict.fromkeys(programs.SUBCOMMAND_WRAPPERS, _subcommand),
+    **dict.fromkeys(programs.STARTER_SUBCOMMANDS, _runner),
     **dict.fromkeys(programs.RUNNER_SUBCOMMANDS, _runner),
+    **dict.fromkeys(programs.RUNNER_OWN, _runner),
+    **dict.fromkeys(programs.STARTERS, _starter),
     **dict.fromkeys(programs.RUNNERS, _opaque),
     **dict.fromkeys(programs.WRAPPERS, _wrapper),
     **dict.fromkeys(programs.SHELLS, _shell),
@@ -457,17 +605,21 @@ _HANDLERS: dict[str, Handler] = {
     "trap": _trap,
     "set": _set,
     "git": _git,
+    "tar": _tar,
+    "printf": _printf,
+    **dict.fromkeys(("export", "declare", "typeset", "readonly", "local"), _declares),
+    **dict.fromkeys(("read", "mapfile", "readarray", "getopts"), _reads_into),
 }
 
 
 @cache
 def _known_handler(base: str) -> Handler | None:
-    found = _HANDLERS.get(base)
+    found = _HANDLERS.get(base) or _HANDLERS.get(programs.plain_name(base))
     if found is not None:
         return found
     if base.startswith(("ld-linux", "ld.so")):
         return _wrapper
-    if programs.is_interpreter(base):
+    if programs.is_interpreter(base) or programs.is_interpreter(programs.plain_name(base)):
         return _opaque
     return _odd if base != "[[" and _ODD_NAME.search(base) else None
 

@@ -12,6 +12,8 @@ from typing import Any
 
 from hitl.policy.tables import names
 
+_SHORTEST = 4  # of a long option's shortened name
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -323,7 +325,9 @@ INTERPRETERS = names(
     "wish* expect Rscript R julia guile* racket scheme sbcl clisp emacs* osascript groovy scala kotlin "
     "jshell java dotnet elixir erl escript ghci runghc runhaskell ocaml swift m4 dc gdb lldb bpftrace "
     "stap dtrace vi vim vim.* nvim view ex ed sqlite3 psql mysql mariadb mongo mongosh redis-cli ftp sftp "
-    "telnet gnuplot octave* matlab maxima sage"
+    "telnet gnuplot octave* matlab maxima sage ts-node tsx babel-node coffee crystal nim zig dart swipl gprolog "
+    "scala-cli amm sbt lein clj clojure bb mix iex cabal stack raku perl6 janet fennel jjs jrunscript "
+    "nu xonsh elvish osh oil ysh rc es cmd wsl uvicorn gunicorn hypercorn flask streamlit jupyter papermill"
 )
 HARMLESS_FLAGS = frozenset({"--version", "-V", "-version", "--help", "-h", "-VV"})
 
@@ -332,7 +336,8 @@ RUNNERS = names(
     "make gmake cmake ninja rake just task mage ant mvn gradle invoke fab tox nox doit waf scons "
     "bazel npx bunx pnpx uvx pipx at batch crontab anacron source . fc run-parts service "
     "ansible-playbook puppet chef-client salt salt-call socat ld.so foreman overmind supervisord pm2 forever "
-    "monit cargo-make act earthly dagger"
+    "monit cargo-make act earthly dagger logrotate concurrently npm-run-all run-s run-p nodemon turbo nx lefthook "
+    "husky"
 )
 RUNNER_SUBCOMMANDS: dict[str, frozenset[str]] = {
     "npm": names("run run-script start test stop restart exec x create init t tst rum urn innit"),
@@ -346,6 +351,63 @@ RUNNER_SUBCOMMANDS: dict[str, frozenset[str]] = {
     "docker": names("build buildx"),
     "nix": names("run"),
     "systemctl": names("edit link"),
+}
+
+# Runners whose sub-commands may also be a project's own: every word but these runs what its files say.
+RUNNER_OWN: dict[str, frozenset[str]] = {
+    "yarn": names(
+        "add audit autoclean bin cache check config constraints dedupe explain help import info init install licenses "
+        "link list login logout npm outdated owner pack patch patch-commit plugin policies prune publish rebuild "
+        "remove search set stage tag team unlink unplug up upgrade upgrade-interactive version versions why"
+    ),
+    "pnpm": names(
+        "add approve-builds audit bin cache config dedupe deploy env fetch help i import info install licenses link "
+        "list ll ln login logout ls outdated pack patch patch-commit patch-remove prune publish rb rebuild remove rm "
+        "root setup store un uninstall unlink up update upgrade version view whoami why"
+    ),
+    "bun": names(
+        "add audit build help i info init install link outdated patch pm publish remove rm unlink update upgrade why"
+    ),
+    "composer": names(
+        "about archive audit bump check-platform-reqs clear-cache clearcache config depends diagnose dump-autoload "
+        "dumpautoload fund help i info init install licenses list outdated prohibits r reinstall remove req require "
+        "search self-update selfupdate show status suggests u update upgrade validate why why-not"
+    ),
+    "dotnet": names(
+        "add build build-server clean dev-certs format help list new nuget pack package publish reference remove "
+        "restore sdk sln solution store test user-secrets vstest workload"
+    ),
+}
+
+# Programs that run what later words name, in one way or another: each of those words is taken for a program.
+STARTERS = names(
+    "cpulimit trickle nocache sem pssh parallel-ssh prsync clush dsh s6-setuidgid setuidgid envuidgid envdir setlock "
+    "chpst runcon sg newgrp systemd-nspawn systemd-cat run0 please dzdo pfexec rr heaptrack uftrace dtach abduco xterm "
+    "uxterm urxvt rxvt gnome-terminal konsole kitty alacritty wezterm foot terminator tilix cross-env cross-env-shell "
+    "env-cmd dotenvx envchain onchange chokidar reflex when-changed noglob nocorrect lima toolbox faketime tsocks "
+    "fakechroot schedtool ts-run timelimit run-one run-this-one lockf lckdo with-contenv sandbox-exec jexec zlogin"
+)
+# The same, under one of these sub-commands.
+STARTER_SUBCOMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
+    **dict.fromkeys(("mise", "rtx"), (("exec",), ("x",), ("run",), ("r",))),
+    **dict.fromkeys(("asdf", "rbenv", "pyenv", "nodenv", "goenv", "jenv", "fnm", "lerna"), (("exec",), ("run",))),
+    **dict.fromkeys(("volta", "pixi", "micromamba", "devbox", "infisical", "teller", "zellij"), (("run",),)),
+    **dict.fromkeys(("apptainer", "singularity"), (("exec",), ("run",), ("shell",), ("instance",))),
+    **dict.fromkeys(("crictl", "incus", "multipass", "aws-okta", "saml2aws", "podman-compose"), (("exec",), ("run",))),
+    "ctr": (("run",), ("task", "exec"), ("tasks", "exec"), ("t", "exec")),
+    "limactl": (("shell",),),
+    **dict.fromkeys(("colima", "minikube", "tsh", "orb"), (("ssh",),)),
+    **dict.fromkeys(("fly", "flyctl"), (("ssh",), ("console",), ("machine", "exec"), ("machine", "run"))),
+    "gcloud": (("compute", "ssh"), ("alpha", "compute", "ssh"), ("beta", "compute", "ssh")),
+    "az": (("ssh",), ("vm", "run-command")),
+    "gh": (("codespace", "ssh"), ("cs", "ssh")),
+    "adb": (("shell",), ("exec-out",)),
+    "heroku": (("run",), ("run:detached",), ("run:inside",), ("ps:exec",)),
+    "distrobox": (("enter",),),
+    "oc": (("rsh",),),
+    "guix": (("shell",), ("environment",), ("time-machine",)),
+    "sops": (("exec-env",), ("exec-file",)),
+    **dict.fromkeys(("npm", "pnpm", "yarn"), (("exec",), ("x",))),
 }
 
 # Arguments that make an otherwise plain program run something: (program) -> glob patterns of the word.
@@ -380,7 +442,14 @@ RUNNING_ARGUMENTS: dict[str, frozenset[str]] = {
     "compgen": names("-C* -F*"),
     "bind": names("-x*"),
     "tcpdump": names("-z*"),
-    "ip": names("exec -b* -batch*"),
+    "ip": names("exec -b -ba -bat -batc -batch"),
+    "cargo": names("--config*"),
+    "go": names("-toolexec* -exec* -vettool* --toolexec* --vettool*"),
+    **dict.fromkeys(("gcc", "g++", "cc", "c++", "clang", "clang++"), names("-wrapper -B* -specs* -fplugin* @*")),
+    "hg": names("--config*"),
+    "svn": names("--diff-cmd* --diff3-cmd* --editor-cmd* --config-option* --config-dir*"),
+    "ssh-keygen": names("-D*"),
+    "ssh-add": names("-s*"),
     "apt": names("-o* --option*"),
     "apt-get": names("-o* --option*"),
     "rpm": names("--eval* -E* --pipe* --define*"),
@@ -390,13 +459,34 @@ RUNNING_ARGUMENTS: dict[str, frozenset[str]] = {
     "gpg": names("--photo-viewer* --exec-path*"),
     "git": names(
         "--exec-path=* --upload-pack* --receive-pack* --config-env* --open-files-in-pager* -O* ext::* "
-        "--extcmd* --tool=* --template*"
+        "--extcmd* --tool=* --template* --exec* --sendmail-cmd* --to-cmd* --cc-cmd* --httpd* --ext-diff"
     ),
     "ldd": names("*"),
     "xdg-open": names("*"),
     "open": names("*"),
     "mount": names("-t* --types*"),
 }
+
+# Programs whose options may stand in one word (-avze): the letters after which the rest of the word is a value.
+CLUSTERED: dict[str, str] = {
+    "tar": "bCfgHKLNTVX",
+    "rsync": "BfMT",
+    "scp": "cDiJlPX",
+    "zip": "bintxP",
+    "nc": "iImMopqsTVwWxX",
+    "ncat": "dgGimopqsTwx",
+    "netcat": "iImMopqsTVwWxX",
+    "curl": "AbcCdDeEFHmMoPQrTtuUwxXyYz",
+    "wget": "aABDiIlOoPQRtTUwX",
+    "ssh": "bcDEeIiJLlmOpQRSWwB",
+    "man": "CrRLmMSsEp",
+}
+
+# Programs that a single word of their arguments easily makes run another one or delete files.
+STEERED = names("find gfind fd fdfind bfs tar rsync zip scp split nc ncat netcat")
+
+# Wrappers that start a shell where no command is given.
+SHELL_WITHOUT_COMMAND = names("chroot unshare nsenter fakeroot proot firejail setarch linux32 linux64 script")
 
 # Settings given on a git command line that name a program.
 GIT_SETTINGS = names(
@@ -424,6 +514,9 @@ GIT_OWN = names(
     "verify-commit verify-pack verify-tag version whatchanged worktree write-tree"
 )
 
+# Git commands that run what the configuration, a hook or an option names.
+GIT_CONFIGURED = names("daemon difftool for-each-repo hook instaweb mergetool send-email")
+
 # The dynamic loader runs the program that its first argument names.
 LOADER = _wrapper("--library-path --preload --argv0 --inhibit-rpath --audit")
 
@@ -433,7 +526,13 @@ HIJACK_VARIABLES = names(
     "*PAGER *EDITOR VISUAL BROWSER *OPEN *CLOSE *_COMMAND *_ASKPASS *_RSH *_SSH *_OPTIONS *_OPTS *OPT "
     "*FLAGS PYTHON* PERL5* RUBY* NODE_OPTIONS NODE_PATH NODE_EXTRA* NODE_REPL* LUA_* JAVA_* GCONV_PATH "
     "*_PATH *PRELOAD* TAR_* GREP_* TERMINFO* npm_config_* NPM_CONFIG_* HOSTALIASES OPENSSL_* "
-    "SSLKEYLOGFILE CC CXX LD AR MAKE EMACSLOADPATH INPUTRC XDG_* DOCKER_HOST BASH_FUNC_*"
+    "SSLKEYLOGFILE CC CXX LD AR MAKE EMACSLOADPATH INPUTRC XDG_* DOCKER_HOST BASH_FUNC_* LESS PS0 PS1 PS2 RUSTC* "
+    "RUSTDOC *_WRAPPER *_RUNNER *_LINKER GOTOOLCHAIN GOROOT"
+)
+# Those of them that change no program and no search for one.
+HARMLESS_VARIABLES = names(
+    "GIT_AUTHOR_* GIT_COMMITTER_* GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS GIT_TRACE* PYTHONDONTWRITEBYTECODE "
+    "PYTHONHASHSEED PYTHONIOENCODING PYTHONUNBUFFERED PYTHONUTF8 PYTHONWARNINGS"
 )
 
 TRUSTED_FOLDERS = names(
@@ -443,7 +542,7 @@ TRUSTED_FOLDERS = names(
 # Where a sub-command may be preceded by options: the options of the program itself.
 GLOBAL_OPTIONS: dict[str, Options] = {
     "git": _options(
-        "-C -c --git-dir --work-tree --namespace --super-prefix --config-env --attr-source --list-cmds --exec-path",
+        "-C -c --git-dir --work-tree --namespace --super-prefix --config-env --attr-source --list-cmds",
         "-p -P --paginate --no-pager --bare --no-replace-objects --literal-pathspecs --glob-pathspecs "
         "--noglob-pathspecs"
         " --icase-pathspecs --no-optional-locks --no-lazy-fetch --no-advice --html-path --man-path --info-path -v "
@@ -539,6 +638,34 @@ def _one_of(patterns: Iterable[str]) -> Callable[[str], object]:
 
 
 is_interpreter = _one_of(INTERPRETERS)
-hijacks = _one_of(HIJACK_VARIABLES)
 names_program = _one_of(GIT_SETTINGS)
 RUNS_BY_ARGUMENT = {program: _one_of(patterns) for program, patterns in RUNNING_ARGUMENTS.items()}
+_hijacking, _harmless = _one_of(HIJACK_VARIABLES), _one_of(HARMLESS_VARIABLES)
+
+
+def hijacks(variable: str) -> bool:
+    """Whether setting a variable may change which program a name means, or what it does."""
+    return bool(_hijacking(variable)) and not _harmless(variable)
+
+
+def _clusters(program: str) -> re.Pattern[str]:
+    letters = "".join(option[1] for option in RUNNING_ARGUMENTS[program] if re.match(r"-\w\*?$", option))
+    return re.compile(rf"-[^-{CLUSTERED[program]}=/]*[{letters}]")
+
+
+_CLUSTERS = {program: _clusters(program) for program in CLUSTERED}
+
+
+def runs_by_argument(program: str, word: str) -> bool:
+    """Whether a word makes a program run another: as listed, shortened (``--to-com=``) or in a cluster (``-avze``)."""
+    if RUNS_BY_ARGUMENT[program](word):
+        return True
+    if word.startswith("--"):
+        name = word.partition("=")[0]
+        return len(name) > _SHORTEST and any(one.startswith(name) for one in RUNNING_ARGUMENTS[program])
+    return program in _CLUSTERS and _CLUSTERS[program].match(word) is not None
+
+
+def plain_name(base: str) -> str:
+    """A program's name as file systems that fold case, and those that leave out ``.exe``, would find it."""
+    return base.lower().removesuffix(".exe")

@@ -3,28 +3,47 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from shlex import quote
 from typing import TYPE_CHECKING
 
 from hitl.policy.shell import words
 from hitl.policy.shell.reading import base_name
+from hitl.policy.shell.tree import descend, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
     from hitl.policy.shell.syntax import Reader
 
+# What a word may be: the one text that it has, or all that it might be given; none if it is not known.
+Read = Callable[["Node"], list[str]]
+
 _REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
 _SPECIFIER = re.compile(r"%(?:[-+ #0]*\d*(?:\.\d*)?)([sbqcdiuxXo%])")
-_MAX_ARGUMENTS = 64
+_WRITES = re.compile("echo|printf|<<")
+_WRITTEN = frozenset({"command", "herestring_redirect", "heredoc_redirect"})
+_MAX_ARGUMENTS, _MAX_WRITTEN, _MAX_CHOICES = 64, 16, 8
+_CAT = [["cat"], ["-"]]
 _ECHO_FLAGS = frozenset({"-n", "-e", "-E", "-ne", "-en", "-nE", "-En"})
 
 
 def standard_input(reader: Reader, command: Node | None) -> list[str]:
     """The texts that a command may read; none if they are not written out."""
     source = None if command is None else _source(command)
-    return [] if source is None else _produced(reader, source)
+    return [] if source is None else _produced(source, reader.exactly)
+
+
+def written(reader: Reader, command: Node | None) -> list[str]:
+    """Every text that a statement prints or redirects, which may reach its command by a way that is not followed."""
+    if command is None:
+        return []
+    while command.parent is not None and command.parent.type not in ("program", "list"):
+        command = command.parent
+    if _WRITES.search(text_of(command)) is None:
+        return []
+    found = [text for node in descend(command) if node.type in _WRITTEN for text in _produced(node, reader.texts)]
+    return list(dict.fromkeys(found))[:_MAX_WRITTEN]
 
 
 def _source(command: Node) -> Node | None:
@@ -47,22 +66,34 @@ def _reads(redirect: Node) -> bool:
     return redirect.type != "file_redirect" or any(child.type == "<" for child in redirect.children)
 
 
-def _produced(reader: Reader, node: Node) -> list[str]:
+def _produced(node: Node, read: Read) -> list[str]:
     if node.type == "herestring_redirect":
-        value = reader.value(node.children[-1])
-        return [value] if value is not None else []
+        return read(node.children[-1])
     if node.type in ("heredoc_redirect", "redirected_statement"):
-        return _bodies(node) or [text for child in node.children for text in _produced_by_redirect(reader, child)]
+        return _bodies(node) or [text for child in node.children for text in _produced_by_redirect(child, read)]
     if node.type == "negated_command":
-        return _produced(reader, node.children[-1])
+        return _produced(node.children[-1], read)
     if node.type != "command":
         return []
-    printed = _printed(reader, node)
-    return printed or [text for child in node.children for text in _produced_by_redirect(reader, child)]
+    printed = _printed(node, read)
+    if printed or not _passes_on(node, read):
+        return printed
+    return [text for child in node.children for text in _produced_by_redirect(child, read)]
 
 
-def _produced_by_redirect(reader: Reader, node: Node) -> list[str]:
-    return _produced(reader, node) if node.type in ("heredoc_redirect", "herestring_redirect") else []
+def _passes_on(command: Node, read: Read) -> bool:
+    """Whether a command prints its standard input as it is."""
+    words_ = _words(command)
+    return len(words_) <= len(_CAT) and [read(word) for word in words_] in (_CAT[:1], _CAT)
+
+
+def _words(command: Node) -> list[Node]:
+    children = [child for child in command.children if child.type not in _REDIRECTS]
+    return [child.children[0] if child.type == "command_name" else child for child in children]
+
+
+def _produced_by_redirect(node: Node, read: Read) -> list[str]:
+    return _produced(node, read) if node.type in ("heredoc_redirect", "herestring_redirect") else []
 
 
 def _bodies(node: Node) -> list[str]:
@@ -76,15 +107,26 @@ def _bodies(node: Node) -> list[str]:
     return found
 
 
-def _printed(reader: Reader, command: Node) -> list[str]:
+def _printed(command: Node, read: Read) -> list[str]:
     """What ``echo`` or ``printf`` would print; ``echo`` both with and without decoding its escapes."""
-    children = [child for child in command.children if child.type not in _REDIRECTS]
-    values = [reader.value(child.children[0] if child.type == "command_name" else child) for child in children]
-    rest = [value for value in values[1:] if value is not None]
-    name = base_name(values[0] or "") if values else ""
-    if name not in ("echo", "printf") or not rest or len(rest) < len(values) - 1:
+    program = next((text for word in _words(command)[:1] for text in read(word)), "")
+    if base_name(program) not in ("echo", "printf"):
         return []
-    if name == "printf":
+    return list(dict.fromkeys(text for values in _choices(command, read) for text in _printed_of(values)))
+
+
+def _choices(command: Node, read: Read) -> list[list[str | None]]:
+    """The words of a command, once for each value that the line gives its variables."""
+    texts: list[Sequence[str | None]] = [read(child) or (None,) for child in _words(command)]
+    turns = min(max(map(len, texts), default=0), _MAX_CHOICES)
+    return [[choice[min(turn, len(choice) - 1)] for choice in texts] for turn in range(turns)]
+
+
+def _printed_of(values: list[str | None]) -> list[str]:
+    rest = [value for value in values[1:] if value is not None]
+    if not rest or len(rest) < len(values) - 1:
+        return []
+    if base_name(values[0] or "") == "printf":
         formatted = _formatted(rest[1:] if rest[0] == "--" else rest)
         return [formatted] if formatted else []
     while rest and rest[0] in _ECHO_FLAGS:

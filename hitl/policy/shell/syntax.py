@@ -7,12 +7,13 @@ asked about, and cannot make one pass. A line that is broken is searched word by
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
 from hitl.policy.shell import peel, programs, words
 from hitl.policy.shell.reading import MAX_COMMANDS, Command, Reading, Words
+from hitl.policy.shell.tree import descend, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -44,6 +45,10 @@ _WORD_LIKE = re.compile(r"[^\s;&|<>()`$\"'{},=\\]+")
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _BACKQUOTES = re.compile(r"(?<!\\)`((?:[^`\\]|\\.)*)`", re.DOTALL)
 _OPENED = re.compile(r"(?<!\\)\$\(")
+_SUBSCRIPT = re.compile(r"[\[\]]|\\?\$\(|\\?`")
+_FOLDERS = frozenset({"HOME", "PWD", "OLDPWD", "TMPDIR", "RANDOM", "#", "?", "$", "!"})
+_ALL = ("$@", "${@}", "[@]}")
+_GROUPS = frozenset({"subshell", "compound_statement"})
 _SPELLING = re.compile(r"[('\"\\$`{#\n]")
 _CONTROL = re.compile(r"[;|&><`\n\r]|\$[(\[]|\$\{\}|[<>]\(")
 
@@ -135,6 +140,19 @@ class Reader:
             self.reading.hide("is not complete shell syntax")
             _guess(self.reading, text)
         self._walk(root, deep="`" in text)
+        if "[" in text and ("$(" in text or "`" in text):
+            self._subscripts(text)
+
+    def _subscripts(self, text: str) -> None:
+        """Substitutions in a subscript run from quoted text as well, where it is used as a number or a name."""
+        inside = False
+        for found in _SUBSCRIPT.finditer(text):
+            mark = found.group()
+            if mark in ("[", "]"):
+                inside = mark == "["
+            elif inside and not self.reading.exhausted(1):
+                rest = text[found.end() :]
+                self.source(_balanced(rest) if mark[-1] == "(" else rest.partition("`")[0].rstrip("\\"))
 
     def _walk(self, root: Node, *, deep: bool) -> None:
         """Visit every node that may hold a command; ``deep``: words as well, because they may hold backquotes."""
@@ -159,9 +177,12 @@ class Reader:
         parameters["@"] = list(positional[1:])
         read_into(self.reading, text, self.depth + 1, parameters)
 
-    def nested(self, command: Words, origin: Node | None) -> None:
-        """A command named by the later words of another."""
+    def nested(self, command: Words, origin: Node | None, *, guessed: bool = False) -> None:
+        """A command named by the later words of another; ``guessed``: words that may name one."""
         if not command or self.reading.exhausted(1):
+            return
+        if guessed:
+            self.reading.commands.append(Command(command, guessed=True))
             return
         deeper = Reader(self.reading, self.depth + 1, self.positional)
         deeper._root, deeper._variables = self._root, self._variables
@@ -207,10 +228,22 @@ class Reader:
         """Run a command whose words are found, with those behind redirections, and with its variables filled in."""
         for word in _past_redirects(node) if self._redirects else ():
             self._append(found, inner, word, glued=False)
+        if self._redirects and len(found) > 1 and (found[0] or "").isdigit():
+            del found[0]  # the descriptor of a redirection that begins the command
         if found:
             self.run(found, node)
             if None in found and peel.depends(found[0]):
                 self._substituted(node)
+                if peel.by_argument(found[0]) and any(self._splits(child) for child in node.children):
+                    self.reading.doubts.append("gets options known only when it runs")
+
+    def _splits(self, node: Node) -> bool:
+        """Whether a word may become any number of words that the line does not tell: outside quotes, or as ``"$@"``."""
+        if node.type == "string":
+            return text_of(node).strip('"').endswith(_ALL) and self._candidates(node) == [[None]]
+        if node.type in ("simple_expansion", "expansion"):
+            return self._candidates(node) == [[None]] and text_of(node).strip("${}") not in _FOLDERS
+        return node.type == "command_substitution"
 
     def _append(self, found: Fields, inner: list[Node], word: Node, *, glued: bool) -> None:
         if word.type == "word" and not glued:
@@ -219,6 +252,9 @@ class Reader:
                 found.append(text)
                 return
         target = word.children[0] if word.type == "command_name" else word
+        if target.type in _GROUPS:  # of ``time ( ... )``, which the grammar takes for a word
+            inner.append(target)
+            return
         fields = self._word(target)
         if None in fields:
             inner.append(target)
@@ -241,13 +277,45 @@ class Reader:
         return self._fields(node, value) if _SPLIT in value or "{" in value else [value]
 
     def _assignment(self, node: Node) -> None:
-        name = text_of(node.children[0])
-        if programs.hijacks(name):
+        name, command = text_of(node.children[0]), node.parent
+        if command is not None and command.type == "declaration_command":
+            return
+        reads = command is not None and any(
+            child.type == "command_name" and text_of(child) == "read" for child in command.children
+        )
+        if not (reads and name == "IFS"):  # only what ``read`` makes of its one line
+            self._sets(name)
+
+    def _sets(self, name: str) -> None:
+        if programs.hijacks(name.partition("[")[0]):
             self.reading.hide(f"sets {name[:40]}")
 
     def _builtin(self, node: Node) -> None:
         """``[``, ``[[``, ``export`` and the like have a syntax of their own and run no program."""
-        self.reading.commands.append(Command([node.children[0].type]))
+        found: Fields = [node.children[0].type]
+        if node.type == "declaration_command":
+            for child in node.named_children:
+                found += self._declared(child)
+        self.run(found, node)
+
+    def _declared(self, node: Node) -> Fields:
+        if node.type != "variable_assignment":
+            return self._word(node)
+        value = self.value(node.children[-1])
+        return [f"{text_of(node.children[0])}={value or ''}"]
+
+    def _loop(self, node: Node) -> None:
+        self._sets(next((text_of(child) for child in node.children if child.type == "variable_name"), ""))
+
+    def _expanded(self, node: Node) -> None:
+        """Expansions that set a variable, run their value as a prompt, or hold text in quotes that do not quote."""
+        operators = {text_of(child) for child in node.children if not child.is_named}
+        if operators & {"=", ":="}:
+            self._sets(text_of(node.children[1]))
+        if "@" in operators and text_of(node).endswith("P}"):
+            self.reading.hide("runs what a variable holds")
+        if any(child.type == "raw_string" for child in node.children):
+            self._embedded(node)
 
     def _redirect(self, node: Node) -> None:
         operator = next((child.type for child in node.children if child.type[0] in "<>&"), ">")
@@ -364,6 +432,19 @@ class Reader:
         most = min(max(map(len, parts)), _MAX_CHOICES)
         return [["".join(part[min(turn, len(part) - 1)] for part in parts)] for turn in range(most)]
 
+    def exactly(self, node: Node) -> list[str]:
+        """The text that a word has; none if it is known only when the line runs."""
+        value = self.value(node)
+        return [] if value is None else [value]
+
+    def texts(self, node: Node) -> list[str]:
+        """The texts that a word may have, by the values that the line gives its variables; none if unknown."""
+        value = self.value(node)
+        if value is not None:
+            return [value]
+        found = [[word for word in one if word is not None] for one in self._candidates(node) if None not in one]
+        return [" ".join(one) for one in found]
+
     def _texts(self, node: Node) -> list[str]:
         """The texts that a part of a quoted word may have; none if it is not known."""
         if node.type == "string_content":
@@ -435,20 +516,6 @@ def _split_known(word: str | None) -> Fields:
     return [None] if word is None else list(word.split())
 
 
-def text_of(node: Node) -> str:
-    """The source text of a node."""
-    return node.text.decode("utf-8", "replace") if node.text is not None else ""
-
-
-def descend(node: Node) -> Iterable[Node]:
-    """A node and everything in it."""
-    stack = [node]
-    while stack:
-        current = stack.pop()
-        yield current
-        stack.extend(current.children)
-
-
 _NONE: frozenset[str] = frozenset()
 _VISIT: dict[str, Callable[[Reader, Node], list[Node] | None]] = {
     "command": Reader._command,  # noqa: SLF001 - a table of this class's own methods
@@ -458,6 +525,8 @@ _VISIT: dict[str, Callable[[Reader, Node], list[Node] | None]] = {
         Reader._builtin,  # noqa: SLF001 - as above
     ),
     "file_redirect": Reader._redirect,  # noqa: SLF001 - as above
+    "for_statement": Reader._loop,  # noqa: SLF001 - as above
+    "expansion": Reader._expanded,  # noqa: SLF001 - as above
     **dict.fromkeys(
         ("regex", "heredoc_content", "heredoc_body", "extglob_pattern"),
         Reader._embedded,  # noqa: SLF001 - as above

@@ -135,13 +135,82 @@ def test_differences_of_risk_rules_are_listed() -> None:
         {"tools": ["x"], "risk": "high", "conditions": [{"equals": 1}]},
         {"tools": ["x"], "risk": "high", "conditions": [{"param": "a", "matches": "a(?=b)"}]},
         {"tools": ["x"], "risk": "high", "requires_approval": False},
+        {"tools": ["x"], "risk": "high", "require_approval": "no"},
+        {"tools": ["x"], "risk": "low", "require_approval": 0},
+        {"tools": ["x"], "risk": "high", "timeout": "soon"},
+        {"tools": ["x"], "risk": "high", "timeout": None},
+        {"tools": ["x"], "risk": "high", "timeout": 1.5},
+        {"tools": ["x", 5], "risk": "high"},
+        {"tools": ["x", " "], "risk": "high"},
+        {"tools": "x", "risk": "high"},
+        {"tools": ["x"], "risk": ["high"]},
+        {"tools": ["x"], "risk": "high", "conditions": 5},
+        {"tools": ["x"], "risk": "high", "conditions": {"param": "a"}},
+        {"tools": ["x"], "risk": "high", "conditions": [{"param": " "}]},
+        {"tools": ["x"], "risk": "high", "conditions": [{"param": "a", "in": "xy"}]},
+        {"tools": ["x"], "risk": "high", "conditions": [{"param": "a", "in": []}]},
+        {"tools": ["x"], "risk": "high", "conditions": [{"param": "a", "equals": {"b": 1}}]},
+        {"tools": ["x"], "risk": "high", "conditions": [{"param": "a", "matches": "(("}]},
+        {"tools": ["x"], "risk": "high", "conditions": [{"param": "a", "matches": "(?!(("}]},
+        {"tools": ["x"], "risk": "high", "conditions": [{"param": "a", "matches": "(?!((a)x"}]},
+        {"tools": ["x"], "risk": "high", "conditions": [{"param": "a", "matches": 5}]},
         "x",
+        5,
+        None,
     ],
 )
 def test_what_has_no_safe_meaning_is_refused(rule: Any) -> None:
     """An unknown operator was ignored, so that its condition held: here the document is not translated."""
     with pytest.raises(PolicyInvalid):
         import_foreign(json.dumps([rule]), "seed2")
+
+
+def test_what_is_refused_is_named() -> None:
+    """Each part that is wrong, with what it takes."""
+    rule = {"tools": "x", "risk": "severe", "timeout": "soon", "color": 1, "require_approval": "no"}
+    with pytest.raises(PolicyInvalid) as refused:
+        import_foreign(json.dumps([rule]), "seed2")
+
+    assert {
+        "'tools' takes names of tools",
+        "'risk' takes low, medium, high or critical",
+        "'timeout' takes a whole number of seconds",
+        "'color' is not known",
+        "'require_approval' takes true or false",
+    } == {problem.message for problem in refused.value.problems}
+
+
+PARTS = st.one_of(
+    st.none(), st.booleans(), st.integers(-2, 70), st.text(max_size=3), st.sampled_from(["high", "low", "x*", "^/a/.*"])
+)
+ODD = st.recursive(
+    PARTS,
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(
+            st.sampled_from(
+                "tools tool risk action conditions param equals in matches timeout require_approval rules when key op"
+                " value default_action destructive match".split()
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@settings(deadline=None, max_examples=200)
+@given(ODD, st.sampled_from(["seed1", "seed2", "seed3"]))
+def test_whatever_is_given_is_translated_or_refused(document: Any, format: ForeignFormat) -> None:  # noqa: A002 - as above
+    """Nothing else comes of it: a translation loads, and a refusal has its reasons."""
+    found: Any
+    try:
+        found = load(import_foreign(json.dumps(document), format).text, name="imported")
+    except PolicyInvalid as refused:
+        found = refused.problems
+
+    assert found
 
 
 # --- the third seed

@@ -164,3 +164,41 @@ def test_a_list_refuses_what_is_no_host(entry: str) -> None:
     """An entry that could never match is an error, not a silent no."""
     with pytest.raises(ValueError, match=r"."):
         HostList.of([entry])
+
+
+STRANGE_NAMES = (
+    "https://.example.org/",
+    "https://-.example.org/",
+    "https://a-.example.org/",
+    "https://a..example.org/",
+    "https://*.example.org/",
+    "https://%2a.example.org/",
+    "https://a%2eexample.org/",
+    "https://a%20b.example.org/",
+    "https://" + "a" * 64 + ".example.org/",
+    "https://" + "a." * 130 + "example.org/",
+)
+
+
+@pytest.mark.parametrize("text", STRANGE_NAMES)
+def test_what_no_resolver_takes_is_ambiguous(text: str) -> None:
+    """A name of empty, odd or overlong labels, or one that only some parsers decode, allows nothing."""
+    assert "ambiguous" in url_classes(read_url(text))
+
+
+@pytest.mark.parametrize("text", ["https://a_b.example.org/", "https://example.org/a b?c d", "https://example.org/%2a"])
+def test_odd_characters_that_change_no_host_are_none(text: str) -> None:
+    """Underscores in names, and blanks or escapes behind the host, are read the same by all."""
+    assert read_url(text).sure
+
+
+@pytest.mark.parametrize(
+    "host", ["::ffff:10.1.1.1", "64:ff9b::10.1.1.1", "::10.1.1.1", "2002:a01:101::", "2001:0:a01:101::"]
+)
+def test_a_network_covers_the_addresses_that_carry_one_of_its_own(host: str) -> None:
+    """To deny, an IPv6 address counts as the IPv4 address inside it; to allow, it does not."""
+    listed, url = HostList.of(["10.0.0.0/8"]), read_url(f"http://[{host}]/")
+
+    assert url.host is not None
+    assert listed.covers(url.host)
+    assert listed.exactly(url.host) == (host == "::ffff:10.1.1.1")

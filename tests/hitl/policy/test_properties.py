@@ -1,17 +1,20 @@
 """Random documents and calls: what holds for all of them."""
 
 import json
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hitl.policy import PolicyCall, PolicyInvalid, evaluate_row, load
+from hitl.policy import Policy, PolicyCall, PolicyInvalid, evaluate_row, load
 
 KEYS = st.sampled_from(["a", "b", "path", "url", "command", "/a/0", "*"])
 NAMED = st.sampled_from(["a", "b", "command", "/a/0"])
 SCALARS = st.sampled_from(
-    ["x", "y", "", "5", 5, 5.5, 0, -1, True, False, None, "/d/a", "/d/.key", "../x", "~/x", "https://example.org/",
+    ["x", "y", "", "5", 5, 5.5, 0, -1, True, False, None, "/d/a", "/d/.key", "/d/x.key", "../x", "~/x", "https://example.org/",
      "http://127.1/", "ls",
      "rm x", "sh -c 'rm x'", "$X", "ls && git status", "not a url", "\x00", "é\u202e", 10**30, "9" * 70]
 )  # fmt: skip
@@ -31,7 +34,7 @@ CONDITIONS = st.one_of(
     st.tuples(
         KEYS,
         st.just("glob"),
-        st.sampled_from(["/d/**", "**/.key", "*", "{/d,/e}/*", ["/d/a", "/e"], "/d/?", "./x", "**.key"]),
+        st.sampled_from(["/d/**", "**/.key", "**/*.key", "*", "{/d,/e}/*", ["/d/a", "/e"], "/d/?", "./x", "**.key"]),
     ),
     st.tuples(KEYS, st.just("host"), st.sampled_from(["example.org", "*.example.org", "127.0.0.0/8"])),
     st.tuples(KEYS, st.just("host_class"), st.sampled_from(["loopback", "public", "ambiguous,not_http"])),
@@ -83,46 +86,164 @@ CALL = st.builds(
 STRENGTH = ("allow", "approve", "deny")
 
 
-@settings(max_examples=150, deadline=None)
-@given(DOCUMENT, CALL)
-def test_judging_is_total_and_deterministic(document: dict[str, Any], call: PolicyCall) -> None:
-    """Every call gets a verdict, the same each time, from a policy loaded anew as well, and without an error."""
-    text = json.dumps(document)
+Related = tuple[dict[str, Any], Any]
+ONE_WHEN = st.lists(WHEN, min_size=1, max_size=2)
+
+
+def loaded(document: Any) -> Policy | None:
+    """The policy of a document; None where it is refused."""
     try:
-        policy = load(text, name="p")
+        return load(json.dumps(document), name="p")
     except PolicyInvalid:
+        return None
+
+
+def strength(policy: Policy, call: PolicyCall) -> int:
+    """How much stands in a call's way."""
+    return STRENGTH.index(policy.judge(call).action)
+
+
+def single(action: str, when: list[Any], *, default: str) -> Policy | None:
+    """The policy of one rule for every tool."""
+    return loaded({"version": 1, "default_action": default, "rules": [{"action": action, "when": when}]})
+
+
+def is_total(document: Any, call: PolicyCall) -> None:
+    """Every call gets a verdict, the same each time, from a policy loaded anew as well, and without an error."""
+    policy = loaded(document)
+    if policy is None:
         return
     verdict = policy.judge(call)
 
     assert verdict.action in STRENGTH
     assert verdict.reason != "policy_error"
-    assert verdict == policy.judge(call) == load(text, name="q").judge(call)
+    assert verdict == policy.judge(call) == load(json.dumps(document), name="q").judge(call)
 
 
-@settings(max_examples=150, deadline=None)
-@given(DOCUMENT, CALL)
-def test_the_index_is_the_same_as_trying_every_rule(document: dict[str, Any], call: PolicyCall) -> None:
+def is_indexed(document: Any, call: PolicyCall) -> None:
     """A verdict found through the index is the one that a walk over all rules finds."""
-    try:
-        policy = load(json.dumps(document), name="p")
-    except PolicyInvalid:
+    policy = loaded(document)
+    if policy is None:
         return
 
     assert policy.judge_slowly(call) == policy.judge(call)
     assert policy.judge(call) == policy.explain(call).verdict
 
 
-@settings(max_examples=150, deadline=None)
-@given(DOCUMENT, FORBID, CALL)
-def test_forbidding_more_never_weakens_a_call(document: dict[str, Any], more: dict[str, Any], call: PolicyCall) -> None:
-    """A rule added to ``forbid`` leaves each verdict as strong as it was, or makes it stronger."""
-    try:
-        before = load(json.dumps(document), name="p").judge(call)
-        after = load(json.dumps({**document, "forbid": [*document.get("forbid", []), more]}), name="p").judge(call)
-    except PolicyInvalid:
+def is_indexed_where_it_fits(related: list[Related], call: PolicyCall) -> None:
+    """The same for rules of one condition each, and an argument that fits, or nearly fits, the last."""
+    rules = [{"action": "deny", "when": [condition]} for condition, _ in related]
+    condition, given = related[-1]
+    call = replace(call, args={condition["key"]: given})
+    is_indexed({"version": 1, "default_action": "allow", "rules": rules}, call)
+
+
+def is_forbidden(document: Any, more: Any, call: PolicyCall) -> None:
+    """A rule added to ``forbid`` leaves each verdict at least as strong as it was, and as the rule is on its own."""
+    before, after = loaded(document), loaded({**document, "forbid": [*document.get("forbid", []), more]})
+    alone = loaded({"version": 1, "default_action": "allow", "rules": [{**more, "action": "deny"}]})
+    if before is None or after is None or alone is None:
         return
 
-    assert STRENGTH.index(after.action) >= STRENGTH.index(before.action)
+    assert strength(after, call) >= max(strength(before, call), strength(alone, call))
+
+
+def is_no_stronger_than_its_denial(when: list[Any], call: PolicyCall) -> None:
+    """What holds for certain, so that an allow fires, is also found by a deny; and the other way round for ``not``."""
+    for one in (when, [{"not": part} for part in when]):
+        allows, denies = single("allow", one, default="deny"), single("deny", one, default="allow")
+        if allows is None or denies is None:
+            return
+
+        assert not (strength(allows, call) == 0 == strength(denies, call))
+
+
+def is_tightened_by_any_rule_before_it(document: Any, when: list[Any], call: PolicyCall) -> None:
+    """A deny put before all rules leaves each verdict at least as strong, and so does a higher risk on its own."""
+    before = loaded(document)
+    rules = [{"action": "deny", "when": when}, *document["rules"]]
+    after = loaded({**document, "rules": rules})
+    if before is None or after is None:
+        return
+
+    assert strength(after, call) >= strength(before, call)
+
+
+def is_never_let_pass_if_it_may_hold(related: Related, call: PolicyCall) -> None:
+    """What a rule that raises the risk finds possible, a denial lets pass neither by a rule nor by default."""
+    condition, given = related
+    call = replace(call, args={**call.args, condition["key"]: given})
+    raised = {"version": 1, "risk_rules": [{"at_least": "critical", "when": [condition]}]}
+    if load(json.dumps(raised), name="p").judge(call).risk != "critical":
+        return
+    denying, everything = {"action": "deny", "when": [condition]}, {"action": "allow"}
+    for stopping in (
+        {"forbid": [{"when": [condition]}], "default_action": "allow"},
+        {"forbid": [{"when": [condition]}], "rules": [everything]},
+        {"rules": [denying], "default_action": "allow"},
+        {"rules": [denying, everything]},
+    ):
+        policy = load(json.dumps({"version": 1, **stopping}), name="p")
+
+        assert strength(policy, call) > 0
+
+
+def is_judged_element_by_element(related: Related, others: list[Any], call: PolicyCall) -> None:
+    """An allow fires on a list only if it fires on each of its elements; a deny is as strong as on any one."""
+    condition, given = related
+    elements = [given, *others]
+    for one in ([condition], [{"not": condition}]):
+        allows, denies = single("allow", one, default="deny"), single("deny", one, default="allow")
+        if allows is None or denies is None:
+            return
+        listed = replace(call, args={condition["key"]: elements})
+        alone = [replace(call, args={condition["key"]: element}) for element in elements if element != []]
+
+        assert strength(allows, listed) >= max(strength(allows, each) for each in alone)
+        assert strength(denies, listed) >= max(strength(denies, each) for each in alone)
+
+
+def is_nothing_where_the_argument_is_absent(related: Related, call: PolicyCall) -> None:
+    """No allow fires on an argument that isn't there, nor on its absence."""
+    condition, _ = related
+    args = {name: value for name, value in call.args.items() if name not in (condition["key"], "command", "args")}
+    for one in ([condition], [{"not": condition}]):
+        allows = single("allow", one, default="deny")
+
+        assert allows is None or strength(allows, replace(call, args=args)) > 0
+
+
+def holds_with_all_its_parts(related: list[Related], call: PolicyCall) -> None:
+    """An allow of several conditions fires only if it would fire with each of them alone."""
+    call = replace(call, args={**call.args, **{condition["key"]: given for condition, given in related}})
+    whens = [condition for condition, _ in related]
+    whole = single("allow", whens, default="deny")
+    parts = [single("allow", [when], default="deny") for when in whens]
+    if whole is None or None in parts:
+        return
+
+    assert strength(whole, call) >= max(strength(part, call) for part in parts if part is not None)
+
+
+def allows_nothing_once_refused(document: Any, call: PolicyCall) -> None:
+    """Whatever is wrong with a document, loading it ends in an answer, and a refused one never allows."""
+    answer = evaluate_row(
+        {"id": 1, "policy": document, "tools": call.tools, "tool": call.tool, "args": dict(call.args)}
+    )
+
+    assert answer["action"] in STRENGTH
+    assert not answer["refused"] or answer["action"] == "deny"
+
+
+def is_a_document_or_a_problem(text: str) -> None:
+    """Loading never fails in another way."""
+    found: tuple[object, ...] = ("a policy",)
+    try:
+        load(text, name="p")
+    except PolicyInvalid as invalid:
+        found = invalid.problems
+
+    assert found
 
 
 ANYTHING = st.recursive(
@@ -144,26 +265,64 @@ BROKEN = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
-@given(BROKEN, CALL)
-def test_a_refused_document_allows_nothing(document: Any, call: PolicyCall) -> None:
-    """Whatever is wrong with a document, loading it ends in an answer, and a refused one never allows."""
-    answer = evaluate_row(
-        {"id": 1, "policy": document, "tools": call.tools, "tool": call.tool, "args": dict(call.args)}
-    )
+#: Conditions, each with arguments that it fits, nearly fits, or cannot be told of.
+FITTING: tuple[tuple[str, str, Any, tuple[Any, ...]], ...] = (
+    ("a", "eq", "5", ("5", 5, 5.0, "x", True, None, {"x": "5"})),
+    ("a", "eq", 5, (5, "5", 5.5, "x", None)),
+    ("a", "in", ["x", 5], ("x", "5", 5, "y", {"x": "x"})),
+    ("a", "matches", "^x", ("x", "ax", 5, "x" * 9, {"x": "x"})),
+    ("a", "gt", 5, (6, 5, "6", "x", None, True, {"x": 6})),
+    ("a", "ge", 7, (7, 7.5, 6, "7")),
+    ("a", "lt", -3, (-4, -3, -3.5, "-4")),
+    ("path", "glob", "/d/**", ("/d/a", "/D/a", "/e", "~/x", "/d/%2e%2e/x", "/d/../e", "d/a", 5, None, {"x": "/d/a"})),
+    ("path", "glob", "/*/?.txt", ("/a/b.txt", "/a/B.TXT", "/a/bb.txt", "/a/b.tx?")),
+    ("path", "glob", "**/*.key", ("/f/a.key", "/g.key", "b.key", "/d/a.KEY", "/d/a.k*", "/d/a", "file:///x.key")),
+    ("url", "host", "example.org", ("https://example.org/", "https://a.example.org/", "example.org", "http://x y/", 5)),
+    ("url", "host_class", "loopback", ("http://127.1/", "https://example.org/", "localhost", "x y", 5)),
+    ("url", "url_scheme", "https", ("https://example.org/", "http://example.org/", "example.org", "https:/x")),
+    ("command", "command_blacklist", "rm", ("rm x", "RM x", "$X", "ls", "sh x", "sh -c 'rm x'", "rm x; sh y", "")),
+    ("command", "command_ask_always", "git push", ("git push", "git -C d push", "git $X", "git log", "sh x")),
+    ("command", "command_prefix_allowlist", "ls,git log", ("ls", "ls; rm x", "git log | ls", "ls $X", "lsof", "")),
+    ("command", "command_resolvable", True, ("ls", "sh x", "$X", "", 5)),
+)
+RELATED = st.sampled_from(FITTING).flatmap(
+    lambda row: st.sampled_from(row[3]).map(lambda given: ({"key": row[0], "op": row[1], "value": row[2]}, given))
+)
+#: For these a list is one command, not several.
+LISTED = RELATED.filter(lambda related: related[0]["key"] != "command")
 
-    assert answer["action"] in STRENGTH
-    assert not answer["refused"] or answer["action"] == "deny"
+#: What holds, and for what.
+PROPERTIES: dict[Callable[..., None], tuple[st.SearchStrategy[Any], ...]] = {
+    is_total: (DOCUMENT, CALL),
+    is_indexed: (DOCUMENT, CALL),
+    is_indexed_where_it_fits: (
+        st.lists(RELATED, min_size=6, max_size=12, unique_by=lambda related: str(related[0])),
+        CALL,
+    ),
+    is_forbidden: (DOCUMENT, FORBID, CALL),
+    is_no_stronger_than_its_denial: (ONE_WHEN, CALL),
+    is_tightened_by_any_rule_before_it: (DOCUMENT, ONE_WHEN, CALL),
+    is_never_let_pass_if_it_may_hold: (RELATED, CALL),
+    is_judged_element_by_element: (LISTED, st.lists(SCALARS, max_size=2), CALL),
+    is_nothing_where_the_argument_is_absent: (RELATED, CALL),
+    holds_with_all_its_parts: (st.lists(RELATED, min_size=2, max_size=3), CALL),
+    allows_nothing_once_refused: (BROKEN, CALL),
+    is_a_document_or_a_problem: (st.text(max_size=200),),
+}
 
 
-@settings(deadline=None)
-@given(st.text(max_size=200))
-def test_any_text_is_a_document_or_a_problem(text: str) -> None:
-    """Loading never fails in another way."""
-    found: tuple[object, ...] = ("a policy",)
-    try:
-        load(text, name="p")
-    except PolicyInvalid as invalid:
-        found = invalid.problems
+def _held(holds: Callable[..., None], examples: int) -> None:
+    settings(max_examples=examples, deadline=None)(given(*PROPERTIES[holds])(holds))()
 
-    assert found
+
+@pytest.mark.parametrize("holds", PROPERTIES, ids=lambda holds: holds.__name__)
+def test_it_holds_for_random_documents_and_calls(holds: Callable[..., None]) -> None:
+    """What the property says."""
+    _held(holds, 120)
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("holds", PROPERTIES, ids=lambda holds: holds.__name__)
+def test_it_holds_for_very_many(holds: Callable[..., None]) -> None:
+    """What the property says."""
+    _held(holds, 5000)

@@ -1,5 +1,9 @@
 """Batches: a row in, an answer out."""
 
+from typing import Any
+
+import pytest
+
 from hitl.policy import evaluate_row
 
 LISTED = {"key": "command", "op": "command_blacklist", "value": "rm"}
@@ -37,3 +41,19 @@ def test_a_document_may_be_text() -> None:
     assert evaluate_row({**row, "policy": "{"})["refused"]
     assert "deny" == evaluate_row({**row, "policy": '{"default_action": "deny"}'})["action"]
     assert "approve" == evaluate_row({**row, "policy": "BUILTIN_FALLBACK"})["action"]
+
+
+@pytest.mark.parametrize("args", [[], [1], "", "x", 5, False, [{"path": "x"}]])
+def test_arguments_that_are_no_object_are_denied(args: Any) -> None:
+    """Without them it would be another call, which might be allowed."""
+    answer = evaluate_row({"id": 1, "policy": {"default_action": "allow"}, "tools": "g", "tool": "t", "args": args})
+
+    assert ("deny", False, "policy_error") == (answer["action"], answer["refused"], answer["reason"])
+
+
+@pytest.mark.parametrize("args", [None, {}])
+def test_no_arguments_are_an_empty_object(args: Any) -> None:
+    """They may be left out as well."""
+    answer = evaluate_row({"id": 1, "policy": {"default_action": "allow"}, "tools": "g", "tool": "t", "args": args})
+
+    assert "allow" == answer["action"]

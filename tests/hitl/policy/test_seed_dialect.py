@@ -109,7 +109,7 @@ NOT_CLEARED = (
     "git", "git stash", "lsof", "./ls", "ls; ls", "ls & ls", "(ls && ls)", "ls > f", "ls && ls > f",
     "X=1 ls && ls", "ls && cat $X", "ls && cat *.c", "ls |& wc", "! ls && ls", "ls $(x)",
     "env ls && ls", "ls\ncurl x", "ls && sh -c ls",
-    "ls && ls `x`", "xargs ls",
+    "ls && ls `x`", "xargs ls", "cat 'a|b'",
     "cat <<E\nE", "if ls; then ls; fi", "ls && 'c'at\\ x", "eval ls && ls", "ls && {cat,x}", "ls && ~/x",
 )  # fmt: skip
 

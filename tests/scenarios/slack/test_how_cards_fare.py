@@ -144,6 +144,19 @@ async def test_where_nothing_can_be_posted_it_ends_at_once(stage: SlackStage) ->
     assert [] == stage.ran()
 
 
+@pytest.mark.parametrize(("error", "lost"), [("is_archived", True), ("token_revoked", True), ("invalid_blocks", False)])
+async def test_what_slack_refuses_tells_whether_the_place_is_out_of_reach(
+    stage: SlackStage, error: str, *, lost: bool
+) -> None:
+    """A channel or token that is gone is; a card that Slack won't take shows nothing of the kind."""
+    await stage.surface.server.fail("chat.postMessage", Refuse(error), times=9)
+    call = await stage.ask()
+    assert Status.UNDELIVERABLE == await stage.status(call)
+    reachable = stage.service.gate.reach.any(call.routes, stage.clock.now())
+
+    assert lost is not reachable
+
+
 @pytest.mark.parametrize("error", ["missing_scope", "cant_update_message", "message_not_found"])
 async def test_where_a_card_cannot_be_edited_its_outcome_is_said(stage: SlackStage, error: str) -> None:
     """The decision holds."""

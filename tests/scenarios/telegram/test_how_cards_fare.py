@@ -189,6 +189,20 @@ async def test_who_blocked_the_bot_ends_the_call_at_once(stage: TelegramStage) -
 
     assert Status.UNDELIVERABLE == await stage.status(call)
     assert [] == stage.ran()
+    assert not stage.service.gate.reach.any(call.routes, stage.clock.now())
+
+
+@pytest.mark.parametrize(("said", "lost"), [("chat not found", True), ("message is too long", False)])
+async def test_what_telegram_refuses_tells_whether_the_chat_is_out_of_reach(
+    stage: TelegramStage, said: str, *, lost: bool
+) -> None:
+    """A chat that isn't there is; a card that Telegram won't take shows nothing of the kind."""
+    await stage.surface.server.fail("sendMessage", Refuse(400, f"Bad Request: {said}"), times=9)
+    call = await stage.ask()
+    assert Status.UNDELIVERABLE == await stage.status(call)
+    reachable = stage.service.gate.reach.any(call.routes, stage.clock.now())
+
+    assert lost is not reachable
 
 
 async def test_details_that_fit_no_message_are_a_file(stage: TelegramStage) -> None:

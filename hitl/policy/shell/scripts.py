@@ -1,0 +1,193 @@
+"""What sed and awk programs would run: their texts are read as far as it takes to find commands in them.
+
+sed is read by POSIX.1-2017, sed, with the ``e`` command and flag of GNU sed; awk by POSIX.1-2017, awk, with what gawk
+adds to run or load other programs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+MAX_SCRIPT = 4096
+
+_PART = r"(?:\\.|\[\^?\]?[^\]\n]*\]|(?!{end})[^\\\n])*+{end}"
+_PLAIN_PART = r"(?:\\.|(?!{end})[^\\\n])*+{end}"
+_BLANKS = re.compile(r"[\s;{}]*")
+_ADDRESS = re.compile(r"\d+(?:~\d+)?|\$|[+~]\d+")
+_AFTER_ADDRESS = re.compile(r"[IM]*\s*")
+_FLAGS = re.compile(r"[0-9gpiImMe]*")
+_LINE = re.compile(r"(?:\\.|[^\\\n])*", re.DOTALL)
+_LABEL = re.compile(r"[^\n;}]*")
+_NUMBER = re.compile(r"\s*\d*")
+_ALONE = frozenset("=dDgGhHnNpPxzF")
+_TO_LINE_END = frozenset("aicrRwWv#")
+
+_AWK_LITERALS = tuple(
+    re.compile(rf'"(?:[^"\\\n]|\\.)*"|(?P<before>^|[~!(,{{;&|\n]|\breturn\b)\s*/(?:\\.{inside}|[^/\\\n])*+/', re.DOTALL)
+    for inside in ("", r"|\[\^?\]?[^\]\n]*\]")  # not every awk takes a slash within brackets for a letter
+)
+_AWK_RUNS = re.compile(r"\bsystem\b|(?<!\|)\|(?!\|)|@load|@include|@[A-Za-z_]\w*\s*\(")
+_AWK_TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
+
+
+class NotUnderstood(ValueError):
+    """A text that is no sed script as this reads them."""
+
+
+def sed_commands(script: str) -> list[str]:
+    """The shell texts that a sed script runs with ``e`` (empty for the pattern space); none for an ordinary script.
+
+    Raises:
+        NotUnderstood: what the script does cannot be told.
+    """
+    if len(script) > MAX_SCRIPT:
+        raise NotUnderstood("is too long")
+    found = _Sed(script, _PART).commands()
+    # Not every sed takes a delimiter within brackets for a letter.
+    if "[" in script:
+        try:
+            found += _Sed(script, _PLAIN_PART).commands()
+        except NotUnderstood:
+            return found
+    return found
+
+
+class _Sed:
+    __slots__ = ("at", "found", "part", "text")
+
+    def __init__(self, text: str, part: str) -> None:
+        self.text = text
+        self.part = part
+        self.at = 0
+        self.found: list[str] = []
+
+    def commands(self) -> list[str]:
+        while self._skip(_BLANKS) is not None and self.at < len(self.text):
+            self._addresses()
+            self._command(self._take())
+        return self.found
+
+    def _skip(self, pattern: re.Pattern[str]) -> str:
+        found = pattern.match(self.text, self.at)
+        if found is None:
+            raise NotUnderstood(self.text[self.at : self.at + 20])
+        self.at = found.end()
+        return found.group()
+
+    def _take(self) -> str:
+        self.at += 1
+        return self.text[self.at - 1 : self.at]
+
+    def _until(self, end: str) -> str:
+        if not end or end in "\\\n":
+            raise NotUnderstood("a delimiter is missing")
+        return self._skip(re.compile(self.part.replace("{end}", re.escape(end)), re.DOTALL))[:-1]
+
+    def _addresses(self) -> None:
+        self._address()
+        while self.text[self.at : self.at + 1] == ",":
+            self.at += 1
+            self._skip(re.compile(r"\s*"))
+            self._address()
+        self._skip(re.compile(r"[\s!]*"))
+
+    def _address(self) -> None:
+        next_char = self.text[self.at : self.at + 1]
+        if next_char in ("/", "\\"):
+            self.at += 1
+            self._until("/" if next_char == "/" else self._take())
+        elif _ADDRESS.match(self.text, self.at):
+            self._skip(_ADDRESS)
+        else:
+            return
+        self._skip(_AFTER_ADDRESS)
+
+    def _command(self, name: str) -> None:
+        if name == "s":
+            self._substitution()
+        elif name == "y":
+            end = self._take()
+            self._until(end), self._until(end)
+        elif name == "e":
+            self.found.append(self._skip(_LINE).strip())
+        elif name in _TO_LINE_END:
+            self._skip(_LINE)
+        elif name and name in "btT:":
+            self._skip(_LABEL)
+        elif name and name in "qQlL":
+            self._skip(_NUMBER)
+        elif name not in _ALONE and name not in ("{", "}", ""):
+            raise NotUnderstood(name)
+
+    def _substitution(self) -> None:
+        end = self._take()
+        self._until(end)
+        replacement = self._until(end)
+        flags = self._skip(_FLAGS)
+        if "e" in flags:
+            self.found.append(replacement)
+        if self.text[self.at : self.at + 1] == "w":
+            self._skip(_LINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Operands:
+    """What a program is given: scripts in options (None: not written out), and the words that are no options."""
+
+    scripts: tuple[str | None, ...]
+    words: tuple[str | None, ...]
+
+
+def sed_operands(words: Sequence[str | None]) -> Operands:
+    """The scripts and operands among the arguments of sed."""
+    return _operands(words, valued="l", scripts="e", hidden="f", rest="i", long=("--file", "--expression"))
+
+
+def awk_operands(words: Sequence[str | None]) -> Operands:
+    """The program and operands among the arguments of awk."""
+    return _operands(words, valued="Fv", scripts="", hidden="feEilLWD", rest="dpo", long=_AWK_LONG)
+
+
+_AWK_LONG = ("--file", "--exec", "--include", "--load", "--source", "--debug")
+
+
+def _operands(
+    words: Sequence[str | None], *, valued: str, scripts: str, hidden: str, rest: str, long: tuple[str, ...]
+) -> Operands:
+    """Read options as getopt_long does, clusters and shortened long names included."""
+    found: list[str | None] = []
+    operands: list[str | None] = []
+    given = iter(words)
+    for word in given:
+        if word is None or not word.startswith("-") or word == "-":
+            operands.append(word)
+        elif word.startswith("--"):
+            found += _long(word, long)
+        elif at := next((at for at, char in enumerate(word) if char in valued + scripts + hidden + rest), 0):
+            value = word[at + 1 :] or (next(given, None) if word[at] in valued + scripts else None)
+            found += [value] if word[at] in scripts else [None] if word[at] in hidden else []
+    return Operands(tuple(found), tuple(operands))
+
+
+def _long(word: str, known: tuple[str, ...]) -> list[str | None]:
+    name, equals, value = word.partition("=")
+    matching = [one for one in known if one.startswith(name) and word != "--"]
+    if not matching:
+        return []
+    return [value] if equals and matching == ["--expression"] else [None]
+
+
+def awk_runs(program: str) -> bool:
+    """Whether an awk program may run or load another: a pipe, ``system`` or the like outside its texts and patterns."""
+    plain = [
+        literal.sub(lambda found: (found.group("before") or "") + ' "" ', program[:MAX_SCRIPT])
+        for literal in _AWK_LITERALS
+    ]
+    return len(program) > MAX_SCRIPT or any(_AWK_RUNS.search(text) is not None for text in plain)
+
+
+def awk_texts(program: str) -> list[str]:
+    """The texts in an awk program, which it may give to a shell."""
+    return _AWK_TEXT.findall(program[:MAX_SCRIPT])

@@ -122,7 +122,7 @@ def _shell(run: Run) -> None:
         if word in ("-", "--"):
             at += 1
             break
-        if len(word) == 1 or word[0] not in "-+":
+        if len(word) < 2 or word[0] not in "-+":  # noqa: PLR2004 - a sign and a letter
             break
         cluster = word[1:] if word[1] != "-" else ""
         code |= (word[0] == "-" and "c" in cluster) or word.lower() in ("-command", "--command")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
 _SPECIFIER = re.compile(r"%(?:[-+ #0]*\d*(?:\.\d*)?)([sbqcdiuxXo%])")
 _MAX_ARGUMENTS = 64
+_PRINTERS = frozenset({"echo", "printf"})
 _ECHO_FLAGS = frozenset({"-n", "-e", "-E", "-ne", "-en", "-nE", "-En"})
 
 
@@ -79,18 +80,23 @@ def _bodies(node: Node) -> list[str]:
 def _printed(reader: Reader, command: Node) -> list[str]:
     """What ``echo`` or ``printf`` would print; ``echo`` both with and without decoding its escapes."""
     children = [child for child in command.children if child.type not in _REDIRECTS]
-    values = [reader.value(child.children[0] if child.type == "command_name" else child) for child in children]
-    rest = [value for value in values[1:] if value is not None]
-    name = base_name(values[0] or "") if values else ""
-    if name not in ("echo", "printf") or not rest or len(rest) < len(values) - 1:
+    if not children or base_name(_value(reader, children[0]) or "") not in _PRINTERS:
         return []
-    if name == "printf":
+    values = [_value(reader, child) for child in children]
+    rest = [value for value in values[1:] if value is not None]
+    if not rest or len(rest) < len(values) - 1:
+        return []
+    if base_name(values[0] or "") == "printf":
         formatted = _formatted(rest[1:] if rest[0] == "--" else rest)
         return [formatted] if formatted else []
     while rest and rest[0] in _ECHO_FLAGS:
         rest.pop(0)
     text = " ".join(rest)
     return list(dict.fromkeys((text, words.escapes(text)))) if text else []
+
+
+def _value(reader: Reader, word: Node) -> str | None:
+    return reader.value(word.children[0] if word.type == "command_name" else word)
 
 
 def _formatted(rest: list[str]) -> str | None:

@@ -10,7 +10,13 @@ from collections.abc import Callable
 from hitl.policy.tables import names
 
 # Lines made of nothing else have no quotes, operators, expansions or comments: a split on blanks is their parse.
-plain_line = re.compile(r"[A-Za-z0-9_./:,@%+\-]+(?: +[A-Za-z0-9_./:,@%+=\-]+)*", re.ASCII).fullmatch
+_FIRST, _LATER = r"[A-Za-z0-9_./:,@%+\-]++", r"[A-Za-z0-9_./:,@%+=\-]++"
+plain_line = re.compile(rf"{_FIRST}(?: ++{_LATER})*+").fullmatch
+
+# A command made of such words, of ``{}`` and of whole words in quotes in which nothing is expanded or escaped.
+_QUOTED = r"'[^'\x00]*+'|\"[^\"$`\\\x00]*+\""
+_simple_command = re.compile(rf"{_FIRST}(?: ++(?:{_LATER}|{_QUOTED}|\{{\}}))*+").fullmatch
+_simple_words = re.compile(rf"{_QUOTED}|[^ ]++").findall
 
 RESERVED = names("if then else elif fi do done case esac while until for in select function time coproc { } ! [[ ]]")
 
@@ -38,6 +44,17 @@ _NAMED = {
     "t": "\t",
     "v": "\v",
 }
+
+
+def simple_words(command: str) -> list[str] | None:
+    """The words of a command without any syntax but quotes; None for any other, which only its tree tells."""
+    if " ==" in command:  # the grammar reads a pattern after it
+        return None
+    if plain_line(command):
+        return command.split()
+    if _simple_command(command) is None:
+        return None
+    return [word[1:-1] if word[0] in "'\"" else word for word in _simple_words(command)]
 
 
 def _kept(match: re.Match[str]) -> str:

@@ -1,8 +1,8 @@
-"""Lines without any syntax are split without a parser: that must be the same as parsing them."""
+"""Lines and commands without any syntax are split without a look at a tree: that must be the same as reading it."""
 
 import string
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hitl.policy.shell.reading import Reading
@@ -46,3 +46,57 @@ def test_a_plain_line_reads_as_the_parser_reads_it(program: str, parts: list[str
     assert quick.tree is not None or (
         [tuple(command.words) for command in quick.commands] == found and quick.doubts == parsed.doubts
     )
+
+
+QUOTED = st.sampled_from(
+    [
+        *r"""'a b'|"a b"|''|""|'a"b'|"a'b"|'a\'|"a\$"|"a\\b"|"a\b"|"$x"|"a`ls`"|"$(ls)"|'$x'|a'b'|'a'b""".split("|"),
+        *r"""$'a'|$"a"|"é"|'é'|'{a,b}'|"{a,b}"|'#'|"# a"|'&&'|";"|'{}'|"!"|'a>b'|"a"'b'""".split("|"),
+    ]
+)
+ODD = st.sampled_from(r"{} {a,b} {}x $x *.log ~ a\ b é # ! == =~ ==a a=1 [ ] >out 2>&1 <<<x".split(" "))
+COMMAND = st.tuples(PROGRAM | KNOWN, st.lists(WORD | KNOWN | QUOTED | ODD, max_size=4)).map(
+    lambda parts: " ".join((parts[0], *parts[1]))
+)
+JOINT = st.sampled_from([" && ", " | ", "; ", "\n", " & ", "  ||  "])
+AROUND = st.sampled_from(
+    ["{}", "({})", "if {}; then ls; fi", "for f in a; do {}; done", "x=$({}) ls", "! {}", "f() {{ {}; }}"]
+)
+LINE = st.builds(
+    lambda around, joint, commands: around.format(joint.join(commands)),
+    AROUND,
+    JOINT,
+    st.lists(COMMAND, min_size=1, max_size=3),
+)
+
+
+class Treed(Reader):
+    """A reader that finds the words of every command in the tree."""
+
+    __slots__ = ()
+
+    @property
+    def _simple(self) -> bool:
+        return False
+
+    @_simple.setter
+    def _simple(self, value: bool) -> None:
+        """Whatever the text is like."""
+
+
+def told(reading: Reading) -> tuple[object, ...]:
+    """Everything that a reading says."""
+    commands = [(tuple(command.words), command.guessed) for command in reading.commands]
+    return commands, reading.doubts, reading.hidden, reading.substitution, reading.writes
+
+
+@settings(deadline=None, max_examples=300)
+@given(LINE)
+@example("(ls == 0 0)")
+def test_a_command_of_plain_and_quoted_words_reads_as_its_tree_does(line: str) -> None:
+    """In lists, pipes, blocks and substitutions: the same commands, doubts and writes without a look at the tree."""
+    quick, treed = Reading(), Reading()
+    Treed(treed, 0, {}).parse(line)
+    Reader(quick, 0, {}).parse(line)
+
+    assert told(treed) == told(quick)

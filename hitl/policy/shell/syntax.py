@@ -233,7 +233,7 @@ class Reader:
         if found:
             self.run(found, node)
             if None in found and peel.depends(found[0]):
-                self._substituted(node)
+                self._substituted(node, tuple(found))
 
     def _append(self, found: Fields, inner: list[Node], word: Node, *, glued: bool) -> None:
         kind = word.type
@@ -347,14 +347,14 @@ class Reader:
 
     # --- variables that the line itself sets
 
-    def _substituted(self, node: Node) -> None:
-        """Name the command again with the values that the line gives its variables."""
+    def _substituted(self, node: Node, named: tuple[str | None, ...]) -> None:
+        """Name the command again with the values that the line gives its variables, where they make it another."""
         choices = [
             self._candidates(child.children[0] if child.type == "command_name" else child)
             for child in node.children
             if child.type not in _NO_WORDS
         ]
-        seen: set[tuple[str | None, ...]] = set()
+        seen = {named}
         for turn in range(min(max(map(len, choices), default=0), _MAX_CHOICES)):
             found = tuple(word for choice in choices for word in choice[min(turn, len(choice) - 1)])
             if found and found[0] is not None and found not in seen:

@@ -39,9 +39,10 @@ class Reading:
 
     ``hidden``: a program may run that ``commands`` does not name. ``doubts``: why the line as a whole cannot be told,
     also because a named program runs code of its own (an interpreter, a build tool). ``writes``: output redirections.
+    ``tree``: of the first text that was parsed, unless the line is ``treeless``: one command that needed no parser.
     """
 
-    __slots__ = ("_effort", "commands", "doubts", "hidden", "substitution", "tree", "writes")
+    __slots__ = ("_effort", "commands", "doubts", "hidden", "substitution", "tree", "treeless", "writes")
 
     def __init__(self) -> None:
         self.commands: list[Command] = []
@@ -50,6 +51,7 @@ class Reading:
         self.substitution = False
         self.writes: list[tuple[str, str | None]] = []
         self.tree: Node | None = None
+        self.treeless = False
         self._effort = 0
 
     def hide(self, why: str) -> None:

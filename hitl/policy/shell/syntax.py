@@ -86,7 +86,13 @@ def read_into(reading: Reading, line: str, depth: int, positional: dict[str, Fie
         reading.hide("is too long or too deeply nested to read")
         _guess(reading, line[:MAX_LINE])
         return
-    if not (line.isascii() and line.isprintable()) and words.unseen.search(line):
+    visible = line.isascii() and line.isprintable()
+    quoted = words.quoted_words(line) if visible else None
+    if quoted is not None and quoted[0] not in words.RESERVED and quoted[0] not in words.DECLARING:
+        reading.treeless |= reading.tree is None
+        Reader(reading, depth, positional).run(quoted, None)
+        return
+    if not visible and words.unseen.search(line):
         reading.hide("holds invisible or control characters")
         Reader(reading, depth, positional).parse(words.unseen.sub("", line))
     Reader(reading, depth, positional).parse(line)
@@ -138,7 +144,7 @@ class Reader:
         self._redirects = ">" in text or "<" in text
         root = _parser().parse(self._source).root_node
         self._root = root
-        if self.reading.tree is None:
+        if self.reading.tree is None and not self.reading.treeless:
             self.reading.tree = root
         if root.has_error:
             self.reading.hide("is not complete shell syntax")

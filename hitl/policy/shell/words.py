@@ -19,6 +19,8 @@ _simple_command = re.compile(rf"{_FIRST}(?: ++(?:{_LATER}|{_QUOTED}|\{{\}}))*+")
 _simple_words = re.compile(rf"{_QUOTED}|[^ ]++").findall
 
 RESERVED = names("if then else elif fi do done case esac while until for in select function time coproc { } ! [[ ]]")
+# These have a syntax of their own and run no program.
+DECLARING = names("declare export local readonly typeset unset unsetenv")
 
 # Characters that read as nothing, as a blank or as another order than they run in.
 unseen = re.compile(
@@ -48,13 +50,19 @@ _NAMED = {
 
 def simple_words(command: str) -> list[str] | None:
     """The words of a command without any syntax but quotes; None for any other, which only its tree tells."""
-    if " ==" in command:  # the grammar reads a pattern after it
-        return None
-    if plain_line(command):
-        return command.split()
-    if _simple_command(command) is None:
+    return command.split() if plain_line(command) and _read_alike(command) else quoted_words(command)
+
+
+def quoted_words(command: str) -> list[str] | None:
+    """As ``simple_words``, for a command that is not plain throughout."""
+    if _simple_command(command) is None or not _read_alike(command):
         return None
     return [word[1:-1] if word[0] in "'\"" else word for word in _simple_words(command)]
+
+
+def _read_alike(command: str) -> bool:
+    """Whether the grammar agrees: it takes what follows ``==`` for a pattern, and loses a sign that is no name."""
+    return " ==" not in command and command[0] not in "+,-:@%"
 
 
 def _kept(match: re.Match[str]) -> str:

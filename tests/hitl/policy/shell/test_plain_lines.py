@@ -5,6 +5,8 @@ import string
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from hitl.policy.logic import NO, YES
+from hitl.policy.shell.lists import Prefixes
 from hitl.policy.shell.reading import Reading
 from hitl.policy.shell.syntax import Reader, read_line
 
@@ -100,3 +102,23 @@ def test_a_command_of_plain_and_quoted_words_reads_as_its_tree_does(line: str) -
     Reader(quick, 0, {}).parse(line)
 
     assert told(treed) == told(quick)
+
+
+@settings(deadline=None, max_examples=300)
+@given(COMMAND)
+@example("- a=1 rm 'x'")
+@example("export 'A=1'")
+def test_a_line_of_plain_and_quoted_words_reads_as_the_parser_reads_it(line: str) -> None:
+    """One command with quotes, read without a parser: the same commands, doubts and writes."""
+    quick, parsed = read_line(line), Reading()
+    Treed(parsed, 0, {}).parse(line)
+
+    assert not quick.treeless or told(parsed) == told(quick)
+
+
+def test_what_a_shell_is_given_does_not_stand_for_the_line_itself() -> None:
+    """An allowlist of prefixes covers the commands of a line, not those inside a line that a shell is given."""
+    listed = Prefixes.of(["git log", "git diff"])
+
+    assert YES == listed.judge(None, read_line("git log 'x y' && git diff"))
+    assert NO == listed.judge(None, read_line("sh -c 'git log && git diff'"))

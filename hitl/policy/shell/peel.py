@@ -109,6 +109,11 @@ def depends(program: str | None) -> bool:
     return base in programs.GLOBAL_OPTIONS or _handler(base) is not None
 
 
+def may_listen(program: str) -> bool:
+    """Whether a program, or one that it runs, may be a shell that reads what is piped into it."""
+    return _handler(base_name(program)) not in _DEAF
+
+
 # --- shells
 
 
@@ -474,3 +479,6 @@ def _known_handler(base: str) -> Handler | None:
 
 def _handler(base: str) -> Handler | None:
     return _known_handler(base) if len(base) <= _MAX_NAME else _odd
+
+
+_DEAF = (None, _odd, _opaque, _sourced, _arguments, _awk, _sed, _find)

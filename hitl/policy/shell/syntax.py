@@ -40,6 +40,7 @@ _LEAVES = frozenset(
     }
 )
 _SUBSTITUTIONS = frozenset({"command_substitution", "process_substitution", "arithmetic_expansion"})
+_BRACED = frozenset({"word", "concatenation"})
 _TEXTUAL = frozenset({'"', "string_content", "$"})
 _WORD_LIKE = re.compile(r"[^\s;&|<>()`$\"'{},=\\]+")
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
@@ -55,6 +56,11 @@ def _parser() -> Parser:
     import tree_sitter_bash  # noqa: PLC0415 - as above
 
     return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+
+
+def parsed(source: bytes) -> Node:
+    """The tree of a text."""
+    return _parser().parse(source).root_node
 
 
 def read_line(line: str) -> Reading:
@@ -87,10 +93,12 @@ def read_into(reading: Reading, line: str, depth: int, positional: dict[str, Fie
         _guess(reading, line[:MAX_LINE])
         return
     visible = line.isascii() and line.isprintable()
-    quoted = words.quoted_words(line) if visible else None
-    if quoted is not None and quoted[0] not in words.RESERVED and quoted[0] not in words.DECLARING:
-        reading.treeless |= reading.tree is None
-        Reader(reading, depth, positional).run(quoted, None)
+    commands = words.simple_commands(line) if visible else None
+    if commands is not None and ("|" not in line or not any(peel.may_listen(command[0]) for command in commands)):
+        reading.parse_later(line)
+        reader = Reader(reading, depth, positional)
+        for command in commands:
+            reader.run(command, None)
         return
     if not visible and words.unseen.search(line):
         reading.hide("holds invisible or control characters")
@@ -142,9 +150,9 @@ class Reader:
         self._source = text.encode("utf-8", "replace")
         self._text, self._ascii = text, text.isascii()
         self._redirects = ">" in text or "<" in text
-        root = _parser().parse(self._source).root_node
+        root = parsed(self._source)
         self._root = root
-        if self.reading.tree is None and not self.reading.treeless:
+        if self.reading.tree is None and self.reading.unparsed is None:
             self.reading.tree = root
         if root.has_error:
             self.reading.hide("is not complete shell syntax")
@@ -320,8 +328,7 @@ class Reader:
     def _fields(self, node: Node, value: str) -> Fields:
         """A value split where an unquoted expansion splits it, and with its braces expanded."""
         parts: Fields = [part for part in value.split(_SPLIT) if part]
-        unquoted = node.type in ("word", "concatenation") and all(child.type == "word" for child in node.children)
-        if "{" not in value or not unquoted:
+        if "{" not in value or node.type not in _BRACED or any(child.type != "word" for child in node.children):
             return parts
         return [expanded for part in parts if part is not None for expanded in _expand_braces(part)]
 

@@ -15,10 +15,17 @@ plain_line = re.compile(rf"{_FIRST}(?: ++{_LATER})*+").fullmatch
 
 # A command made of such words, of ``{}`` and of whole words in quotes in which nothing is expanded or escaped.
 _QUOTED = r"'[^'\x00]*+'|\"[^\"$`\\\x00]*+\""
-_simple_command = re.compile(rf"{_FIRST}(?: ++(?:{_LATER}|{_QUOTED}|\{{\}}))*+").fullmatch
+_SIMPLE = rf"{_FIRST}(?: ++(?:{_LATER}|{_QUOTED}|\{{\}}))*+"
+_simple_command = re.compile(_SIMPLE).fullmatch
 _simple_words = re.compile(rf"{_QUOTED}|[^ ]++").findall
 
+# Such commands in a list or a pipe.
+_JOINT = r"&&|\|\|?|;"
+_simple_list = re.compile(rf"{_SIMPLE}(?: *+(?:{_JOINT}) *+{_SIMPLE})*+").fullmatch
+_list_parts = re.compile(rf"({_JOINT})|({_QUOTED}|[^ ;&|]++)").findall
+
 RESERVED = names("if then else elif fi do done case esac while until for in select function time coproc { } ! [[ ]]")
+_NO_NAMES = frozenset("+,-:@%")
 # These have a syntax of their own and run no program.
 DECLARING = names("declare export local readonly typeset unset unsetenv")
 
@@ -60,9 +67,26 @@ def quoted_words(command: str) -> list[str] | None:
     return [word[1:-1] if word[0] in "'\"" else word for word in _simple_words(command)]
 
 
+def simple_commands(line: str) -> list[list[str]] | None:
+    """The words of each command in a list or pipe of simple commands; None for a line with any other syntax."""
+    if _simple_list(line) is None or " ==" in line:
+        return None
+    found: list[list[str]] = [[]]
+    for joint, word in _list_parts(line):
+        if joint:
+            found.append([])
+        else:
+            found[-1].append(word[1:-1] if word[0] in "'\"" else word)
+    return found if all(_starts(command[0]) for command in found) else None
+
+
+def _starts(name: str) -> bool:
+    return name[0] not in _NO_NAMES and "%" not in name and name not in RESERVED and name not in DECLARING
+
+
 def _read_alike(command: str) -> bool:
     """Whether the grammar agrees: it takes what follows ``==`` for a pattern, and loses a sign that is no name."""
-    return " ==" not in command and command[0] not in "+,-:@%"
+    return " ==" not in command and command[0] not in _NO_NAMES
 
 
 def _kept(match: re.Match[str]) -> str:

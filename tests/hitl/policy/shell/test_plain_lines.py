@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hitl.policy.logic import NO, YES
-from hitl.policy.shell.lists import Prefixes
+from hitl.policy.shell.lists import Prefixes, cleared
 from hitl.policy.shell.reading import Reading
 from hitl.policy.shell.syntax import Reader, read_line
 
@@ -104,16 +104,31 @@ def test_a_command_of_plain_and_quoted_words_reads_as_its_tree_does(line: str) -
     assert told(treed) == told(quick)
 
 
+PLAIN = st.one_of(
+    WORD, KNOWN, st.sampled_from(["'a b'", '"a b"', "''", "'&&'", '"|"', "{}", "'rm x; ls'", "1", "bash"])
+)
+LIST = st.lists(
+    st.tuples(
+        st.sampled_from(["&&", " && ", "||", " | ", " |", "; ", ";"]), PROGRAM | KNOWN, st.lists(PLAIN, max_size=3)
+    ),
+    min_size=1,
+    max_size=4,
+).map(lambda parts: "".join(joint + " ".join((name, *rest)) for joint, name, rest in parts).lstrip(" &|;"))
+
+
 @settings(deadline=None, max_examples=300)
-@given(COMMAND)
+@given(COMMAND | LIST)
 @example("- a=1 rm 'x'")
 @example("export 'A=1'")
+@example("ls && export A")
+@example("echo 'rm x' | bash")
+@example("ls &&a%1-n")
 def test_a_line_of_plain_and_quoted_words_reads_as_the_parser_reads_it(line: str) -> None:
-    """One command with quotes, read without a parser: the same commands, doubts and writes."""
+    """Commands in a list or pipe, read without a parser: the same commands, doubts, writes and clearance."""
     quick, parsed = read_line(line), Reading()
     Treed(parsed, 0, {}).parse(line)
 
-    assert quick.unparsed is None or told(parsed) == told(quick)
+    assert quick.unparsed is None or (*told(parsed), cleared(parsed)) == (*told(quick), cleared(quick))
 
 
 def test_what_a_shell_is_given_does_not_stand_for_the_line_itself() -> None:

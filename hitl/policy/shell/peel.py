@@ -110,7 +110,7 @@ def depends(program: str | None) -> bool:
 
 
 def may_listen(program: str) -> bool:
-    """Whether a program, or one that it runs, may be a shell that reads what is piped into it."""
+    """Whether what a program runs may depend on what is piped into it, which only a tree tells."""
     return _handler(base_name(program)) not in _DEAF
 
 
@@ -481,4 +481,4 @@ def _handler(base: str) -> Handler | None:
     return _known_handler(base) if len(base) <= _MAX_NAME else _odd
 
 
-_DEAF = (None, _odd, _opaque, _sourced, _arguments, _awk, _sed, _find)
+_DEAF = (None, _odd, _opaque, _awk, _sed)

@@ -81,7 +81,10 @@ def read_argv(argv: Words) -> Reading:
 
 
 def read_into(reading: Reading, line: str, depth: int, positional: dict[str, Fields]) -> None:
-    """Read shell text into a reading; ``positional`` are the values of ``$0``, ``$1``, ... and ``$@``."""
+    """Read shell text into a reading; ``positional`` are the values of ``$0``, ``$1``, ... and ``$@``.
+
+    What is read without a tree comes to what its tree would: any syntax that could make a difference needs the tree.
+    """
     if words.plain_line(line) and depth <= MAX_DEPTH:
         split = line.split()
         first = split[0]

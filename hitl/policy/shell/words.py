@@ -68,8 +68,11 @@ def quoted_words(command: str) -> list[str] | None:
 
 
 def simple_commands(line: str) -> list[list[str]] | None:
-    """The words of each command in a list or pipe of simple commands; None for a line with any other syntax."""
-    if _simple_list(line) is None or " ==" in line:
+    """The words of each command in a list or pipe of simple commands; None for a line with any other syntax.
+
+    Also None where a quoted subscript holds a substitution: used as a number or a name, it runs in spite of its quotes.
+    """
+    if _simple_list(line) is None or " ==" in line or ("[" in line and ("$(" in line or "`" in line)):
         return None
     found: list[list[str]] = [[]]
     for joint, word in _list_parts(line):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 _MAX_LITERALS = 16
 _LITERAL = r"[A-Za-z0-9 _/:;,@%=&~<>\"'!#\-]|\\[!-/:-@\[-^`{-~]"
 _VARYING = r"(?:\\[bBdDsSwW]|\.)[*+?]?|[\^$]"
-_sequence = re.compile(rf"(?:{_VARYING}|{_LITERAL})*+").fullmatch
+_sequence = re.compile(rf"(?:{_VARYING}|{_LITERAL})*").fullmatch
 _part = re.compile(rf"({_VARYING})|({_LITERAL})").findall
 
 

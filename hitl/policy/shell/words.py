@@ -11,17 +11,17 @@ from hitl.policy.tables import names
 
 # Lines made of nothing else have no quotes, operators, expansions or comments: a split on blanks is their parse.
 _FIRST, _LATER = r"[A-Za-z0-9_./:,@%+\-]++", r"[A-Za-z0-9_./:,@%+=\-]++"
-plain_line = re.compile(rf"{_FIRST}(?: ++{_LATER})*+").fullmatch
+plain_line = re.compile(rf"{_FIRST}(?: ++{_LATER})*").fullmatch
 
 # A command made of such words, of ``{}`` and of whole words in quotes in which nothing is expanded or escaped.
 _QUOTED = r"'[^'\x00]*+'|\"[^\"$`\\\x00]*+\""
-_SIMPLE = rf"{_FIRST}(?: ++(?:{_LATER}|{_QUOTED}|\{{\}}))*+"
+_SIMPLE = rf"{_FIRST}(?: ++(?:{_LATER}|{_QUOTED}|\{{\}}))*"
 _simple_command = re.compile(_SIMPLE).fullmatch
 _simple_words = re.compile(rf"{_QUOTED}|[^ ]++").findall
 
 # Such commands in a list or a pipe.
 _JOINT = r"&&|\|\|?|;"
-_simple_list = re.compile(rf"{_SIMPLE}(?: *+(?:{_JOINT}) *+{_SIMPLE})*+").fullmatch
+_simple_list = re.compile(rf"{_SIMPLE}(?: *+(?:{_JOINT}) *+{_SIMPLE})*").fullmatch
 _list_parts = re.compile(rf"({_JOINT})|({_QUOTED}|[^ ;&|]++)").findall
 
 RESERVED = names("if then else elif fi do done case esac while until for in select function time coproc { } ! [[ ]]")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Self
 
 RESULTS = Path(__file__).parent / "results"
@@ -21,6 +21,7 @@ _WHOLE_FROM = 1000
 #: proves nothing: neither that a budget is kept nor that it is missed.
 _NOISY_CPU = 0.2
 _NOISY_DRIFT = 1.25
+_SECONDS = 1.0
 _HEAD = ("what", "measured", "p99", "floor", "ratio", "budget", "", "others' CPU")
 
 
@@ -40,6 +41,19 @@ class Spread:
             raise ValueError("nothing was measured")
         last = len(ordered) - 1
         return cls(len(ordered), ordered[round(0.50 * last)], ordered[round(0.99 * last)])
+
+
+def timed(judge: Callable[[Any], object], calls: Sequence[Any]) -> dict[str, float]:
+    """Seconds a call, over about a second."""
+    found: list[float] = []
+    end = time.perf_counter() + _SECONDS
+    while time.perf_counter() < end:
+        for call in calls:
+            started = time.perf_counter()
+            judge(call)
+            found.append(time.perf_counter() - started)
+    spread = Spread.of(found)
+    return {"p50": spread.p50, "p99": spread.p99, "per_s": 1 / statistics.mean(found)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,15 @@
 
 `python -m benchmarks.verdicts FOLDER`. Rules: half exact tool names, three in ten patterns, two in ten any tool; each
 has one condition on an argument (a threshold, a path, a regular expression, a list). Half of the calls are made to
-meet the condition of the rule that they were drawn from. Rules and calls are left in the folder, for peers to judge.
+meet the condition of the rule that they were drawn from. Rules and calls are left in the folder, for peers to judge,
+with what came of each call. Rules that allow stand last: where the first match decides, as here, that comes to the
+same as where a denial overrides.
 """
 
 from __future__ import annotations
 
 import json
 import random
-import statistics
 import sys
 import time
 from pathlib import Path
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import tree_sitter
 import tree_sitter_bash
 
-from benchmarks.figures import Spread
+from benchmarks.figures import timed
 from benchmarks.workers import tell
 from hitl.policy import Policy, PolicyCall, PolicyInvalid, load
 from hitl.policy.shell import read_line
@@ -31,7 +32,6 @@ _SEED = 7
 _CALLS = 200
 _EXACT, _PATTERN = 0.5, 0.8
 _ACTIONS = ("allow", "deny", "approve")
-_SECONDS = 1.0
 LINES = (
     "ls -la /srv",
     "git status",
@@ -48,6 +48,16 @@ LINES = (
     "kubectl delete pod web-1 --namespace prod",
     "echo $(( 1 + 2 )) > /srv/n",
     "ssh host 'sudo systemctl restart nginx'",
+)
+LONG = (
+    (
+        "set -e; export A=1; if ! command -v jq >/dev/null 2>&1; then sudo apt-get install -y jq; fi; curl -fsS"
+        ' https://example.org/a.json | jq \'.a[] | select(.b=="c")\' > o.json; echo "done $(wc -l < o.json)"'
+    ),
+    "for d in api web jobs; do (cd $d && git pull --rebase && make test) || exit 1; done",
+    "docker run --rm -v \"$PWD\":/w -w /w python:3 sh -c 'pip install -r requirements.txt && pytest -q'",
+    "cd /srv/app && npm ci && npm run build && tar czf build.tgz dist && scp build.tgz deploy@example.org:/srv/in/",
+    "grep -rn 'to do' src | sort -u | head -20 && git log --oneline -5 | cat; ps aux | awk '{print $2}' | tail -3",
 )
 _SHELL = {
     "version": 1,
@@ -68,7 +78,7 @@ def rules_of(count: int, chance: random.Random) -> list[dict[str, Any]]:
         draw = chance.random()
         tool = f"svc{at % 97}.op{at}" if draw < _EXACT else f"svc{at % 97}.w{at % 13}_*" if draw < _PATTERN else "*"
         found.append({"tool": tool, "action": _ACTIONS[at % 3], "when": [_condition(at)]})
-    return found
+    return sorted(found, key=lambda rule: rule["action"] == "allow")
 
 
 def _condition(at: int) -> dict[str, Any]:
@@ -111,19 +121,6 @@ def _meeting(key: str, op: str, value: Any) -> Any:
     return value[0] if op == "in" else f"sudo {value[2 : value.index(chr(92), 2)]} -rf /x"
 
 
-def timed(judge: Callable[[Any], object], calls: Sequence[Any]) -> dict[str, float]:
-    """Seconds a call, over about a second."""
-    found: list[float] = []
-    end = time.perf_counter() + _SECONDS
-    while time.perf_counter() < end:
-        for call in calls:
-            started = time.perf_counter()
-            judge(call)
-            found.append(time.perf_counter() - started)
-    spread = Spread.of(found)
-    return {"p50": spread.p50, "p99": spread.p99, "per_s": 1 / statistics.mean(found)}
-
-
 def verdicts(size: int, folder: Path) -> dict[str, float]:
     """One size; raises AssertionError where the quick verdict isn't the one of a walk over all rules."""
     chance = random.Random(_SEED)
@@ -131,36 +128,38 @@ def verdicts(size: int, folder: Path) -> dict[str, float]:
     policy, rules = accepted(rules_of(size, chance))
     loaded = time.perf_counter() - started
     asked = calls_for(rules, chance)
-    (folder / f"verdicts-{size}.json").write_text(json.dumps({"rules": rules, "calls": asked}))
     calls = [PolicyCall("svc", call["tool"], call["args"]) for call in asked]
-    assert all(policy.judge(call) == policy.judge_slowly(call) for call in calls)
+    slowly = [policy.judge_slowly(call) for call in calls]
+    assert slowly == [policy.judge(call) for call in calls]
+    allowed = [verdict.action == "allow" for verdict in slowly]
+    (folder / f"verdicts-{size}.json").write_text(json.dumps({"rules": rules, "calls": asked, "allowed": allowed}))
     return {"rules": len(rules), "load": loaded, **timed(policy.judge, calls)}
 
 
 def shell() -> dict[str, float]:
-    """Seconds a parse of the lines, and how many of those a reading and a whole verdict take."""
+    """Seconds a parse of a line, and how many of those a reading and a whole verdict take; `longer`: of long lines."""
     parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
     policy = load(json.dumps(_SHELL), name="bench")
-    encoded = [line.encode() for line in LINES]
     calls = [PolicyCall("", "bash", {"command": line}) for line in LINES]
-    parse = _best(parser.parse, encoded)
+    parse, longer = (_best(parser.parse, [line.encode() for line in lines]) for lines in (LINES, LONG))
     return {
         "parse": parse / len(LINES),
         "reading": _best(read_line, LINES) / parse,
+        "longer": _best(read_line, LONG) / longer,
         "verdict": _best(policy.judge, calls) / parse,
     }
 
 
 def _best(work: Callable[[Any], object], things: Sequence[Any], times: int = 200) -> float:
-    """Seconds for all of them: of each, the best of several means."""
+    """Seconds of the processor for all of them: of each, the best of several means."""
     total = 0.0
     for thing in things:
         means = []
         for _ in range(9):
-            started = time.perf_counter()
+            started = time.process_time()
             for _ in range(times):
                 work(thing)
-            means.append((time.perf_counter() - started) / times)
+            means.append((time.process_time() - started) / times)
         total += min(means)
     return total
 

@@ -18,6 +18,7 @@ from urllib.parse import unquote
 
 from hitl.policy import hosts, values
 from hitl.policy.globs import BadGlob, Glob, expand_braces, glob
+from hitl.policy.literals import required
 from hitl.policy.logic import NO, UNSURE, YES, opposite
 from hitl.policy.model import PolicyCall
 from hitl.policy.paths import PathScope, plain_path
@@ -38,22 +39,21 @@ class BadValue(ValueError):
 
 
 class Scope:
-    """One call while it is judged: its arguments, and the readings that several conditions share."""
+    """One call while it is judged: its arguments, and the readings that several conditions share.
 
-    __slots__ = ("_path_scope", "_paths", "_readings", "args", "call", "resolver")
+    ``textual_paths``: paths are judged by their text alone.
+    """
+
+    __slots__ = ("_path_scope", "_paths", "_readings", "args", "call", "resolver", "textual_paths")
 
     def __init__(self, call: PolicyCall, paths: Paths | None, resolver: Resolver | None) -> None:
         self.call = call
         self.args = call.args
         self.resolver = resolver
         self._paths = paths
+        self.textual_paths = paths is None
         self._path_scope: PathScope | None = None
         self._readings: dict[str, Reading | None] | None = None
-
-    @property
-    def textual_paths(self) -> bool:
-        """Whether paths are judged by their text alone."""
-        return self._paths is None
 
     @property
     def paths(self) -> PathScope:
@@ -176,16 +176,15 @@ def over_values(key: str, judge: Judge, use: Use) -> Test:
     steps = values.pointer(key)
     if key == ANYWHERE:
         return lambda scope: _every(values.leaves(scope.args), judge, use)
-    missing = use.missing
-    name = steps[0]
+    if len(steps) > 1:
+        return _scoped(key, lambda _: judge, use)
+    name, missing, absent, scalars = steps[0], use.missing, values.MISSING, values.SCALARS
 
     def test(scope: Scope) -> int:
-        value = scope.args.get(name, values.MISSING) if len(steps) == 1 else values.lookup(scope.args, steps)
-        if value is values.MISSING:
-            return missing
-        if isinstance(value, str):
+        value = scope.args.get(name, absent)
+        if type(value) in scalars:
             return judge(value)
-        return _nested(value, judge, use)
+        return missing if value is absent else _nested(value, judge, use)
 
     return test
 
@@ -424,23 +423,26 @@ def _build_ne(condition: Condition, use: Use) -> Test:
 def _build_in(condition: Condition, use: Use) -> Test:
     judges = [_equal(wanted, use) for wanted in condition.value]
     texts = frozenset(wanted for wanted in condition.value if isinstance(wanted, str))
+    others = [judge for judge, wanted in zip(judges, condition.value, strict=True) if not isinstance(wanted, str)]
 
     def judge(value: Any) -> int:
-        if isinstance(value, str) and value in texts:
+        if not isinstance(value, str):
+            return max(each(value) for each in judges)
+        if value in texts:
             return YES
-        return max(each(value) for each in judges)
+        return max(each(value) for each in others) if others else NO
 
     return over_values(condition.key, judge, use)
 
 
 def _build_matches(condition: Condition, use: Use) -> Test:
-    match = pattern_set([condition.value])
+    match, literal = pattern_set([condition.value]), required(condition.value.pattern)
 
     def judge(value: Any) -> int:
         subject = value if isinstance(value, str) else values.text(value)
         if len(subject) > MAX_SUBJECT or not _encodable(subject):
             return UNSURE
-        return YES if match(subject) else NO
+        return YES if literal in subject and match(subject) else NO
 
     return over_values(condition.key, judge, use)
 
@@ -530,10 +532,10 @@ def _one_plain_path(key: str, only: Glob, slowly: Test) -> Test:
     def test(scope: Scope) -> int:
         value = scope.args.get(key)
         if both and type(value) is str and scope.textual_paths and plain_path(value) and len(value) <= MAX_PATH:
-            if match(value):
-                return YES
             if not folded(value):
                 return NO
+            if match(value):
+                return YES
         return slowly(scope)
 
     return test

@@ -7,8 +7,9 @@ with two readings) makes every rule filed under that argument a candidate: the i
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from decimal import Decimal
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 from hitl.policy import values
 from hitl.policy.conditions import ANYWHERE, MAX_SUBJECT, Condition, pattern_set
 from hitl.policy.globs import literal_folder
-from hitl.policy.paths import plain_path
+from hitl.policy.literals import any_required
+from hitl.policy.paths import PLAIN, plain_path
 
 if TYPE_CHECKING:
     from hitl.policy.engine import Compiled
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 Finder = Callable[[Any, list[int]], None]
 
 _SMALL = 4
+_MAX_TOPS = 8
+_MAX_HINTED = 256  # beyond this length RE2 is as quick
 _NUMERIC = frozenset(("lt", "le", "gt", "ge"))
 _INDEXED = _NUMERIC | {"eq", "in", "glob", "matches"}
 
@@ -159,56 +163,49 @@ class _Argument:
     def finder(self) -> Finder:
         """A function that adds the places of the rules that may hold for a value of this argument."""
         limits = tuple(_Thresholds(entries, sign) for sign, entries in self._bounds.items() if entries)
-        matching = pattern_set(self._patterns) if self._patterns else None
         textual = [
-            find
-            for find, wanted in (
-                (_find_text(self._texts), self._texts),
+            finder
+            for finder, wanted in (
+                (_find_text(self._texts, self.every), self._texts),
                 (_find_path(self._folders, self._names, self.every), self._folders or self._names),
-                (_find_match(matching, self._places), matching),
+                (_find_match(self._patterns, self._places, self.every), self._patterns),
             )
             if wanted
         ]
         if limits:
             return _find_number(limits, self.every) if not textual else _find_every(self.every)
-        return _find_textual(textual, self.every)
+        return textual[0] if len(textual) == 1 else _find_all(textual)
 
 
 def _find_every(every: list[int]) -> Finder:
     return lambda _, found: found.extend(every)
 
 
-def _find_textual(finders: Sequence[Callable[[str, list[int]], None]], every: list[int]) -> Finder:
-    if len(finders) == 1:
-        only = finders[0]
-        return lambda value, found: only(value, found) if type(value) is str else found.extend(every)
-
+def _find_all(finders: Sequence[Finder]) -> Finder:
     def find(value: Any, found: list[int]) -> None:
-        if type(value) is not str:
-            found += every
-            return
         for each in finders:
             each(value, found)
 
     return find
 
 
-def _find_text(texts: Mapping[str, list[int]]) -> Callable[[str, list[int]], None]:
-    def find(value: str, found: list[int]) -> None:
-        places = texts.get(value)
+def _find_text(texts: Mapping[str, list[int]], every: list[int]) -> Finder:
+    def find(value: Any, found: list[int]) -> None:
+        places = texts.get(value) if type(value) is str else every
         if places:
             found += places
 
     return find
 
 
-def _find_path(
-    folders: Mapping[str, list[int]], names: Mapping[str, list[int]], every: list[int]
-) -> Callable[[str, list[int]], None]:
+def _find_path(folders: Mapping[str, list[int]], names: Mapping[str, list[int]], every: list[int]) -> Finder:
     tops = frozenset(folder[: max(folder.find("/", 1), 0) or None] for folder in folders)
+    elsewhere = _elsewhere(tops) if not names else None
 
-    def find(value: str, found: list[int]) -> None:
-        if not plain_path(value):
+    def find(value: Any, found: list[int]) -> None:
+        if type(value) is str and elsewhere is not None and elsewhere(value):
+            return
+        if type(value) is not str or not plain_path(value):
             found += every
             return
         folded = value.lower()
@@ -226,13 +223,26 @@ def _find_path(
     return find
 
 
-def _find_match(match: Callable[[str], list[int] | None] | None, places: list[int]) -> Callable[[str, list[int]], None]:
-    def find(value: str, found: list[int]) -> None:
-        if match is None or len(value) > MAX_SUBJECT or not value.isascii():
+def _elsewhere(tops: Collection[str]) -> Callable[[str], object] | None:
+    """A quick match of plain paths below none of these top folders; None where they are too many for it."""
+    if len(tops) > _MAX_TOPS:
+        return None
+    closed = "|".join(map(re.escape, tops))
+    return re.compile(rf"(?!(?:{closed})(?:/|\Z)){PLAIN}", re.ASCII | re.IGNORECASE).fullmatch
+
+
+def _find_match(patterns: Sequence[Any], places: list[int], every: list[int]) -> Finder:
+    match = pattern_set(patterns) if patterns else None
+    hinted = any_required(pattern.pattern for pattern in patterns)
+
+    def find(value: Any, found: list[int]) -> None:
+        if type(value) is not str:
+            found += every
+        elif match is None or len(value) > MAX_SUBJECT or not value.isascii():
             found += places
+        elif hinted is not None and len(value) <= _MAX_HINTED and not hinted(value):
             return
-        hits = match(value)
-        if hits:
+        elif hits := match(value):
             found += [places[at] for at in hits]
 
     return find

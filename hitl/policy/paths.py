@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from hitl.policy.ports import Paths
 
 # A path that has one reading only.
-plain_path = re.compile(r"(?:/\.?[\w@+=,\-]+(?:\.+[\w@+=,\-]+)*)+", re.ASCII).fullmatch
+PLAIN = r"(?:/\.?+[\w@+=,\-]++(?:\.++[\w@+=,\-]++)*)+"
+plain_path = re.compile(PLAIN, re.ASCII).fullmatch
 
 _AMBIGUOUS = re.compile(
     r"[\x00-\x1f\x7f*?\\`]|[\[\]]|\{[^{}]*,[^{}]*\}|^~|\$[\w({]|%[0-9A-Fa-f]{2}|%\w+%|::\$"

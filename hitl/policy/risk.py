@@ -205,7 +205,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], int, str], ...] = tuple(
 )
 _MAX_VERB = 64
 _STATEMENTS = frozenset("dDtTaAgGrRuUiImMcC \t\n")  # what the SQL statements above begin with
-
+_SUSPECT = ("rf", "fr", "Rf", "fR", "mkfs", "wipefs", "fdisk ", "of=/dev/")  # each with an f
 
 _NAMES = ("low", "medium", "high", "critical")
 
@@ -284,11 +284,20 @@ def assess(call: PolicyCall) -> Assessment:
     args = call.args
     if not args or level == CRITICAL:
         return level, why
-    found = _named_action(args)
-    if found is not None and (found[0] > level or not known):
-        level, why = max(found[0], MEDIUM), found[1]
-    raised = _worst(args, level)
-    return raised if raised is not None else (level, why)
+    if not _VERB_ARGUMENTS.isdisjoint(args):
+        named = _named_action(args)
+        if named is not None and (named[0] > level or not known):
+            level, why = max(named[0], MEDIUM), named[1]
+    line = _in_words(args) if "command" in args else ""
+    found = _matched(line, level, None) if line and _suspect(line) else None
+    for value in args.values():
+        kind = type(value)
+        if kind is str:
+            if ("-" in value or " " in value) and _suspect(value):
+                found = _matched(value, level, found)
+        elif kind not in values.SCALARS:
+            found = _inside(value, level, found)
+    return found if found is not None else (level, why)
 
 
 def _hinted(call: PolicyCall, named: tuple[int, str, bool]) -> tuple[int, str, bool]:
@@ -307,8 +316,6 @@ def _hinted(call: PolicyCall, named: tuple[int, str, bool]) -> tuple[int, str, b
 
 
 def _named_action(args: Mapping[str, Any]) -> Assessment | None:
-    if _VERB_ARGUMENTS.isdisjoint(args):
-        return None
     for key, value in args.items():
         if key not in _VERB_ARGUMENTS:
             continue
@@ -323,17 +330,11 @@ def _named_action(args: Mapping[str, Any]) -> Assessment | None:
     return None
 
 
-def _worst(args: Mapping[str, Any], level: int) -> Assessment | None:
-    line = _in_words(args)
-    found = _matched(line, level, None) if line and _suspect(line) else None
-    for value in args.values():
-        if type(value) is str:
-            if ("-" in value or " " in value) and _suspect(value):
-                found = _matched(value, level, found)
-        elif isinstance(value, list | tuple | Mapping):
-            for leaf in values.leaves(value):
-                if type(leaf) is str and _suspect(leaf):
-                    found = _matched(leaf, level, found)
+def _inside(value: Any, level: int, found: Assessment | None) -> Assessment | None:
+    if isinstance(value, list | tuple | Mapping):
+        for leaf in values.leaves(value):
+            if type(leaf) is str and _suspect(leaf):
+                found = _matched(leaf, level, found)
     return found
 
 
@@ -353,17 +354,8 @@ def _suspect(text: str) -> bool:
     """Whether any of the patterns could match: plain searches, because nearly every argument passes through here."""
     return (
         "--" in text
-        or (
-            " " in text
-            and (text[0] in _STATEMENTS or ";" in text or "rm " in text or "mkfs" in text or "wipefs" in text)
-        )
-        or "rf" in text
-        or "fr" in text
-        or "of=/dev/" in text
-        or "shred " in text
-        or "fdisk " in text
-        or "Rf" in text
-        or "fR" in text
+        or (" " in text and (text[0] in _STATEMENTS or ";" in text or "rm " in text or "shred " in text))
+        or ("f" in text and any(part in text for part in _SUSPECT))
     )
 
 

@@ -15,6 +15,7 @@ from hitl.policy.logic import NO, UNSURE, YES
 from hitl.policy.shell.programs import plain_name
 from hitl.policy.shell.reading import Command, Reading, Words
 from hitl.policy.shell.subcommands import subcommands
+from hitl.policy.shell.syntax import parsed
 from hitl.policy.tables import names
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ def plain_tokens(words: Sequence[str]) -> Sequence[str] | None:
 
 def cleared(reading: Reading) -> list[list[str]]:
     """The commands of a line made only of plain commands, ``&&``, ``||`` and ``|``; empty for any other line."""
-    root = reading.tree
+    root = reading.tree if reading.unparsed is None else parsed(reading.unparsed.encode())
     if root is None or root.has_error or root.child_count != 1 or reading.writes:
         return []
     found: list[list[str]] = []

@@ -107,6 +107,11 @@ def depends(program: str | None) -> bool:
     return base in programs.GLOBAL_OPTIONS or _handler(base) is not None
 
 
+def may_listen(program: str) -> bool:
+    """Whether what a program runs may depend on what is piped into it, which only a tree tells."""
+    return _handler(base_name(program)) not in _DEAF
+
+
 # --- shells
 
 
@@ -121,7 +126,7 @@ def _shell(run: Run) -> None:
         if word in ("-", "--"):
             at += 1
             break
-        if len(word) == 1 or word[0] not in "-+":
+        if len(word) < 2 or word[0] not in "-+":  # noqa: PLR2004 - a sign and a letter
             break
         cluster = word[1:] if word[1] != "-" else ""
         code |= (word[0] == "-" and "c" in cluster) or word.lower() in ("-command", "--command")
@@ -626,3 +631,6 @@ def _known_handler(base: str) -> Handler | None:
 
 def _handler(base: str) -> Handler | None:
     return _known_handler(base) if len(base) <= _MAX_NAME else _odd
+
+
+_DEAF = (None, _odd, _opaque, _awk, _sed)

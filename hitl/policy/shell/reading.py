@@ -39,9 +39,10 @@ class Reading:
 
     ``hidden``: a program may run that ``commands`` does not name. ``doubts``: why the line as a whole cannot be told,
     also because a named program runs code of its own (an interpreter, a build tool). ``writes``: output redirections.
+    ``tree``: of the first text that was parsed, unless the first text needed no parser: then that is ``unparsed``.
     """
 
-    __slots__ = ("_effort", "commands", "doubts", "hidden", "substitution", "tree", "writes")
+    __slots__ = ("_effort", "commands", "doubts", "hidden", "substitution", "tree", "unparsed", "writes")
 
     def __init__(self) -> None:
         self.commands: list[Command] = []
@@ -50,12 +51,18 @@ class Reading:
         self.substitution = False
         self.writes: list[tuple[str, str | None]] = []
         self.tree: Node | None = None
+        self.unparsed: str | None = None
         self._effort = 0
 
     def hide(self, why: str) -> None:
         """A program may run that is not named."""
         self.hidden = True
         self.doubts.append(why)
+
+    def parse_later(self, text: str) -> None:
+        """A text was read that had no need of its tree."""
+        if self.tree is None and self.unparsed is None:
+            self.unparsed = text
 
     def exhausted(self, effort: int) -> bool:
         """Spend effort; True, with a doubt, once a line has cost too much to be read on."""

@@ -25,6 +25,7 @@ _WRITES = re.compile("echo|printf|<<")
 _WRITTEN = frozenset({"command", "herestring_redirect", "heredoc_redirect"})
 _MAX_ARGUMENTS, _MAX_WRITTEN, _MAX_CHOICES = 64, 16, 8
 _CAT = [["cat"], ["-"]]
+_PRINTERS = frozenset({"echo", "printf"})
 _ECHO_FLAGS = frozenset({"-n", "-e", "-E", "-ne", "-en", "-nE", "-En"})
 
 
@@ -83,8 +84,8 @@ def _produced(node: Node, read: Read) -> list[str]:
 
 def _passes_on(command: Node, read: Read) -> bool:
     """Whether a command prints its standard input as it is."""
-    words_ = _words(command)
-    return len(words_) <= len(_CAT) and [read(word) for word in words_] in (_CAT[:1], _CAT)
+    found = _words(command)
+    return len(found) <= len(_CAT) and [read(word) for word in found] in (_CAT[:1], _CAT)
 
 
 def _words(command: Node) -> list[Node]:
@@ -109,8 +110,8 @@ def _bodies(node: Node) -> list[str]:
 
 def _printed(command: Node, read: Read) -> list[str]:
     """What ``echo`` or ``printf`` would print; ``echo`` both with and without decoding its escapes."""
-    program = next((text for word in _words(command)[:1] for text in read(word)), "")
-    if base_name(program) not in ("echo", "printf"):
+    found = _words(command)
+    if not found or _PRINTERS.isdisjoint(map(base_name, read(found[0]))):
         return []
     return list(dict.fromkeys(text for values in _choices(command, read) for text in _printed_of(values)))
 

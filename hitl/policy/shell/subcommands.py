@@ -5,28 +5,33 @@ from __future__ import annotations
 from hitl.policy.shell import programs
 from hitl.policy.shell.reading import Words, base_name
 
+_NONE = programs.Options()
+
 
 def positions(words: Words) -> list[list[int]]:
     """The places of the positional words, for each way of reading options that the tables do not know."""
-    options = programs.GLOBAL_OPTIONS.get(base_name(words[0] or ""), programs.Options())
-    first = _positions(words, options, unknown_takes=False)
-    other = _positions(words, options, unknown_takes=True)
+    options = programs.GLOBAL_OPTIONS.get(base_name(words[0] or ""), _NONE)
+    first, sure = _positions(words, options, unknown_takes=False)
+    other = first if sure else _positions(words, options, unknown_takes=True)[0]
     return [first] if other == first else [first, other]
 
 
-def _positions(words: Words, options: programs.Options, *, unknown_takes: bool) -> list[int]:
+def _positions(words: Words, options: programs.Options, *, unknown_takes: bool) -> tuple[list[int], bool]:
+    """The places, and whether every option is known."""
     found: list[int] = []
-    at = 1
-    while at < len(words):
+    sure = True
+    at, end = 1, len(words)
+    while at < end:
         word = words[at]
-        if word is not None and word.startswith("-") and len(word) > 1 and word != "--":
-            takes = options.takes(word)
-            at += 2 if (unknown_takes if takes is None else takes) else 1
-            continue
-        if word != "--":
+        if word is None or word[:1] != "-" or word == "-":
             found.append(at)
+        elif word != "--":
+            takes = options.takes(word)
+            if takes is None:
+                sure, takes = False, unknown_takes
+            at += takes
         at += 1
-    return found
+    return found, sure
 
 
 def subcommands(words: Words) -> list[list[str | None]]:
@@ -38,6 +43,8 @@ def after(words: Words, path: tuple[str, ...]) -> list[int]:
     """Where the words after a sub-command path begin, for each way of reading the options before it."""
     if not path:
         return [1]
+    if path[-1] not in words or path[0] not in words:  # nearly always, and told without reading the options
+        return []
     found = [
         places[len(path) - 1] + 1
         for places in positions(words)

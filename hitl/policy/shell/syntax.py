@@ -7,7 +7,7 @@ asked about, and cannot make one pass. A line that is broken is searched word by
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -41,6 +41,8 @@ _LEAVES = frozenset(
     }
 )
 _SUBSTITUTIONS = frozenset({"command_substitution", "process_substitution", "arithmetic_expansion"})
+_BRACED = frozenset({"word", "concatenation"})
+_TEXTUAL = frozenset({'"', "string_content", "$"})
 _WORD_LIKE = re.compile(r"[^\s;&|<>()`$\"'{},=\\]+")
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _BACKQUOTES = re.compile(r"(?<!\\)`((?:[^`\\]|\\.)*)`", re.DOTALL)
@@ -61,6 +63,11 @@ def _parser() -> Parser:
     return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
 
 
+def parsed(source: bytes) -> Node:
+    """The tree of a text."""
+    return _parser().parse(source).root_node
+
+
 def read_line(line: str) -> Reading:
     """Read one line (or script) that a POSIX shell or bash would be given."""
     reading = Reading()
@@ -79,7 +86,10 @@ def read_argv(argv: Words) -> Reading:
 
 
 def read_into(reading: Reading, line: str, depth: int, positional: dict[str, Fields]) -> None:
-    """Read shell text into a reading; ``positional`` are the values of ``$0``, ``$1``, ... and ``$@``."""
+    """Read shell text into a reading; ``positional`` are the values of ``$0``, ``$1``, ... and ``$@``.
+
+    What is read without a tree comes to what its tree would: any syntax that could make a difference needs the tree.
+    """
     if words.plain_line(line) and depth <= MAX_DEPTH:
         split = line.split()
         first = split[0]
@@ -90,19 +100,29 @@ def read_into(reading: Reading, line: str, depth: int, positional: dict[str, Fie
         reading.hide("is too long or too deeply nested to read")
         _guess(reading, line[:MAX_LINE])
         return
-    if not (line.isascii() and line.isprintable()) and words.unseen.search(line):
+    visible = line.isascii() and line.isprintable()
+    commands = words.simple_commands(line) if visible else None
+    if commands is not None and ("|" not in line or not any(peel.may_listen(command[0]) for command in commands)):
+        reading.parse_later(line)
+        reader = Reader(reading, depth, positional)
+        for command in commands:
+            reader.run(command, None)
+        return
+    if not visible and words.unseen.search(line):
         reading.hide("holds invisible or control characters")
         Reader(reading, depth, positional).parse(words.unseen.sub("", line))
-    for text in dict.fromkeys((line, *_respelled(line))):
+    Reader(reading, depth, positional).parse(line)
+    for text in _respelled(line):
         Reader(reading, depth, positional).parse(text)
 
 
 def _respelled(line: str) -> list[str]:
-    """The line where the grammar misreads it: continued lines joined, a blank before a backslash that begins a line."""
+    """The line where the grammar misreads it: continued lines joined, a blank before a line's first backslash."""
     if "\\" not in line or "\n" not in line:
         return []
     joined = line.replace("\\\n", "")
-    return [joined, joined.replace("\n\\", "\n \\"), line.replace("\n\\", "\n \\")]
+    found = dict.fromkeys((joined, joined.replace("\n\\", "\n \\"), line.replace("\n\\", "\n \\")))
+    return [text for text in found if text != line]
 
 
 def _guess(reading: Reading, text: str) -> None:
@@ -115,7 +135,10 @@ def _guess(reading: Reading, text: str) -> None:
 class Reader:
     """Reads one text into a reading; a payload (``sh -c``) gets a reader of its own, one level deeper."""
 
-    __slots__ = ("_redirects", "_root", "_source", "_unquoted", "_variables", "depth", "positional", "reading")
+    __slots__ = (
+        "_ascii", "_redirects", "_root", "_simple", "_source", "_text", "_unquoted", "_variables", "depth",
+        "positional", "reading",
+    )  # fmt: skip
 
     def __init__(self, reading: Reading, depth: int, positional: dict[str, Fields]) -> None:
         self.reading = reading
@@ -123,22 +146,27 @@ class Reader:
         self.positional = positional
         self._root: Node | None = None
         self._source = b""
+        self._text = ""
+        self._ascii = False
+        self._simple = False
         self._redirects = False
-        self._unquoted = False
+        self._unquoted: bool | None = None
         self._variables: dict[str, list[Fields]] | None = None
 
     def parse(self, text: str) -> None:
         """Parse a text and run every command in its tree."""
         self._source = text.encode("utf-8", "replace")
+        self._text, self._ascii = text, text.isascii()
         self._redirects = ">" in text or "<" in text
-        self._unquoted = _SPELLING.search(text) is None
-        root = _parser().parse(self._source).root_node
+        root = parsed(self._source)
         self._root = root
-        if self.reading.tree is None:
+        if self.reading.tree is None and self.reading.unparsed is None:
             self.reading.tree = root
         if root.has_error:
             self.reading.hide("is not complete shell syntax")
             _guess(self.reading, text)
+        else:
+            self._simple = True
         self._walk(root, deep="`" in text)
         if "[" in text and ("$(" in text or "`" in text):
             self._subscripts(text)
@@ -156,16 +184,15 @@ class Reader:
 
     def _walk(self, root: Node, *, deep: bool) -> None:
         """Visit every node that may hold a command; ``deep``: words as well, because they may hold backquotes."""
-        visitors, leaves = (_VISIT_WORDS, _NONE) if deep else (_VISIT, _LEAVES)
+        visitors = _visitors()[deep]
         stack = [root]
         while stack:
             node = stack.pop()
-            visit = visitors.get(node.type)
+            visit = visitors.get(node.kind_id)
             inner = None if visit is None else visit(self, node)
             if inner is None or deep:
-                inner = [child for child in node.named_children if child.type not in leaves]
-            inner.reverse()
-            stack += inner
+                inner = node.named_children
+            stack += inner[::-1]
 
     def run(self, command: Words, origin: Node | None) -> None:
         """Record a command and everything that it would run in turn; ``origin`` is where it stands in the tree."""
@@ -195,15 +222,28 @@ class Reader:
 
     def _command(self, node: Node) -> list[Node]:
         """Run a command; gives the parts of it that may hold others."""
-        found: Fields = []
         inner: list[Node] = []
-        if self._unquoted:
-            found += [text_of(child) for child in node.children if child.type not in _NO_WORDS]
-            inner += [child for child in node.children if child.type in _NO_WORDS]
+        simple = words.simple_words(self._written(node)) if self._simple else None
+        if simple is not None:
+            self._complete([*simple], inner, node, own=False)
         else:
-            self._spelled(node, found, inner)
-        self._complete(found, inner, node)
+            self._complete(self._treed(node, inner), inner, node, own=True)
         return inner
+
+    def _treed(self, node: Node, inner: list[Node]) -> Fields:
+        """The words of a command from its tree; adds the parts of it that may hold others."""
+        if self._unquoted is None:
+            self._unquoted = _SPELLING.search(self._text) is None
+        if self._unquoted:
+            inner += [child for child in node.children if child.type in _NO_WORDS]
+            return [text_of(child) for child in node.children if child.type not in _NO_WORDS]
+        found: Fields = []
+        self._spelled(node, found, inner)
+        return found
+
+    def _written(self, node: Node) -> str:
+        """The source text of a node of this text's own tree: in ASCII, a place in bytes is one in the text."""
+        return self._text[node.start_byte : node.end_byte] if self._ascii else text_of(node)
 
     def _spelled(self, node: Node, found: Fields, inner: list[Node]) -> None:
         """Find the words of a command where quotes, expansions, comments or several lines may stand."""
@@ -224,16 +264,16 @@ class Reader:
                 end = child.end_byte
                 self._append(found, inner, child, glued=glued)
 
-    def _complete(self, found: Fields, inner: list[Node], node: Node) -> None:
+    def _complete(self, found: Fields, inner: list[Node], node: Node, *, own: bool) -> None:
         """Run a command whose words are found, with those behind redirections, and with its variables filled in."""
-        for word in _past_redirects(node) if self._redirects else ():
+        for word in _past_redirects(node, own=own) if self._redirects else ():
             self._append(found, inner, word, glued=False)
         if self._redirects and len(found) > 1 and (found[0] or "").isdigit():
             del found[0]  # the descriptor of a redirection that begins the command
         if found:
             self.run(found, node)
             if None in found and peel.depends(found[0]):
-                self._substituted(node)
+                self._substituted(node, tuple(found))
                 if peel.by_argument(found[0]) and any(self._splits(child) for child in node.children):
                     self.reading.doubts.append("gets options known only when it runs")
 
@@ -246,12 +286,13 @@ class Reader:
         return node.type == "command_substitution"
 
     def _append(self, found: Fields, inner: list[Node], word: Node, *, glued: bool) -> None:
-        if word.type == "word" and not glued:
-            text = text_of(word)
+        kind = word.type
+        target = word.children[0] if kind == "command_name" else word
+        if kind == "word" and not glued:
+            text = self._written(word)
             if "\\" not in text and "{" not in text:
                 found.append(text)
                 return
-        target = word.children[0] if word.type == "command_name" else word
         if target.type in _GROUPS:  # of ``time ( ... )``, which the grammar takes for a word
             inner.append(target)
             return
@@ -318,23 +359,24 @@ class Reader:
             self._embedded(node)
 
     def _redirect(self, node: Node) -> None:
-        operator = next((child.type for child in node.children if child.type[0] in "<>&"), ">")
+        children = node.children
+        operator = next((kind for child in children if (kind := child.type)[0] in "<>&"), ">")
         if operator[0] == "<" and operator != "<>":
             return
-        value = self.value(node.children[-1])
+        value = self.value(children[-1])
         if operator == ">&" and value is not None and (value.isdigit() or value == "-"):
             return
         self.reading.writes.append((operator, value))
 
     def _substitution(self, node: Node) -> None:
         self.reading.substitution = True
-        text = text_of(node)
+        text = self._written(node)
         if text.startswith("`") and "\\`" in text:
             self.source(text[1:-1].replace("\\`", "`"))
 
     def _embedded(self, node: Node) -> None:
         """Read substitutions in text that the grammar keeps in one piece (defaults, patterns, here-documents)."""
-        text = text_of(node)
+        text = self._written(node)
         if node.type == "heredoc_body" and _quoted_delimiter(node):
             return
         inner = [found.replace("\\`", "`") for found in _BACKQUOTES.findall(text)] if "`" in text else []
@@ -349,16 +391,15 @@ class Reader:
         """The text of a word after quoting, or None if it is known only when the line runs."""
         kind = node.type
         if kind == "word":
-            text = text_of(node)
+            text = self._written(node)
             return words.unquoted(text) if "\\" in text else text
         evaluate = _VALUES.get(kind)
-        return text_of(node) if evaluate is None else evaluate(self, node)
+        return self._written(node) if evaluate is None else evaluate(self, node)
 
     def _fields(self, node: Node, value: str) -> Fields:
         """A value split where an unquoted expansion splits it, and with its braces expanded."""
         parts: Fields = [part for part in value.split(_SPLIT) if part]
-        unquoted = node.type in ("word", "concatenation") and all(child.type == "word" for child in node.children)
-        if "{" not in value or not unquoted:
+        if "{" not in value or node.type not in _BRACED or any(child.type != "word" for child in node.children):
             return parts
         return [expanded for part in parts if part is not None for expanded in _expand_braces(part)]
 
@@ -373,12 +414,14 @@ class Reader:
         return "".join(known) if len(known) == len(parts) else None
 
     def _string(self, node: Node) -> str | None:
-        inner = [child for child in node.children if child.type not in ('"', "string_content", "$")]
-        return words.double_quoted(text_of(node)[1:-1]) if not inner else None
+        text = self._written(node)
+        plain = self._simple and "$" not in text and "`" not in text
+        known = plain or all(child.type in _TEXTUAL for child in node.children)
+        return words.double_quoted(text[1:-1]) if known else None
 
     def _expansion(self, node: Node) -> str | None:
         named = [child for child in node.children if child.type in ("variable_name", "special_variable_name")]
-        name = text_of(named[0]) if named else ""
+        name = self._written(named[0]) if named else ""
         if name == "IFS":
             return _SPLIT
         if name[:1].isdigit() and not self.positional:
@@ -388,14 +431,14 @@ class Reader:
 
     # --- variables that the line itself sets
 
-    def _substituted(self, node: Node) -> None:
-        """Name the command again with the values that the line gives its variables."""
+    def _substituted(self, node: Node, named: tuple[str | None, ...]) -> None:
+        """Name the command again with the values that the line gives its variables, where they make it another."""
         choices = [
             self._candidates(child.children[0] if child.type == "command_name" else child)
             for child in node.children
             if child.type not in _NO_WORDS
         ]
-        seen: set[tuple[str | None, ...]] = set()
+        seen = {named}
         for turn in range(min(max(map(len, choices), default=0), _MAX_CHOICES)):
             found = tuple(word for choice in choices for word in choice[min(turn, len(choice) - 1)])
             if found and found[0] is not None and found not in seen:
@@ -470,9 +513,12 @@ class Reader:
         return [[known]] if known is not None else []
 
 
-def _past_redirects(command: Node) -> list[Node]:
-    """The words of a command that stand after a redirection, which the grammar files under the redirection."""
-    redirects = [child for child in command.children if child.type in _REDIRECTS]
+def _past_redirects(command: Node, *, own: bool) -> list[Node]:
+    """The words of a command that stand after a redirection, which the grammar files under the redirection.
+
+    ``own``: the command may have redirections inside, not only beside it.
+    """
+    redirects = [child for child in command.children if child.type in _REDIRECTS] if own else []
     parent = command.parent
     if parent is not None and parent.type == "redirected_statement" and parent.children[0] == command:
         redirects += [child for child in parent.children if child.type in _REDIRECTS]
@@ -516,8 +562,9 @@ def _split_known(word: str | None) -> Fields:
     return [None] if word is None else list(word.split())
 
 
-_NONE: frozenset[str] = frozenset()
-_VISIT: dict[str, Callable[[Reader, Node], list[Node] | None]] = {
+Visitor = Callable[["Reader", "Node"], "Sequence[Node] | None"]
+
+_VISIT: dict[str, Visitor] = {
     "command": Reader._command,  # noqa: SLF001 - a table of this class's own methods
     "variable_assignment": Reader._assignment,  # noqa: SLF001 - as above
     **dict.fromkeys(
@@ -534,9 +581,23 @@ _VISIT: dict[str, Callable[[Reader, Node], list[Node] | None]] = {
     **dict.fromkeys(_SUBSTITUTIONS, Reader._substitution),  # noqa: SLF001 - as above
 }
 _VISIT_WORDS = {**_VISIT, "word": Reader._embedded}  # noqa: SLF001 - as above
+_VISIT.update({kind: lambda _reader, _node: () for kind in _LEAVES})
+
+
+@cache
+def _visitors() -> tuple[dict[int, Visitor], dict[int, Visitor]]:
+    """What is visited of a tree, and what of one whose words are visited too: by the numbers of the grammar's kinds."""
+    language = _parser().language
+    kinds = {} if language is None else {at: language.node_kind_for_id(at) for at in range(language.node_kind_count)}
+    return (
+        {at: _VISIT[kind] for at, kind in kinds.items() if kind in _VISIT},
+        {at: _VISIT_WORDS[kind] for at, kind in kinds.items() if kind in _VISIT_WORDS},
+    )
+
+
 _VALUES: dict[str, Callable[[Reader, Node], str | None]] = {
-    "raw_string": lambda _, node: text_of(node)[1:-1],
-    "ansi_c_string": lambda _, node: words.escapes(text_of(node)[2:-1]),
+    "raw_string": lambda reader, node: reader._written(node)[1:-1],  # noqa: SLF001 - as above
+    "ansi_c_string": lambda reader, node: words.escapes(reader._written(node)[2:-1]),  # noqa: SLF001 - as above
     "translated_string": lambda reader, node: reader.value(node.children[-1]),
     "string": Reader._string,  # noqa: SLF001 - as above
     "concatenation": Reader._concatenation,  # noqa: SLF001 - as above

@@ -10,9 +10,24 @@ from collections.abc import Callable
 from hitl.policy.tables import names
 
 # Lines made of nothing else have no quotes, operators, expansions or comments: a split on blanks is their parse.
-plain_line = re.compile(r"[A-Za-z0-9_./:,@%+\-]+(?: +[A-Za-z0-9_./:,@%+=\-]+)*", re.ASCII).fullmatch
+_FIRST, _LATER = r"[A-Za-z0-9_./:,@%+\-]++", r"[A-Za-z0-9_./:,@%+=\-]++"
+plain_line = re.compile(rf"{_FIRST}(?: ++{_LATER})*").fullmatch
+
+# A command made of such words, of ``{}`` and of whole words in quotes in which nothing is expanded or escaped.
+_QUOTED = r"'[^'\x00]*+'|\"[^\"$`\\\x00]*+\""
+_SIMPLE = rf"{_FIRST}(?: ++(?:{_LATER}|{_QUOTED}|\{{\}}))*"
+_simple_command = re.compile(_SIMPLE).fullmatch
+_simple_words = re.compile(rf"{_QUOTED}|[^ ]++").findall
+
+# Such commands in a list or a pipe.
+_JOINT = r"&&|\|\|?|;"
+_simple_list = re.compile(rf"{_SIMPLE}(?: *+(?:{_JOINT}) *+{_SIMPLE})*").fullmatch
+_list_parts = re.compile(rf"({_JOINT})|({_QUOTED}|[^ ;&|]++)").findall
 
 RESERVED = names("if then else elif fi do done case esac while until for in select function time coproc { } ! [[ ]]")
+_NO_NAMES = frozenset("+,-:@%")
+# These have a syntax of their own and run no program.
+DECLARING = names("declare export local readonly typeset unset unsetenv")
 
 # Characters that read as nothing, as a blank or as another order than they run in.
 unseen = re.compile(
@@ -38,6 +53,43 @@ _NAMED = {
     "t": "\t",
     "v": "\v",
 }
+
+
+def simple_words(command: str) -> list[str] | None:
+    """The words of a command without any syntax but quotes; None for any other, which only its tree tells."""
+    return command.split() if plain_line(command) and _read_alike(command) else quoted_words(command)
+
+
+def quoted_words(command: str) -> list[str] | None:
+    """As ``simple_words``, for a command that is not plain throughout."""
+    if _simple_command(command) is None or not _read_alike(command):
+        return None
+    return [word[1:-1] if word[0] in "'\"" else word for word in _simple_words(command)]
+
+
+def simple_commands(line: str) -> list[list[str]] | None:
+    """The words of each command in a list or pipe of simple commands; None for a line with any other syntax.
+
+    Also None where a quoted subscript holds a substitution: used as a number or a name, it runs in spite of its quotes.
+    """
+    if _simple_list(line) is None or " ==" in line or ("[" in line and ("$(" in line or "`" in line)):
+        return None
+    found: list[list[str]] = [[]]
+    for joint, word in _list_parts(line):
+        if joint:
+            found.append([])
+        else:
+            found[-1].append(word[1:-1] if word[0] in "'\"" else word)
+    return found if all(_starts(command[0]) for command in found) else None
+
+
+def _starts(name: str) -> bool:
+    return name[0] not in _NO_NAMES and "%" not in name and name not in RESERVED and name not in DECLARING
+
+
+def _read_alike(command: str) -> bool:
+    """Whether the grammar agrees: it takes what follows ``==`` for a pattern, and loses a sign that is no name."""
+    return " ==" not in command and command[0] not in _NO_NAMES
 
 
 def _kept(match: re.Match[str]) -> str:

@@ -301,6 +301,7 @@ UNTOLD = (
     "node x.js",
     "php -r x",
     "bash x.sh",
+    "sh ''",
     "sh ./x.sh",
     "./x.sh",
     ". ./x.sh",

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 from hitl.policy import values
 from hitl.policy.conditions import hint
 from hitl.policy.model import PolicyCall
 from hitl.policy.tables import names
+from hitl.text import encodable
 
 LOW: Final = 0
 MEDIUM: Final = 1
@@ -168,42 +169,45 @@ _METHODS = {
     "delete": HIGH,
 }
 
+#: Options of `rm` (POSIX.1-2024, and GNU's long names), which may stand apart and in any order.
+_FLAGS = r"(?:-\S+\s+)*"
+_RECURSE = r"(?:-\w*[rR]\w*|--recursive)"
+_FORCE = r"(?:-\w*f\w*|--force)"
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_a-zA-Z]+")
 _SEGMENT = re.compile(r"__|[./:]")
 
-_PATTERNS: tuple[tuple[re.Pattern[str], int, str], ...] = tuple(
-    (re.compile(pattern), level, why)
-    for pattern, level, why in (
+_PATTERNS: tuple[tuple[str, int, str], ...] = (
+    (
         (
-            (
-                r"(?i)(?:^|;)\s*(?:drop\s+(?:table|database|schema|view|index|user|role|tablespace)"
-                r"|truncate(?:\s+table)?\s+\w)"
-            ),
-            CRITICAL,
-            "drops or empties a table",
+            r"(?i)(?:^|;)\s*(?:drop\s+(?:table|database|schema|view|index|user|role|tablespace)"
+            r"|truncate(?:\s+table)?\s+\w)"
         ),
-        (r"(?i)(?:^|;)\s*delete\s+from\s+[\w.\"`\[\]]+\s*(?:;|$)", CRITICAL, "deletes every row"),
-        (r"(?i)(?:^|;)\s*(?:delete\s+from|alter\s+\w|grant\s+\w|revoke\s+\w)", HIGH, "changes or deletes data"),
+        CRITICAL,
+        "drops or empties a table",
+    ),
+    (r"(?i)(?:^|;)\s*delete\s+from\s+[\w.\"`\[\]]+\s*(?:;|$)", CRITICAL, "deletes every row"),
+    (r"(?i)(?:^|;)\s*(?:delete\s+from|alter\s+\w|grant\s+\w|revoke\s+\w)", HIGH, "changes or deletes data"),
+    (
+        r"(?i)(?:^|;)\s*(?:update\s+[\w.\"`\[\]]+\s+set|insert\s+into|merge\s+into|replace\s+into|create\s+\w)\b",
+        MEDIUM,
+        "writes data",
+    ),
+    (
         (
-            r"(?i)(?:^|;)\s*(?:update\s+[\w.\"`\[\]]+\s+set|insert\s+into|merge\s+into|replace\s+into|create\s+\w)\b",
-            MEDIUM,
-            "writes data",
+            rf"(?:^|[\s;&|(])rm\s+{_FLAGS}(?:-\w*(?:[rR]\w*f|f\w*[rR])\w*|{_RECURSE}\s+{_FLAGS}{_FORCE}"
+            rf"|{_FORCE}\s+{_FLAGS}{_RECURSE})\s+{_FLAGS}(?:/|~|\*|\$HOME|\.\.?)(?:[\s/*;&|]|$)"
         ),
-        (
-            (
-                r"(?:^|[\s;&|(])rm\s+(?:-\S+\s+)*-\w*(?:[rR]\w*f|f\w*[rR])\w*\s+(?:-\S+\s+)*"
-                r"(?:/|~|\*|\$HOME|\.\.?)(?:[\s/*;&|]|$)"
-            ),
-            CRITICAL,
-            "deletes whole folders",
-        ),
-        (r"(?:^|[\s;&|(])(?:mkfs(?:\.\w+)?|wipefs|shred|fdisk)\s", CRITICAL, "erases a disk or file"),
-        (r"\bof=/dev/(?:sd|nvme|hd|vd|xvd|mmcblk|disk)", CRITICAL, "overwrites a disk"),
-        (r"(?:^|\s)(?:--force\S*|--hard|--no-preserve-root|--purge|--delete|--no-verify)(?:\s|=|$)", HIGH, "is forced"),
-        (r"(?:^|\s)-[a-zA-Z]*(?:rf|fr|Rf|fR)[a-zA-Z]*(?:\s|$)|\brm\s+(?:-\S+\s+)*-f\b", HIGH, "is forced"),
-    )
+        CRITICAL,
+        "deletes whole folders",
+    ),
+    (r"(?:^|[\s;&|(])(?:mkfs(?:\.\w+)?|wipefs|shred|fdisk)\s", CRITICAL, "erases a disk or file"),
+    (r"\bof=/dev/(?:sd|nvme|hd|vd|xvd|mmcblk|disk)", CRITICAL, "overwrites a disk"),
+    (r"(?:^|\s)(?:--force\S*|--hard|--no-preserve-root|--purge|--delete|--no-verify)(?:\s|=|$)", HIGH, "is forced"),
+    (r"(?:^|\s)-[a-zA-Z]*(?:rf|fr|Rf|fR)[a-zA-Z]*(?:\s|$)|\brm\s+(?:-\S+\s+)*-f\b", HIGH, "is forced"),
 )
 _MAX_VERB = 64
+#: Longer arguments are read up to here.
+_MOST_READ = 100_000
 _STATEMENTS = frozenset("dDtTaAgGrRuUiImMcC \t\n")  # what the SQL statements above begin with
 _SUSPECT = ("rf", "fr", "Rf", "fR", "mkfs", "wipefs", "fdisk ", "of=/dev/")  # each with an f
 
@@ -359,8 +363,17 @@ def _suspect(text: str) -> bool:
     )
 
 
+@cache
+def _linear(pattern: str) -> Any:
+    """The pattern in RE2, whose time grows with the text alone: an agent wrote what it is searched in."""
+    import re2  # noqa: PLC0415 - a native library; loaded with the first suspicious argument
+
+    return re2.compile(pattern)
+
+
 def _matched(text: str, level: int, found: Assessment | None) -> Assessment | None:
+    read = encodable(text[:_MOST_READ])
     for pattern, raised, why in _PATTERNS:
-        if raised > (found[0] if found else level) and pattern.search(text[:100_000]):
+        if raised > (found[0] if found else level) and _linear(pattern).search(read):
             found = raised, f"an argument {why}"
     return found

@@ -81,6 +81,10 @@ ARGUMENTS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("write_file", {"flags": ["x", {"y": "--force"}]}, "high"),
     ("write_file", {"cmd": "git push --force-if-includes"}, "high"),
     ("write_file", {"text": "rm -rf /"}, "critical"),
+    ("run", {"command": "rm -r -f ~"}, "critical"),
+    ("run", {"command": "cd /; rm --force --one-file-system --recursive *"}, "critical"),
+    ("run", {"command": ["rm", "-v", "-f", "-R", "/"]}, "critical"),
+    ("run", {"command": "rm -r -i notes"}, "high"),
     ("write_file", {"text": "rm -f one"}, "high"),
     ("write_file", {"text": "dd if=x of=/dev/sda"}, "critical"),
     ("write_file", {"text": "surf the performance of life"}, "medium"),
@@ -91,6 +95,13 @@ ARGUMENTS: tuple[tuple[str, dict[str, Any], str], ...] = (
 def test_arguments_raise_the_level(tool: str, args: dict[str, Any], level: str) -> None:
     """An argument may raise any level, and bring an unknown tool down to medium, no further."""
     assert level == level_name(assess(PolicyCall("", tool, args))[0])
+
+
+def test_no_line_is_so_long_that_it_passes_for_harmless() -> None:
+    """Thirty thousand options take no longer to read than their length: with backtracking it would be for ever."""
+    line = "rm " + "-r " * 15_000 + "-f " * 15_000 + "notes"
+
+    assert "high" == level_name(assess(PolicyCall("", "run", {"command": line}))[0])
 
 
 HINTS: tuple[tuple[str, dict[str, Any], bool, str], ...] = (

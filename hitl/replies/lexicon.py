@@ -9,7 +9,7 @@ from functools import cache
 from hitl.replies import data
 from hitl.replies.automaton import Phrases
 from hitl.replies.roles import SECTIONS
-from hitl.replies.spelling import bare, pieces, slips, unstretched
+from hitl.replies.spelling import bare, fold, pieces, slips, unstretched
 from hitl.replies.templates import Choice, parse, phrases
 
 _LIST = "list "
@@ -74,6 +74,18 @@ def polite_anywhere() -> frozenset[str]:
     """Give the polite words that are understood beside every language."""
     lines = data.lines("common.txt")
     return frozenset(phrases(lines[lines.index("= beside yes") + 1]))
+
+
+@cache
+def homographs() -> frozenset[str]:
+    """Give the words that say yes in one language and something else in another."""
+    return frozenset(fold(line.partition("|")[0].strip()) for line in data.lines("homographs.txt"))
+
+
+@cache
+def asking() -> frozenset[str]:
+    """Give the words for "please"; in scripts without spaces, a character that tells them."""
+    return frozenset(fold(word) for line in data.lines("please.txt") for word in phrases(line))
 
 
 def closest(words: Iterable[str], scripts: Iterable[str]) -> list[str]:

@@ -11,6 +11,7 @@ from hitl.replies.tokens import Kind, Token
 
 NOWHERE = -1
 _NONE: list[Match] = []
+_COMMAS = frozenset(",\u3001\uff0c\u060c")
 _BESIDE = POLITE | BEFORE_TARGET
 _NAMES = frozenset({Kind.TARGET, Kind.NUMBER})
 _STANDS = frozenset({Kind.BREAK, Kind.MENTION, Kind.TARGET})
@@ -81,7 +82,7 @@ class Parse:
 
     def holds_idiom(self) -> bool:
         """Tell whether words with a comma among them answer nothing together: "yeah, right"."""
-        commas = [token.text == "," for token in self.tokens]
+        commas = [token.text in _COMMAS for token in self.tokens]
         words = [word for word, comma in zip(self.words, commas, strict=True) if not comma] if any(commas) else []
         at, idiom, agrees = 0, False, False
         while at < len(words):

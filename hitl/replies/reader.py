@@ -27,6 +27,7 @@ from hitl.replies.roles import (
     QUESTION,
     REASON_START,
     REFUSES,
+    UNCLEAR,
     YES,
 )
 from hitl.replies.scripts import scripts
@@ -99,14 +100,20 @@ def _understood(tokens: list[Token], language: str | None, text: str) -> list[Re
     words = sum(token.kind is Kind.WORD for token in tokens)
     for code in (own, _FIRST) if own in lexicon.all_codes() else (_FIRST,):
         parse = Parse(tokens, lexicon.load(code))
-        if parse.known() == words:
+        if parse.known() == words and (code == own or not _contested(parse)):
             readings = _answers(parse, text)
             if _tells(readings) or code == _FIRST:
                 return readings
     parses = [Parse(tokens, lexicon.load(code)) for code in _languages(tokens)] or [parse]
     whole = parses[0].known() == words
     mine = [parse for parse in parses if parse.language.code == own]
-    return _with_unmeasured(tokens, own, _agreed(mine or parses, text, whole=whole), whole=whole)
+    readings = _agreed(mine or parses, text, whole=whole)
+    return _with_unmeasured(tokens, own, readings, whole=whole)
+
+
+def _contested(parse: Parse) -> bool:
+    """Tell whether a language knows a word of the message that says yes here and something else there."""
+    return not lexicon.homographs().isdisjoint(parse.words)
 
 
 def _with_unmeasured(tokens: list[Token], own: str, readings: list[Reading], *, whole: bool) -> list[Reading]:
@@ -133,12 +140,28 @@ def _agreed(parses: list[Parse], text: str, *, whole: bool) -> list[Reading]:
         return answers[0]
     verdicts = {reading.verdict for readings in telling for reading in readings[:1]}
     others = [parse for parse, readings in zip(parses, answers, strict=True) if not _tells(readings)]
-    refused = Verdict.APPROVE in verdicts and any(map(_refuses, others))
+    doubted = any(map(_refuses, others)) or (any(map(_contested, parses)) and not all(map(_agrees, others)))
+    refused = Verdict.APPROVE in verdicts and doubted
     return [_unclear(_DIFFERS)] if len(verdicts) > 1 or refused else telling[0]
 
 
 def _refuses(parse: Parse) -> bool:
-    return any(parse.longest(at)[1] & REFUSES for at in range(len(parse.tokens)))
+    """Tell whether a language finds a no in a message, or an idiom that answers nothing and no yes."""
+    return _holds(parse, REFUSES) or (_holds(parse, UNCLEAR) and not _agrees(parse))
+
+
+def _agrees(parse: Parse) -> bool:
+    return _holds(parse, YES)
+
+
+def _holds(parse: Parse, roles: int) -> bool:
+    at = 0
+    while at < len(parse.tokens):
+        end, found = parse.longest(at)
+        if found & roles:
+            return True
+        at = max(end, at + 1)
+    return False
 
 
 def _tells(readings: list[Reading]) -> bool:
@@ -187,7 +210,7 @@ def _approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
     everything = furthest < end
     if everything:
         furthest, yes = parse.covered(0, end, YES, ALL_OF_THEM)
-    if furthest < end or not yes or _emoji_beside_others(parse) or _mentions(parse) > 1 or parse.holds_idiom():
+    if furthest < end or not yes or _emoji_beside_others(parse) or _asks_another(parse) or parse.holds_idiom():
         return None
     targets = [ALL] * everything + parse.targets(0, end)
     if len(targets) > 1:
@@ -195,8 +218,12 @@ def _approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
     return Reading(Verdict.APPROVE, target=targets[0] if targets else None)
 
 
-def _mentions(parse: Parse) -> int:
-    return sum(token.kind is Kind.MENTION for token in parse.tokens)
+def _asks_another(parse: Parse) -> bool:
+    """Tell whether it speaks to several people, or may ask the one whom it mentions to decide."""
+    if Kind.MENTION not in parse.kinds:
+        return False
+    several = sum(token.kind is Kind.MENTION for token in parse.tokens) > 1
+    return several or any(token.text in lexicon.asking() for token in parse.tokens)
 
 
 def _emoji_beside_others(parse: Parse) -> bool:

@@ -92,23 +92,33 @@ def _languages(tokens: list[Token]) -> list[str]:
 
 
 def _understood(tokens: list[Token], language: str | None, text: str) -> list[Reading]:
-    """Read the message in the conversation's language or English if they know all its words, else in the closest."""
-    letters = {token.text for token in tokens if token.kind is Kind.WORD}
-    if len(letters) > 1 and all(len(letter) == 1 and letter.isascii() for letter in letters):
+    """Read the message in the conversation's language or English if they know all its words, else in the closest.
+
+    Only languages that know every word can differ on an approval: of those that know some, the first is asked alone.
+    """
+    texts = [token.text for token in tokens if token.kind is Kind.WORD]
+    if _spelled_out(texts):
         return [_unclear("spelled out")]
-    own = (language or "").replace("_", "-").partition("-")[0].casefold()
-    words = sum(token.kind is Kind.WORD for token in tokens)
-    for code in (own, _FIRST) if own in lexicon.all_codes() else (_FIRST,):
+    own = language.replace("_", "-").partition("-")[0].casefold() if language else ""
+    words = len(texts)
+    for code in (own, _FIRST) if own and own in lexicon.all_codes() else (_FIRST,):
         parse = Parse(tokens, lexicon.load(code))
         if parse.known() == words and (code == own or not _contested(parse)):
             readings = _answers(parse, text)
             if _tells(readings) or code == _FIRST:
                 return readings
-    parses = [Parse(tokens, lexicon.load(code)) for code in _languages(tokens)] or [parse]
-    whole = parses[0].known() == words
-    mine = [parse for parse in parses if parse.language.code == own]
-    readings = _agreed(mine or parses, text, whole=whole)
+    codes = _languages(tokens) or [_FIRST]
+    first, *others = [own] if own in codes else codes
+    if first != parse.language.code:
+        parse = Parse(tokens, lexicon.load(first))
+    whole = parse.known() == words
+    parses = [parse, *(Parse(tokens, lexicon.load(code)) for code in others if whole)]
+    readings = _agreed(parses, text)
     return _with_unmeasured(tokens, own, readings, whole=whole)
+
+
+def _spelled_out(words: list[str]) -> bool:
+    return len(words) > 1 and max(map(len, words)) == 1 and "".join(words).isascii() and len(set(words)) > 1
 
 
 def _contested(parse: Parse) -> bool:
@@ -132,10 +142,10 @@ def _with_unmeasured(tokens: list[Token], own: str, readings: list[Reading], *, 
     return [Reading(said.pop(), target=targets[0] if targets else None, why=f"unmeasured language: {code}")]
 
 
-def _agreed(parses: list[Parse], text: str, *, whole: bool) -> list[Reading]:
-    """Settle what the languages that know equally many words say: the first speaks for all unless they differ."""
+def _agreed(parses: list[Parse], text: str) -> list[Reading]:
+    """Settle what the languages that know all the words say: the first speaks for all unless they differ."""
     answers = [_answers(parse, text) for parse in parses]
-    telling = [readings for readings in answers if _tells(readings)] if whole else answers[:1]
+    telling = [readings for readings in answers if _tells(readings)]
     if not telling:
         return answers[0]
     verdicts = {reading.verdict for readings in telling for reading in readings[:1]}

@@ -68,7 +68,6 @@ _SCANNER = re.compile(
 )
 _KINDS = {
     "line": Kind.BREAK,
-    "stop": Kind.BREAK,
     "mention": Kind.MENTION,
     "asks": Kind.ASKS,
     "number": Kind.NUMBER,
@@ -88,9 +87,11 @@ def tokenise(text: str, known_refs: frozenset[str] = frozenset()) -> list[Token]
     for found in _SCANNER.finditer(text):
         name = found.lastgroup
         if name == "plain" and not known_refs:
-            tokens.append(Token(Kind.WORD, found[0].lower(), *found.span()))
+            tokens.append(Token(Kind.WORD, found[0].lower(), found.start(), found.end()))
         elif name in {"word", "plain"}:
             tokens += _words(found[0], found.start(), known_refs)
+        elif name == "stop":
+            tokens.append(Token(Kind.BREAK, found[0], found.start(), found.end()))
         elif name != "space":
             tokens.append(_token(name or "other", found, known_refs))
     return tokens
@@ -115,6 +116,8 @@ def _words(text: str, start: int, known_refs: frozenset[str]) -> list[Token]:
     end = start + len(inner)
     if targets.is_target(inner, known_refs):
         return [Token(Kind.TARGET, inner, start, end)]
+    if inner.isascii():
+        return [Token(Kind.WORD, folded, start, end)] if (folded := fold(inner)) else []
     parts = pieces(inner)
     if any(len(scripts(part)) > 1 for part in parts):
         return [Token(Kind.OTHER, inner, start, end)]

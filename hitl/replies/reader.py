@@ -157,7 +157,7 @@ def _agreed(parses: list[Parse], text: str) -> list[Reading]:
 
 def _refuses(parse: Parse) -> bool:
     """Tell whether a language finds a no in a message, or an idiom that answers nothing and no yes."""
-    return _holds(parse, REFUSES) or (_holds(parse, UNCLEAR) and not _agrees(parse))
+    return _holds(parse, REFUSES) or parse.holds_idiom() or (_holds(parse, UNCLEAR) and not _agrees(parse))
 
 
 def _agrees(parse: Parse) -> bool:

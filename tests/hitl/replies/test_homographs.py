@@ -64,7 +64,7 @@ def test_a_homograph_approves_nothing_where_it_is_no_yes(text: str, language: st
 
 
 @pytest.mark.parametrize(
-    "text", ["tak, super", "tak tak", "tak!", "ya ya", "ok ya", "ja ja", "No tak", "takk", "Takk!"]
+    "text", ["tak, super", "tak tak", "tak!", "ya ya", "ok ya", "ja ja", "ja, ja", "No tak", "takk", "Takk!"]
 )
 def test_politeness_beside_a_homograph_settles_nothing(text: str) -> None:
     """What stands beside it must be a yes of its own, or belong to one language only."""

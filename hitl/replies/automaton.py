@@ -32,7 +32,7 @@ class Phrases:
         for node in self._sequence(template, frozenset({0})):
             self._roles[node] |= role
 
-    def matches(self, words: Words[str | None], at: int) -> list[Match]:
+    def matches(self, words: Words[str | None], at: int) -> tuple[Match, ...]:
         """Give the end and the roles of every phrase that begins at a word; the longest comes last."""
         found: list[Match] = []
         state = 0
@@ -44,7 +44,7 @@ class Phrases:
                 break
             if self._accepts[state]:
                 found.append((end + 1, self._accepts[state]))
-        return found
+        return tuple(found)
 
     def _learn(self, state: int, word: str) -> int:
         members = self._members[state]

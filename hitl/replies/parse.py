@@ -10,7 +10,7 @@ from hitl.replies.targets import LONGEST_BARE_NUMBER
 from hitl.replies.tokens import Kind, Token
 
 NOWHERE = -1
-_NONE: list[Match] = []
+_NONE: tuple[Match, ...] = ()
 _COMMAS = frozenset(",\u3001\uff0c\u060c")
 _BESIDE = POLITE | BEFORE_TARGET
 _NAMES = frozenset({Kind.TARGET, Kind.NUMBER})
@@ -27,7 +27,7 @@ class Parse:
     kinds: frozenset[Kind] = field(init=False)
     wordless: bool = field(init=False)
     _graph: Phrases = field(init=False)
-    _found: list[list[Match] | None] = field(init=False)
+    _found: list[tuple[Match, ...] | None] = field(init=False)
 
     def __post_init__(self) -> None:
         """Look the words up."""
@@ -37,7 +37,7 @@ class Parse:
         self.words = self.language.words([t.text if t.kind is Kind.WORD else None for t in self.tokens])
         self._found = [_NONE if word is None else None for word in self.words]
 
-    def phrases(self, at: int) -> list[Match]:
+    def phrases(self, at: int) -> tuple[Match, ...]:
         """Give the ends and roles of all phrases that begin at a token, the longest last."""
         found = self._found[at]
         if found is None:

@@ -1,7 +1,8 @@
 """Phrases as a graph: finds every phrase that begins at a given word, in time linear in its length.
 
 The graph is made without empty edges. Sets of its nodes that are reached together become states when first met, so
-a known word costs one look-up afterwards.
+a known word costs one look-up afterwards. Only nodes that lead on have edges, and these are of numbers alone, so that
+thousands of phrases give the garbage collector next to nothing to walk through.
 """
 
 from collections.abc import Sequence as Words
@@ -17,8 +18,8 @@ class Phrases:
     """All phrases of a language with the roles they play."""
 
     def __init__(self) -> None:
-        self._edges: list[dict[str, list[int]]] = [{}]
-        self._lists: list[list[tuple[frozenset[str], int]]] = [[]]
+        self._edges: dict[int, dict[str, tuple[int, ...]]] = {}
+        self._lists: dict[int, list[tuple[frozenset[str], int]]] = {}
         self._sets: dict[int, tuple[Choice, frozenset[str]]] = {}
         self._roles: list[int] = [0]
         self._members: list[tuple[int, ...]] = [(0,)]
@@ -31,7 +32,7 @@ class Phrases:
         for node in self._sequence(template, frozenset({0})):
             self._roles[node] |= role
 
-    def matches(self, words: Words[str | None], at: int) -> list[Match]:
+    def matches(self, words: Words[str | None], at: int) -> tuple[Match, ...]:
         """Give the end and the roles of every phrase that begins at a word; the longest comes last."""
         found: list[Match] = []
         state = 0
@@ -43,11 +44,12 @@ class Phrases:
                 break
             if self._accepts[state]:
                 found.append((end + 1, self._accepts[state]))
-        return found
+        return tuple(found)
 
     def _learn(self, state: int, word: str) -> int:
-        nodes = {to for node in self._members[state] for to in self._edges[node].get(word, ())}
-        nodes |= {to for node in self._members[state] for words, to in self._lists[node] if word in words}
+        members = self._members[state]
+        nodes = {to for node in members if node in self._edges for to in self._edges[node].get(word, ())}
+        nodes |= {to for node in members for words, to in self._lists.get(node, ()) if word in words}
         self._moves[state][word] = number = self._state(tuple(sorted(nodes))) if nodes else _DEAD
         return number
 
@@ -71,7 +73,8 @@ class Phrases:
         if isinstance(item, Word):
             node = self._node()
             for entry in entries:
-                self._edges[entry].setdefault(item.text, []).append(node)
+                edges = self._edges.setdefault(entry, {})
+                edges[item.text] = (*edges.get(item.text, ()), node)
             return frozenset({node})
         exits = self._single_words(item, entries)
         for option in item.options:
@@ -89,14 +92,12 @@ class Phrases:
             return frozenset()
         node = self._node()
         for entry in entries:
-            self._lists[entry].append((words, node))
+            self._lists.setdefault(entry, []).append((words, node))
         return frozenset({node})
 
     def _node(self) -> int:
-        self._edges.append({})
-        self._lists.append([])
         self._roles.append(0)
-        return len(self._edges) - 1
+        return len(self._roles) - 1
 
 
 def _is_word(option: Sequence) -> TypeGuard[tuple[Word]]:

@@ -9,7 +9,7 @@ from functools import cache
 from hitl.replies import data
 from hitl.replies.automaton import Phrases
 from hitl.replies.roles import SECTIONS
-from hitl.replies.spelling import bare, pieces, slips, unstretched
+from hitl.replies.spelling import bare, fold, pieces, slips, unstretched
 from hitl.replies.templates import Choice, parse, phrases
 
 _LIST = "list "
@@ -41,7 +41,8 @@ class Language:
 
     def words(self, texts: Iterable[str | None]) -> list[str | None]:
         """Give the known form of each word; None stays, and stands for what isn't a known word."""
-        return [text and self.known(text) for text in texts]
+        vocabulary = self.vocabulary
+        return [text if text is None or text in vocabulary else self.known(text) for text in texts]
 
 
 @cache
@@ -76,17 +77,39 @@ def polite_anywhere() -> frozenset[str]:
     return frozenset(phrases(lines[lines.index("= beside yes") + 1]))
 
 
+@cache
+def homographs() -> frozenset[str]:
+    """Give the words that say yes in one language and something else in another."""
+    return frozenset(fold(line.partition("|")[0].strip()) for line in data.lines("homographs.txt"))
+
+
+@cache
+def asking() -> frozenset[str]:
+    """Give the words for "please"; in scripts without spaces, a character that tells them."""
+    return frozenset(fold(word) for line in data.lines("please.txt") for word in phrases(line))
+
+
 def closest(words: Iterable[str], scripts: Iterable[str]) -> list[str]:
     """Give the languages, among those written in the scripts, that know the most of the words."""
-    scripts = tuple(scripts)
-    tables = [_speakers(script) for script in scripts]
+    order, tables = _written_in(tuple(scripts))
     counts: dict[str, int] = defaultdict(int)
+    by_all = False
     for word in words:
-        for code in {code for table in tables for code in _who(word, table)}:
-            counts[code] += 1
+        known = {code for table in tables for code in _who(word, table)} if len(tables) != 1 else _who(word, tables[0])
+        if len(known) == len(order):
+            by_all = True
+        else:
+            for code in known:
+                counts[code] += 1
     most = max(counts.values(), default=0)
+    return [code for code in order if counts.get(code, 0) == most] if most or by_all else []
+
+
+@cache
+def _written_in(scripts: tuple[str, ...]) -> tuple[tuple[str, ...], list[dict[str, tuple[str, ...]]]]:
+    """Give the languages of some scripts, in the order of the index, and who knows which word of each script."""
     order = dict.fromkeys(code for script in scripts for code in codes().get(script, ()))
-    return [code for code in order if most and counts[code] == most]
+    return tuple(order), [_speakers(script) for script in scripts]
 
 
 def _who(word: str, table: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:

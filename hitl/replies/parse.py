@@ -10,7 +10,8 @@ from hitl.replies.targets import LONGEST_BARE_NUMBER
 from hitl.replies.tokens import Kind, Token
 
 NOWHERE = -1
-_NONE: list[Match] = []
+_NONE: tuple[Match, ...] = ()
+_COMMAS = frozenset(",\u3001\uff0c\u060c")
 _BESIDE = POLITE | BEFORE_TARGET
 _NAMES = frozenset({Kind.TARGET, Kind.NUMBER})
 _STANDS = frozenset({Kind.BREAK, Kind.MENTION, Kind.TARGET})
@@ -26,22 +27,22 @@ class Parse:
     kinds: frozenset[Kind] = field(init=False)
     wordless: bool = field(init=False)
     _graph: Phrases = field(init=False)
-    _found: dict[int, list[Match]] = field(default_factory=dict)
+    _found: list[tuple[Match, ...] | None] = field(init=False)
 
     def __post_init__(self) -> None:
         """Look the words up."""
         self._graph = self.language.phrases
-        self.kinds = frozenset(token.kind for token in self.tokens)
+        self.kinds = frozenset([token.kind for token in self.tokens])
         self.wordless = Kind.WORD not in self.kinds
-        self.words = self.language.words(t.text if t.kind is Kind.WORD else None for t in self.tokens)
+        self.words = self.language.words([t.text if t.kind is Kind.WORD else None for t in self.tokens])
+        self._found = [_NONE if word is None else None for word in self.words]
 
-    def phrases(self, at: int) -> list[Match]:
+    def phrases(self, at: int) -> tuple[Match, ...]:
         """Give the ends and roles of all phrases that begin at a token, the longest last."""
-        if self.words[at] is None:
-            return _NONE
-        if at not in self._found:
-            self._found[at] = self._graph.matches(self.words, at)
-        return self._found[at]
+        found = self._found[at]
+        if found is None:
+            found = self._found[at] = self._graph.matches(self.words, at)
+        return found
 
     def longest(self, at: int) -> Match:
         """Give the end and roles of the longest phrase that begins at a token, or its own place and no role."""
@@ -55,7 +56,7 @@ class Parse:
 
     def known(self) -> int:
         """Count the words that the language knows."""
-        return sum(word is not None for word in self.words)
+        return len(self.words) - self.words.count(None)
 
     def is_target(self, at: int) -> bool:
         """Tell whether a token names a call: a ref, or a small number right after a word or at the start."""
@@ -81,7 +82,7 @@ class Parse:
 
     def holds_idiom(self) -> bool:
         """Tell whether words with a comma among them answer nothing together: "yeah, right"."""
-        commas = [token.text == "," for token in self.tokens]
+        commas = [token.text in _COMMAS for token in self.tokens] if Kind.BREAK in self.kinds else []
         words = [word for word, comma in zip(self.words, commas, strict=True) if not comma] if any(commas) else []
         at, idiom, agrees = 0, False, False
         while at < len(words):
@@ -127,8 +128,9 @@ class Parse:
         token = self.tokens[at]
         if token.kind is Kind.WORD:
             found = self.phrases(at)
-            stands = _may_stand(found, core)
-            return [(end, bool(roles & core)) for end, roles in found if stands and self._fits(end, roles & allowed)]
+            if not (found and _may_stand(found[-1][1], core)):
+                return []
+            return [(end, bool(roles & core)) for end, roles in found if self._fits(end, roles & allowed)]
         if token.kind is Kind.EMOJI:
             same = (token.sign is Sign.YES and core & YES) or (token.sign is Sign.NO and core & NO)
             return (
@@ -139,7 +141,6 @@ class Parse:
         return [(at + 1, False)] if token.kind in _STANDS or self.is_target(at) else []
 
 
-def _may_stand(found: list[Match], core: int) -> bool:
-    """Tell whether what begins here isn't an idiom that answers nothing; "no problem" may stand beside a yes."""
-    roles = found[-1][1] if found else 0
+def _may_stand(roles: int, core: int) -> bool:
+    """Tell whether the longest phrase isn't an idiom that answers nothing; "no problem" may stand beside a yes."""
     return not roles & UNCLEAR or bool(roles & POLITE and not roles & core)

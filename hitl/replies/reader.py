@@ -27,6 +27,7 @@ from hitl.replies.roles import (
     QUESTION,
     REASON_START,
     REFUSES,
+    UNCLEAR,
     YES,
 )
 from hitl.replies.scripts import scripts
@@ -91,22 +92,38 @@ def _languages(tokens: list[Token]) -> list[str]:
 
 
 def _understood(tokens: list[Token], language: str | None, text: str) -> list[Reading]:
-    """Read the message in the conversation's language or English if they know all its words, else in the closest."""
-    letters = {token.text for token in tokens if token.kind is Kind.WORD}
-    if len(letters) > 1 and all(len(letter) == 1 and letter.isascii() for letter in letters):
+    """Read the message in the conversation's language or English if they know all its words, else in the closest.
+
+    Only languages that know every word can differ on an approval: of those that know some, the first is asked alone.
+    """
+    texts = [token.text for token in tokens if token.kind is Kind.WORD]
+    if _spelled_out(texts):
         return [_unclear("spelled out")]
-    own = (language or "").replace("_", "-").partition("-")[0].casefold()
-    words = sum(token.kind is Kind.WORD for token in tokens)
-    for code in (own, _FIRST) if own in lexicon.all_codes() else (_FIRST,):
+    own = language.replace("_", "-").partition("-")[0].casefold() if language else ""
+    words = len(texts)
+    for code in (own, _FIRST) if own and own in lexicon.all_codes() else (_FIRST,):
         parse = Parse(tokens, lexicon.load(code))
-        if parse.known() == words:
+        if parse.known() == words and (code == own or not _contested(parse)):
             readings = _answers(parse, text)
             if _tells(readings) or code == _FIRST:
                 return readings
-    parses = [Parse(tokens, lexicon.load(code)) for code in _languages(tokens)] or [parse]
-    whole = parses[0].known() == words
-    mine = [parse for parse in parses if parse.language.code == own]
-    return _with_unmeasured(tokens, own, _agreed(mine or parses, text, whole=whole), whole=whole)
+    codes = _languages(tokens) or [_FIRST]
+    first, *others = [own] if own in codes else codes
+    if first != parse.language.code:
+        parse = Parse(tokens, lexicon.load(first))
+    whole = parse.known() == words
+    parses = [parse, *(Parse(tokens, lexicon.load(code)) for code in others if whole)]
+    readings = _agreed(parses, text)
+    return _with_unmeasured(tokens, own, readings, whole=whole)
+
+
+def _spelled_out(words: list[str]) -> bool:
+    return len(words) > 1 and max(map(len, words)) == 1 and "".join(words).isascii() and len(set(words)) > 1
+
+
+def _contested(parse: Parse) -> bool:
+    """Tell whether a language knows a word of the message that says yes here and something else there."""
+    return not lexicon.homographs().isdisjoint(parse.words)
 
 
 def _with_unmeasured(tokens: list[Token], own: str, readings: list[Reading], *, whole: bool) -> list[Reading]:
@@ -125,20 +142,36 @@ def _with_unmeasured(tokens: list[Token], own: str, readings: list[Reading], *, 
     return [Reading(said.pop(), target=targets[0] if targets else None, why=f"unmeasured language: {code}")]
 
 
-def _agreed(parses: list[Parse], text: str, *, whole: bool) -> list[Reading]:
-    """Settle what the languages that know equally many words say: the first speaks for all unless they differ."""
+def _agreed(parses: list[Parse], text: str) -> list[Reading]:
+    """Settle what the languages that know all the words say: the first speaks for all unless they differ."""
     answers = [_answers(parse, text) for parse in parses]
-    telling = [readings for readings in answers if _tells(readings)] if whole else answers[:1]
+    telling = [readings for readings in answers if _tells(readings)]
     if not telling:
         return answers[0]
     verdicts = {reading.verdict for readings in telling for reading in readings[:1]}
     others = [parse for parse, readings in zip(parses, answers, strict=True) if not _tells(readings)]
-    refused = Verdict.APPROVE in verdicts and any(map(_refuses, others))
+    doubted = any(map(_refuses, others)) or (any(map(_contested, parses)) and not all(map(_agrees, others)))
+    refused = Verdict.APPROVE in verdicts and doubted
     return [_unclear(_DIFFERS)] if len(verdicts) > 1 or refused else telling[0]
 
 
 def _refuses(parse: Parse) -> bool:
-    return any(parse.longest(at)[1] & REFUSES for at in range(len(parse.tokens)))
+    """Tell whether a language finds a no in a message, or an idiom that answers nothing and no yes."""
+    return _holds(parse, REFUSES) or parse.holds_idiom() or (_holds(parse, UNCLEAR) and not _agrees(parse))
+
+
+def _agrees(parse: Parse) -> bool:
+    return _holds(parse, YES)
+
+
+def _holds(parse: Parse, roles: int) -> bool:
+    at = 0
+    while at < len(parse.tokens):
+        end, found = parse.longest(at)
+        if found & roles:
+            return True
+        at = max(end, at + 1)
+    return False
 
 
 def _tells(readings: list[Reading]) -> bool:
@@ -187,7 +220,7 @@ def _approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
     everything = furthest < end
     if everything:
         furthest, yes = parse.covered(0, end, YES, ALL_OF_THEM)
-    if furthest < end or not yes or _emoji_beside_others(parse) or _mentions(parse) > 1 or parse.holds_idiom():
+    if furthest < end or not yes or _emoji_beside_others(parse) or _asks_another(parse) or parse.holds_idiom():
         return None
     targets = [ALL] * everything + parse.targets(0, end)
     if len(targets) > 1:
@@ -195,8 +228,12 @@ def _approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
     return Reading(Verdict.APPROVE, target=targets[0] if targets else None)
 
 
-def _mentions(parse: Parse) -> int:
-    return sum(token.kind is Kind.MENTION for token in parse.tokens)
+def _asks_another(parse: Parse) -> bool:
+    """Tell whether it speaks to several people, or may ask the one whom it mentions to decide."""
+    if Kind.MENTION not in parse.kinds:
+        return False
+    several = sum(token.kind is Kind.MENTION for token in parse.tokens) > 1
+    return several or any(token.text in lexicon.asking() for token in parse.tokens)
 
 
 def _emoji_beside_others(parse: Parse) -> bool:

@@ -14,6 +14,8 @@ _MEASURE = re.compile(
     r"|[a-z]+-?\d{4}|\d+[ap]",
     re.IGNORECASE,
 )
+#: What every id holds; most words end here, at the price of one search.
+_NO_WORD = re.compile("[0-9_]")
 LONGEST_BARE_NUMBER = 2
 
 
@@ -27,7 +29,7 @@ def is_target(word: str, known_refs: frozenset[str] = frozenset()) -> bool:
         return False
     if known_refs and fold(word) in known_refs:
         return True
-    if word.isalpha() or _MEASURE.fullmatch(word):
+    if not _NO_WORD.search(word) or _MEASURE.fullmatch(word):
         return False
     return is_ref(word) or bool(_LIKE_AN_ID.fullmatch(word))
 

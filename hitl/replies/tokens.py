@@ -61,14 +61,13 @@ _SCANNER = re.compile(
     "|(?P<asks>[?\uff1f\u00bf\u061f\u2e2e\u055e\u037e\u1367\u2047-\u2049\u203d\ufe56])"
     "|(?P<stop>[.,;:!()\\[\\]*/|~\u2026\u2013\u2014\u2012\u2015\u2212\\-\u3002\u3001\uff0c\uff0e\uff01"
     "\uff1b\uff1a\u30fb\uff08\uff09"
-    "\u060c\u061b\u06d4\u0964\u0965\u00a1\u300c\u300d\u00b7\u0589\u104b\u17d4\u17d6\uff61\u300e\u300f"
+    "\u060c\u061b\u06d4\u0964\u0965\u00a1\u00b7\u0589\u104b\u17d4\u17d6\uff61"
     "\uff5e\u301c\ufe0f])"
     "|(?P<other>.)",
     re.DOTALL,
 )
 _KINDS = {
     "line": Kind.BREAK,
-    "stop": Kind.BREAK,
     "mention": Kind.MENTION,
     "asks": Kind.ASKS,
     "number": Kind.NUMBER,
@@ -88,9 +87,11 @@ def tokenise(text: str, known_refs: frozenset[str] = frozenset()) -> list[Token]
     for found in _SCANNER.finditer(text):
         name = found.lastgroup
         if name == "plain" and not known_refs:
-            tokens.append(Token(Kind.WORD, found[0].lower(), *found.span()))
+            tokens.append(Token(Kind.WORD, found[0].lower(), found.start(), found.end()))
         elif name in {"word", "plain"}:
             tokens += _words(found[0], found.start(), known_refs)
+        elif name == "stop":
+            tokens.append(Token(Kind.BREAK, found[0], found.start(), found.end()))
         elif name != "space":
             tokens.append(_token(name or "other", found, known_refs))
     return tokens
@@ -115,6 +116,8 @@ def _words(text: str, start: int, known_refs: frozenset[str]) -> list[Token]:
     end = start + len(inner)
     if targets.is_target(inner, known_refs):
         return [Token(Kind.TARGET, inner, start, end)]
+    if inner.isascii():
+        return [Token(Kind.WORD, folded, start, end)] if (folded := fold(inner)) else []
     parts = pieces(inner)
     if any(len(scripts(part)) > 1 for part in parts):
         return [Token(Kind.OTHER, inner, start, end)]

@@ -14,7 +14,7 @@ def test_every_word_of_a_list_is_known(code: str) -> None:
     language = lexicon.load(code)
 
     assert language.vocabulary
-    assert language.phrases.matches(["no-such-word"], 0) == []
+    assert language.phrases.matches(["no-such-word"], 0) == ()
 
 
 @pytest.mark.parametrize("code", _CODES)

@@ -103,11 +103,10 @@ class Platforms:
 
         routes = [route for platform in self._platforms for route in platform.routes(body_of)]
         server = Server(app(self.troubles, routes), host=self._settings.http.host, port=port)
-        serving = asyncio.create_task(server.serve())
+        serving = asyncio.create_task(server.serve([server.bind()]))
         while not server.started:
             if serving.done():
-                where = f"{self._settings.http.host}:{port}"
-                raise Unavailable(f"Nothing can listen on {where}: is the port taken? Set http.port to another one.")
+                await serving
             await asyncio.sleep(0.01)
 
         async def stop() -> None:

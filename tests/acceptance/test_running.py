@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import stat
 import threading
 from collections.abc import Callable
@@ -163,6 +164,33 @@ def test_folders_that_can_not_be_used_are_one_line(install: Callable[..., Instal
     refused = place.run("run")
     assert (1, 1) == (refused.returncode, len(refused.stderr.splitlines()))
     assert "can be written by other users" in refused.stderr
+    assert not place.socket.exists()
+
+
+@pytest.mark.parametrize("name", ["taken/run", "long" * 30])
+def test_a_socket_that_can_not_be_made_is_one_line(install: Callable[..., Installation], name: str) -> None:
+    """A folder that can't be, a path that is longer than sockets' may be: said, with the setting to change."""
+    place = install()
+    (place.root / "taken").touch()
+    folder = place.root / name
+    refused = place.run("run", SAYSO_RUNTIME=str(folder))
+
+    assert 1 == refused.returncode
+    assert refused.stderr.splitlines()[-1].startswith(f"sayso: The socket {folder}/sayso.sock can't be made: ")
+    assert "Traceback" not in refused.stderr
+
+
+@pytest.mark.parametrize(("host", "why"), [("127.0.0.1", "Address already in use"), ("192.0.2.1", "Cannot assign")])
+def test_a_port_that_can_not_be_had_is_one_line(install: Callable[..., Installation], host: str, why: str) -> None:
+    """Somebody else's port, another machine's address: said with the setting to change, and no service is left."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        place = install()
+        refused = place.run("run", SAYSO_HTTP__HOST=host, SAYSO_HTTP__PORT=str(taken.getsockname()[1]))
+
+    assert 1 == refused.returncode
+    assert why in refused.stderr.splitlines()[-1]
+    assert "Set http.port" in refused.stderr.splitlines()[-1]
+    assert "Traceback" not in refused.stderr
     assert not place.socket.exists()
 
 

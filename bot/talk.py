@@ -39,7 +39,7 @@ class Talk:
             service,
             identity=identity,
             conversation=conversation,
-            show=_print,
+            show=tell,
             width=_columns,
             colour=colour,
         )
@@ -89,5 +89,6 @@ def _columns() -> int:
     return shutil.get_terminal_size().columns
 
 
-def _print(text: str) -> None:
+def tell(text: str) -> None:
+    """Show text above the line that is being typed, broken between words where the screen is narrower."""
     print_formatted_text(ANSI(text if text.startswith("\x1b") else wrapped(text, _columns())))

@@ -267,7 +267,7 @@ ENGLISH: Mapping[str, str] = {
     "does.write.lines": "Changes {path}: {added} added, {removed} removed.",
     "does.write.whole": "Replaces {path}: {old} by {new}.",
     "does.delete": "Deletes {path} ({size}). It can't be undone.",
-    "does.delete.many": "Deletes {files} that match {pattern}. It can't be undone.",
+    "does.delete.many": "Deletes {files}, matched by {pattern}. It can't be undone.",
     # what they did
     "did.write": "Wrote {size} to {path}.",
     "did.delete": "Deleted {path}.",

@@ -46,9 +46,8 @@ def box(call: Call, *, width: int, colour: bool) -> str:
 def plain(call: Call) -> str:
     """The card as plain lines, for pipes and screen readers."""
     shown = card(call)
-    return "\n".join(
-        [f"{shown.title} [{shown.short}]", *("  " + line.text for line in _parts(shown)), f"  {shown.ends}"]
-    )
+    body = (line.text and f"  {line.text}" for line in _parts(shown))
+    return "\n".join([f"{shown.title} [{shown.short}]", *body, f"  {shown.ends}"])
 
 
 def wrapped(text: str, width: int) -> str:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 import pyte
 import pytest
 
+from hitl.wording import say
 from tests.acceptance.installation import PATIENCE_S, SAYSO, Installation
 
 ROWS = 50
@@ -129,6 +130,15 @@ def with_a_card(window: Window, asked: str = "delete notes.txt") -> Window:
     window.press(asked + ENTER)
     window.until(lambda: window.countdown, "the countdown")
     return window
+
+
+@pytest.mark.parametrize("columns", [100, 50])
+def test_the_greeting_breaks_between_words(window: Callable[..., Window], columns: int) -> None:
+    """What it says reads the same in any window."""
+    greeting = say("offline.welcome", help=say("offline.help"))
+    opened = window(columns)
+
+    assert greeting.split() == [word for line in opened.lines for word in line.split() if word != ">"]
 
 
 @pytest.mark.parametrize("columns", [80, 50])

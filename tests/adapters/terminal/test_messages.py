@@ -132,6 +132,14 @@ def test_text_is_wrapped_to_the_window() -> None:
     assert {10} == {wcswidth(line) for line in wrapped("漢" * 20, 10).split("\n")}
 
 
+def test_plain_lines_end_in_no_blanks() -> None:
+    """A line between the parts of a card is empty."""
+    shown = plain(call()).split("\n")
+
+    assert "" in shown
+    assert [line.rstrip() for line in shown] == shown
+
+
 def test_an_ended_card_is_one_line() -> None:
     """The ref, the tool and the outcome, faint where there is colour."""
     over = call(short="K7Q2MX").evolve(

@@ -47,9 +47,10 @@ class Check:
     text: str
 
 
-def run_checks(settings: Settings) -> list[Check]:
-    """All checks, in the order in which a call would stumble over them."""
+def run_checks(settings: Settings, source: Path | None) -> list[Check]:
+    """All checks, in the order in which a call would stumble over them; `source` is the file of the settings."""
     return [
+        _source(source),
         *_people(settings),
         _folder(settings.folder("state")),
         _database(settings.folder("state") / "sayso.db"),
@@ -60,6 +61,13 @@ def run_checks(settings: Settings) -> list[Check]:
         *_platform(settings, "slack"),
         *_answers(settings),
     ]
+
+
+def _source(path: Path | None) -> Check:
+    if path is not None:
+        return Check("settings", Health.GREEN, str(path.absolute()))
+    text = "no sayso.toml here, in ~/.config/sayso or in /etc/sayso: only the environment counts"
+    return Check("settings", Health.YELLOW, f"{text}. Write one with `sayso init`, or name it with --config")
 
 
 def _people(settings: Settings) -> Iterator[Check]:
@@ -189,7 +197,7 @@ def _policy(settings: Settings) -> Iterator[Check]:
     try:
         yield _document(settings)
     except SettingsError as error:
-        yield Check("policy", Health.RED, str(error))
+        yield Check("policy", Health.RED, str(error).replace(":\n", ": ").replace("\n", "; "))
     where = f"stage {settings.stage}, " if settings.stage else ""
     if settings.mode is Mode.ENFORCE:
         yield Check("mode", Health.GREEN, f"{where}mode enforce")

@@ -143,12 +143,25 @@ def test_a_command_that_needs_the_settings_names_the_file(install: Callable[...,
     assert f"sayso: {place.config} can't be used: aprovers: no such setting.\n" == refused.stderr
 
 
-def test_an_environment_that_can_not_be_used_is_two(install: Callable[..., Installation]) -> None:
-    """One line that names what is wrong."""
-    refused = install().run("pending", SAYSO_APPROVERS="local:0")
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("SAYSO_APPROVERS", "local:0"),
+        ("SAYSO_APPROVERS", "1"),
+        ("SAYSO_APROVERS", "[]"),
+        ("SAYSO_LIMITS__ASKS", "0"),
+        ("SAYSO_LIMITS__ASSK", "1"),
+        ("SAYSO_TOOLS__ALLOW", '["format_disk"]'),
+    ],
+)
+def test_an_environment_that_can_not_be_used_is_two(
+    install: Callable[..., Installation], variable: str, value: str
+) -> None:
+    """One line that names the variable: what isn't JSON, what there isn't, what is out of bounds."""
+    refused = install().run("pending", **{variable: value})
 
     assert (2, 1) == (refused.returncode, len(refused.stderr.splitlines()))
-    assert "approvers" in refused.stderr
+    assert refused.stderr.startswith(f"sayso: The environment can't be used: {variable}")
 
 
 def test_folders_that_can_not_be_used_are_one_line(install: Callable[..., Installation]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.checks import Check, Health, run_checks
-from bot.settings import load
+from bot.settings import Settings, load
 
 ME, OTHER = f"local:{os.getuid()}", "local:4321"
 #: Somebody asks, somebody else approves; no tool runs here.
@@ -26,7 +26,7 @@ def checked(tmp_path: Path) -> Callable[..., dict[str, Check]]:
         file = tmp_path / "sayso.toml"
         folders = "".join(f'{name} = "{tmp_path / name}"\n' for name in ("state", "runtime", "workspace"))
         file.write_text(f"{folders}tools = {{ allow = {tools} }}\n{settings}")
-        return {check.name: check for check in run_checks(load(file))}
+        return {check.name: check for check in run_checks(load(file), file)}
 
     return check
 
@@ -37,6 +37,26 @@ def test_sound_settings_leave_nothing_red_but_the_service(checked: Callable[...,
 
     assert ["service"] == list(red)
     assert "sayso run" in red["service"]
+
+
+def test_the_file_of_the_settings_is_named(checked: Callable[..., dict[str, Check]], tmp_path: Path) -> None:
+    """Or that there is none, which is to be known: whoever is in another folder has other settings."""
+    none = run_checks(Settings(), None)[0]
+
+    assert str(tmp_path / "sayso.toml") == checked()["settings"].text
+    assert ("settings", Health.YELLOW) == (none.name, none.state)
+    assert "sayso init" in none.text
+
+
+def test_a_policy_that_can_not_be_used_is_red_in_one_line(
+    checked: Callable[..., dict[str, Check]], tmp_path: Path
+) -> None:
+    """Whatever number of problems it has."""
+    (tmp_path / "team.yaml").write_text("version: 1\nrulez: []\ndefault: allow\n")
+    check = checked(f'policy = "team"\npolicies = ["{tmp_path}"]\n{APART}')["policy"]
+
+    assert (Health.RED, 1) == (check.state, len(check.text.splitlines()))
+    assert "rulez" in check.text
 
 
 @pytest.mark.parametrize(

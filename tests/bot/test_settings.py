@@ -65,6 +65,8 @@ def test_limits_reach_the_gate(file: Path) -> None:
         ('[conversations.x]\nself_approval = "critical"', "conversations.x.self_approval"),
         ("[limits]\nclaim_caller_s = 0", "limits.claim_caller_s"),
         ("approvers = 'x'", "approvers"),
+        ("approvers = ['']", "approvers.0"),
+        ("[tools]\nallow = ['format_disk']", "tools.allow.0"),
         ("= 1", "isn't TOML"),
     ],
 )

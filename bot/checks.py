@@ -70,6 +70,20 @@ def _source(path: Path | None) -> Check:
     return Check("settings", Health.YELLOW, f"{text}. Write one with `sayso init`, or name it with --config")
 
 
+def _reach(settings: Settings, people: Directory) -> Iterator[Check]:
+    """Whether listed users of this machine can get to the socket, past every folder above it."""
+    listed = {*people.approvers, *people.requesters, *people.operators}
+    identities = {identity for name in listed for identity in people.identities(name)}
+    others = sorted(i for i in identities if i.startswith("local:") and i != f"local:{os.getuid()}")
+    folder = settings.folder("runtime")
+    closed = [path for path in folder.parents if path.is_dir() and not path.stat().st_mode & stat.S_IXOTH]
+    if others and closed:
+        text = f"{', '.join(others)} can't reach {folder}, for {closed[0]} is closed to others"
+        yield Check(
+            "socket", Health.RED, f"{text}. Set runtime to a folder that all may pass through, as in /run or /tmp"
+        )
+
+
 def _people(settings: Settings) -> Iterator[Check]:
     from adapters.socket.operations import LOCAL
     from bot.settings import SettingsError
@@ -83,6 +97,7 @@ def _people(settings: Settings) -> Iterator[Check]:
     yield _listed("approvers", people.approvers, "nobody can approve, so every question ends undeliverable")
     yield from _unknown(settings, people)
     yield from _astray(settings, people)
+    yield from _reach(settings, people)
     yield from _separation(people)
     if people.self_approval_socket:
         text = f"a requester's own yes counts over the socket up to {people.self_approval_socket.value}"

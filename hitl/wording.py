@@ -217,7 +217,7 @@ ENGLISH: Mapping[str, str] = {
         'Try "delete notes.txt", then answer the card. Ctrl-D ends.\n'
     ),
     # when the service can't be spoken with
-    "reach.none": "No service answers on {path} ({error}). Start it with `sayso run`; nothing was done.",
+    "reach.none": "No service answers on {path} ({error}). Start it with `sayso run`, or name another with --socket; nothing was done.",
     "reach.broken": "The service on {path} broke off. What it had recorded is kept; ask again with the same key.",
     "reach.failed": "The service failed on that request; its log says why. Nothing was approved.",
     # arguments that can't be used; `at` is a JSON pointer
@@ -310,11 +310,13 @@ ENGLISH: Mapping[str, str] = {
     "shell.ended": "It was ended from outside.",
     "shell.signal": "It was ended by signal {number}.",
     "shell.status": "It ended with status {status}.",
+    "command.waits": "{short} waits for an answer until {until} UTC; Ctrl-C takes it back",
     "command.not_started": "{program} can't be run in {folder}: {error}",
     "command.status": "exit status {status}",
     # the command line's lists
     "pending.none": "Nothing waits.",
     "pending.line": "{short}  {risk} {tool}  {outcome}  (asked by {requester})",
+    "pending.left": "{left} left",
     "pending.withdrawn": "{short} withdrawn.",
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -39,7 +40,7 @@ def pending(config: Config = None, socket: SocketFile = None, json: AsJson = Fal
     elif not calls:
         typer.echo(say("pending.none"))
     for call in [] if json else calls:
-        typer.echo(_line(call))
+        typer.echo(_line(call, _left(call)))
 
 
 def show(target: Target, config: Config = None, socket: SocketFile = None, json: AsJson = False) -> None:
@@ -54,7 +55,7 @@ def show(target: Target, config: Config = None, socket: SocketFile = None, json:
         return
     typer.echo(_line(call) + "\n" + call["details"])
     for row in call["record"]:
-        typer.echo(f"  {row['at'][:19].replace('T', ' ')}  {row['event']:<12} {row['actor']}")
+        typer.echo(f"  {row['at'][:19].replace('T', ' ')} UTC  {row['event']:<12} {row['actor']}")
 
 
 def decide(
@@ -103,10 +104,19 @@ def _confirms(confirm: str | None, target: str) -> bool:
     return True
 
 
-def _line(call: dict[str, Any]) -> str:
+def _left(call: dict[str, Any]) -> str:
+    """How long people have, as `4:59 left`, and what the asker noted."""
     from hitl.text import one_line
 
-    return say(
+    seconds = int((datetime.fromisoformat(call["expires_at"]) - datetime.now(UTC)).total_seconds())
+    left = say("pending.left", left=timedelta(seconds=max(0, seconds)))
+    return f"{left}: {one_line(call['note'], 60)}" if call["note"] else left
+
+
+def _line(call: dict[str, Any], more: str = "") -> str:
+    from hitl.text import one_line
+
+    line = say(
         "pending.line",
         short=call["short"],
         risk=f"{call['risk']:<8}",
@@ -114,3 +124,4 @@ def _line(call: dict[str, Any]) -> str:
         outcome=call["outcome"],
         requester=call["requester"],
     )
+    return f"{line}  {more}" if more else line

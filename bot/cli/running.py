@@ -28,7 +28,7 @@ def demo(
         Path | None, typer.Option("--state", help="Keep the record here, not in a temporary folder.")
     ] = None,
 ) -> None:
-    """The whole loop in this terminal: an offline agent, cards, your answers.
+    """The whole loop in this terminal: agent, cards, your answers.
 
     Example: sayso demo
     """
@@ -56,7 +56,7 @@ def run(config: Config = None) -> None:
 
 
 def chat(config: Config = None, socket: SocketFile = None) -> None:
-    """Talk to the running service's agent from this terminal: one message a line.
+    """Talk to the running service's agent, one message a line.
 
     Example: echo "list" | sayso chat
     """

@@ -65,8 +65,12 @@ def register(app: typer.Typer) -> None:
 def init(
     platform: Annotated[Platform | None, typer.Argument(help="A chat platform to add to the file.")] = None,
     file: Annotated[Path, typer.Option("--file", help="Where to write it.")] = Path("sayso.toml"),
-    requester: Annotated[list[str] | None, typer.Option("--requester", help="Who may ask; default: you.")] = None,
-    approver: Annotated[list[str] | None, typer.Option("--approver", help="Who may approve; default: you.")] = None,
+    requester: Annotated[
+        list[str] | None, typer.Option("--requester", metavar="PRINCIPAL", help="Who may ask; default: you.")
+    ] = None,
+    approver: Annotated[
+        list[str] | None, typer.Option("--approver", metavar="PRINCIPAL", help="Who may approve; default: you.")
+    ] = None,
     state: Annotated[str, typer.Option("--state", help="The state folder.")] = "~/.local/state/sayso",
     workspace: Annotated[str, typer.Option("--workspace", help="The folder that tools work in.")] = "~/sayso-workspace",
     self_approval: Annotated[
@@ -87,7 +91,9 @@ def init(
     """Write a first configuration, or add a chat platform to one.
 
     Example: sayso init --approver local:1001
+
     Example: sayso init telegram --token-file ~/.config/sayso/telegram-token
+
     Example: sayso init slack --secrets ~/.config/sayso
     """
     if platform is not None:
@@ -117,7 +123,7 @@ def init(
 
 
 def doctor(config: Config = None, json: AsJson = False) -> None:
-    """Check everything that a call depends on, one line each; non-zero until a call can be gated end to end.
+    """Check everything that a call depends on, one line each. Non-zero until a call can be gated end to end.
 
     Example: sayso doctor
     """

@@ -50,6 +50,7 @@ def test_pending_lists_what_waits(service: Installation, waiting: str) -> None:
 
     assert [waiting, "high", "deploy"] == line.split()[:3]
     assert f"(asked by {ME})" in line
+    assert re.search(r"  0:0[45]:\d\d left: release$", line)
 
 
 def test_pending_for_programs_is_json(service: Installation, waiting: str) -> None:
@@ -74,7 +75,7 @@ def test_show_tells_all_of_a_call_with_its_record(service: Installation, waiting
     assert "argv: ['echo', 'ran']" in done.stdout
     assert "programs: echo" in done.stdout
     assert re.search(r"^digest: [0-9a-f]{64}$", done.stdout, re.MULTILINE)
-    assert ["asked"] == re.findall(r"^  [-0-9]{10} [:0-9]{8}  (\S+)", done.stdout, re.MULTILINE)
+    assert ["asked"] == re.findall(r"^  [-0-9]{10} [:0-9]{8} UTC  (\S+)", done.stdout, re.MULTILINE)
 
 
 def test_show_for_programs_has_no_token(service: Installation, waiting: str) -> None:

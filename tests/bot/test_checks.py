@@ -17,14 +17,20 @@ ME, OTHER = f"local:{os.getuid()}", "local:4321"
 APART = f'requesters = ["{OTHER}"]\napprovers = ["{ME}"]\n'
 
 
+#: Nobody else of this machine.
+OURS = f'requesters = ["{ME}"]\napprovers = ["{ME}", "telegram:42"]\n'
+
+
 @pytest.fixture
 def checked(tmp_path: Path) -> Callable[..., dict[str, Check]]:
     """The checks of an installation, by their names."""
     (tmp_path / "state").mkdir(mode=0o700)
 
-    def check(settings: str = APART, *, tools: str = '["list_files"]') -> dict[str, Check]:
+    def check(
+        settings: str = APART, *, tools: str = '["list_files"]', runtime: Path = Path("/run/none-is-here")
+    ) -> dict[str, Check]:
         file = tmp_path / "sayso.toml"
-        folders = "".join(f'{name} = "{tmp_path / name}"\n' for name in ("state", "runtime", "workspace"))
+        folders = f'state = "{tmp_path}/state"\nworkspace = "{tmp_path}/workspace"\nruntime = "{runtime}"\n'
         file.write_text(f"{folders}tools = {{ allow = {tools} }}\n{settings}")
         return {check.name: check for check in run_checks(load(file), file)}
 
@@ -88,6 +94,17 @@ def test_an_approver_whom_nothing_here_knows_is_told(checked: Callable[..., dict
     assert (Health.RED, Health.YELLOW) == (alone.state, beside.state)
     assert nobody in alone.text
     assert "unknown approvers" not in mapped
+
+
+def test_listed_users_must_get_to_the_socket(checked: Callable[..., dict[str, Check]], tmp_path: Path) -> None:
+    """Others of this machine are kept out by any folder above it that is closed; ours alone need not pass."""
+    tmp_path.chmod(0o700)
+    kept_out = checked(runtime=tmp_path / "run")["socket"]
+
+    assert Health.RED is kept_out.state
+    assert kept_out.text.startswith(f"{OTHER} can't reach {tmp_path / 'run'}")
+    assert "socket" not in checked()
+    assert "socket" not in checked(OURS, runtime=tmp_path / "run")
 
 
 @pytest.mark.parametrize("route", ["slack:T1/C1", "telegram:-1001", "matrix:!room", "C1"])

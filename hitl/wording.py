@@ -216,6 +216,7 @@ ENGLISH: Mapping[str, str] = {
         "You talk to a small offline agent. {help}\n"
         'Try "delete notes.txt", then answer the card. Ctrl-D ends.\n'
     ),
+    "chat.welcome": "{help}\nCtrl-D ends; what waits goes on waiting.",
     # when the service can't be spoken with
     "reach.none": "No service answers on {path} ({error}). Start it with `sayso run`, or name another with --socket; nothing was done.",
     "reach.broken": "The service on {path} broke off. What it had recorded is kept; ask again with the same key.",

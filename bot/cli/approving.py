@@ -40,7 +40,7 @@ def pending(config: Config = None, socket: SocketFile = None, json: AsJson = Fal
     elif not calls:
         typer.echo(say("pending.none"))
     for call in [] if json else calls:
-        typer.echo(_line(call, _left(call)))
+        typer.echo(_line(call, _left(call)) + _noted(call))
 
 
 def show(target: Target, config: Config = None, socket: SocketFile = None, json: AsJson = False) -> None:
@@ -53,7 +53,7 @@ def show(target: Target, config: Config = None, socket: SocketFile = None, json:
     if json:
         print_json(call)
         return
-    typer.echo(_line(call) + "\n" + call["details"])
+    typer.echo(_line(call, call["outcome"]) + "\n" + call["details"])
     for row in call["record"]:
         typer.echo(f"  {row['at'][:19].replace('T', ' ')} UTC  {row['event']:<12} {row['actor']}")
 
@@ -105,23 +105,26 @@ def _confirms(confirm: str | None, target: str) -> bool:
 
 
 def _left(call: dict[str, Any]) -> str:
-    """How long people have, as `4:59 left`, and what the asker noted."""
+    """How long people have, as `4:59 left`."""
+    left = datetime.fromisoformat(call["expires_at"]) - datetime.now(UTC)
+    return say("pending.left", left=str(timedelta(seconds=max(0, int(left.total_seconds())))).removeprefix("0:"))
+
+
+def _noted(call: dict[str, Any]) -> str:
+    """The asker's note, for the end of a line."""
     from hitl.text import one_line
 
-    seconds = int((datetime.fromisoformat(call["expires_at"]) - datetime.now(UTC)).total_seconds())
-    left = say("pending.left", left=timedelta(seconds=max(0, seconds)))
-    return f"{left}: {one_line(call['note'], 60)}" if call["note"] else left
+    return f"  {one_line(call['note'], 60)}" if call["note"] else ""
 
 
-def _line(call: dict[str, Any], more: str = "") -> str:
+def _line(call: dict[str, Any], stands: str) -> str:
     from hitl.text import one_line
 
-    line = say(
+    return say(
         "pending.line",
         short=call["short"],
         risk=f"{call['risk']:<8}",
         tool=one_line(call["tool"], 60),
-        outcome=call["outcome"],
+        outcome=stands,
         requester=call["requester"],
     )
-    return f"{line}  {more}" if more else line

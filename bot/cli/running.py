@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from bot.cli.common import Config, SocketFile, connect, fail, settings
+from hitl.wording import say
 
 
 def register(app: typer.Typer) -> None:
@@ -62,6 +63,8 @@ def chat(config: Config = None, socket: SocketFile = None) -> None:
     """
     with connect(config, socket) as client:
         client.call("attach")
+        if sys.stdin.isatty():
+            typer.echo(say("chat.welcome", help=say("offline.help")), err=True)
         for line in sys.stdin:
             for text in client.say(line):
                 typer.echo(text)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import signal
 import socket
 import stat
+import subprocess
 import threading
 from collections.abc import Callable
 
 import pytest
 
 from hitl.errors import SaysoError
-from tests.acceptance.installation import ME, OTHER, Installation, until
+from hitl.wording import say
+from tests.acceptance.installation import ME, OTHER, SAYSO, Installation, until
 
 #: Somebody asks, somebody else approves: what a doctor likes.
 APART = f'requesters = ["{OTHER}"]\napprovers = ["{ME}"]\noperators = ["{ME}"]\ntools = {{ allow = ["list_files"] }}\n'
@@ -26,6 +30,21 @@ def test_the_whole_loop_over_a_running_service(service: Installation) -> None:
     assert "approved and ran" in done.stdout
     assert "hi" == (service.workspace / "hello.txt").read_text().strip()
     assert "hi" == done.stdout.splitlines()[-1]
+
+
+def test_a_person_at_a_terminal_is_told_what_the_agent_understands(service: Installation) -> None:
+    """A pipe isn't: it reads nothing but answers."""
+    master, slave = pty.openpty()
+    argv = [str(SAYSO), "chat"]
+    talking = subprocess.Popen(argv, stdin=slave, stderr=slave, env=service.surroundings(), cwd=service.root)
+    told = os.read(master, 1000).decode()
+    os.write(master, b"\x04")
+
+    assert say("offline.help") in told
+    assert 0 == talking.wait(20)
+    assert "" == service.run("chat").stderr
+    for end in (master, slave):
+        os.close(end)
 
 
 def test_folders_and_socket_are_as_closed_as_promised(service: Installation) -> None:

@@ -249,7 +249,8 @@ def load(path: Path | None) -> Settings:
         _refuse_unknown(os.environ)
         return Settings(**values)
     except OSError as error:
-        msg = f"{path} can't be read: {error.strerror}. Write one with `sayso init`."
+        advice = " Write one with `sayso init`." if isinstance(error, FileNotFoundError) else ""
+        msg = f"{path} can't be read: {error.strerror}.{advice}"
         raise SettingsError(msg) from error
     except tomllib.TOMLDecodeError as error:
         msg = f"{path} isn't TOML: {error}."

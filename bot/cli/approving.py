@@ -60,7 +60,7 @@ def show(target: Target, config: Config = None, socket: SocketFile = None, json:
 
 def decide(
     target: Target,
-    verdict: Annotated[Verdict, typer.Argument(help="approve or reject.")],
+    verdict: Annotated[Verdict, typer.Argument(metavar="VERDICT", help="Your answer.")],
     reason: Annotated[str | None, typer.Option("--reason", help="Why; kept on record and told to the agent.")] = None,
     confirm: Annotated[
         str | None, typer.Option("--confirm", metavar="REF", help="Second yes to a critical call.")

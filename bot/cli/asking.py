@@ -67,8 +67,8 @@ def register(app: typer.Typer) -> None:
 
 
 def ask(
-    tool: Annotated[str, typer.Argument(help="What it is called on the card.")],
-    command: Annotated[list[str] | None, typer.Argument(metavar="[-- CMD ...]", help="Run this if approved.")] = None,
+    tool: Annotated[str, typer.Argument(metavar="TOOL", help="What it is called on the card.")],
+    command: Annotated[list[str] | None, typer.Argument(metavar="CMD", help="Behind --: run this if approved.")] = None,
     tools: Annotated[str, typer.Option("--tools", help="The group that the tool belongs to.")] = "shell",
     args: Annotated[str, typer.Option("--args", help="Arguments as a JSON object, shown on the card.")] = "{}",
     timeout: Annotated[str | None, typer.Option("--timeout", help="How long to wait: 90s, 5m, 2h.")] = None,

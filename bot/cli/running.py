@@ -47,11 +47,11 @@ def run(config: Config = None) -> None:
     import uvloop
 
     from bot.serve import serve
-    from bot.settings import SettingsError
+    from bot.settings import SettingsError, find_config
 
     _plan_fault()
     try:
-        uvloop.run(serve(settings(config)))
+        uvloop.run(serve(settings(config), find_config(config)))
     except SettingsError as error:
         fail(str(error), 2)
 

@@ -67,6 +67,7 @@ def test_a_signal_stops_the_service_cleanly(install: Callable[..., Installation]
 
         assert 0 == service.wait()
     assert not service.socket.exists()
+    assert f"settings='{service.config}'" in service.log
     assert "service.stopped" in service.log
     assert "Traceback" not in service.log
 

@@ -85,6 +85,14 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         load(tmp_path / "none.toml")
 
 
+def test_a_file_that_can_not_be_read_is_not_written_anew(tmp_path: Path) -> None:
+    """A folder of that name, or a file of somebody else's: `sayso init` would not help."""
+    with pytest.raises(SettingsError) as refused:
+        load(tmp_path)
+
+    assert f"{tmp_path} can't be read: Is a directory." == str(refused.value)
+
+
 def test_identities_that_stand_for_many_are_refused(file: Path) -> None:
     """As the lists are read, before anything runs."""
     file.write_text('approvers = ["telegram:1087968824"]\n')

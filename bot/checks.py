@@ -115,13 +115,18 @@ def _listed(name: str, principals: tuple[str, ...], otherwise: str) -> Check:
 
 
 def _unknown(settings: Settings, people: Directory) -> Iterator[Check]:
-    """Approvers whom nothing that is set up here could ever know: names without identities, other platforms' people."""
-    listed = {*people.approvers, *(name for c in people.conversations.values() for name in c.approvers or ())}
-    unknown = [name for name in sorted(listed) if not any(_known(settings, i) for i in people.identities(name))]
-    if unknown:
-        text = f"{', '.join(unknown)}: nobody can be that here. List local:UID, telegram:ID or slack:TEAM/USER of a"
-        text += " platform that is set up, or map the name in [principals]"
-        yield Check("unknown approvers", Health.RED if listed == set(unknown) else Health.YELLOW, text)
+    """People whom nothing that is set up here could ever know: names without identities, other platforms' people."""
+    places = people.conversations.values()
+    lists = {
+        "requesters": {*people.requesters, *(name for place in places for name in place.requesters or ())},
+        "approvers": {*people.approvers, *(name for place in places for name in place.approvers or ())},
+    }
+    for role, listed in lists.items():
+        unknown = [name for name in sorted(listed) if not any(_known(settings, i) for i in people.identities(name))]
+        if unknown:
+            text = f"{', '.join(unknown)}: nobody can be that here. List local:UID, telegram:ID or slack:TEAM/USER of a"
+            text += " platform that is set up, or map the name in [principals]"
+            yield Check(f"unknown {role}", Health.RED if listed == set(unknown) else Health.YELLOW, text)
 
 
 def _astray(settings: Settings, people: Directory) -> Iterator[Check]:

@@ -85,15 +85,18 @@ def test_what_leaves_calls_ungated_is_red(checked: Callable[..., dict[str, Check
 @pytest.mark.parametrize(
     "nobody", ["ada", "4321", "@ada", "local:ada", "telegram:42", "slack:T1/U1", "email:ada@corp.example", "carrier:7"]
 )
-def test_an_approver_whom_nothing_here_knows_is_told(checked: Callable[..., dict[str, Check]], nobody: str) -> None:
+@pytest.mark.parametrize(("who", "role"), [(ME, "unknown approvers"), (OTHER, "unknown requesters")])
+def test_somebody_whom_nothing_here_knows_is_told(
+    checked: Callable[..., dict[str, Check]], nobody: str, who: str, role: str
+) -> None:
     """Red where there is no other, for calls would wait in vain; a name that is mapped to somebody is all right."""
-    alone = checked(APART.replace(ME, nobody))["unknown approvers"]
-    beside = checked(APART.replace(f'["{ME}"]', f'["{ME}", "{nobody}"]'))["unknown approvers"]
-    mapped = checked(f'{APART.replace(ME, nobody)}[principals]\n"{nobody}" = ["{ME}"]\n')
+    alone = checked(APART.replace(who, nobody))[role]
+    beside = checked(APART.replace(f'["{who}"]', f'["{who}", "{nobody}"]'))[role]
+    mapped = checked(f'{APART.replace(who, nobody)}[principals]\n"{nobody}" = ["{who}"]\n')
 
     assert (Health.RED, Health.YELLOW) == (alone.state, beside.state)
     assert nobody in alone.text
-    assert "unknown approvers" not in mapped
+    assert role not in mapped
 
 
 def test_listed_users_must_get_to_the_socket(checked: Callable[..., dict[str, Check]], tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ class Talk:
         )
         self._session: PromptSession[str] = PromptSession(
             "> ",
-            bottom_toolbar=lambda: countdown(list(self._waiting.values()), self._clock.now()),
+            bottom_toolbar=lambda: countdown(list(self._waiting.values()), self._clock.now(), _columns()),
             refresh_interval=_REFRESH_S,
         )
         self._session.default_buffer.on_text_changed += lambda buffer: self._typed(buffer.text)

@@ -61,6 +61,7 @@ ENGLISH: Mapping[str, str] = {
     "terminal.left": " ⏳ {left} left for {short}   {keys} ",
     "terminal.left.more": " ⏳ {left} left for {short}  and {count} more   {keys} ",
     "terminal.keys": "a ⏎ approve   d ⏎ deny   v ⏎ view   or in words: yes, no because REASON",
+    "terminal.keys.short": "a ⏎ approve   d ⏎ deny   v ⏎ view",
     # buttons and signs on chat platforms
     "button.approve": "✅ Approve",
     "button.reject": "❌ Reject",

@@ -217,7 +217,7 @@ def _policy(settings: Settings) -> Iterator[Check]:
     try:
         yield _document(settings)
     except SettingsError as error:
-        yield Check("policy", Health.RED, str(error).replace(":\n", ": ").replace("\n", "; "))
+        yield Check("policy", Health.RED, _flat(str(error)))
     where = f"stage {settings.stage}, " if settings.stage else ""
     if settings.mode is Mode.ENFORCE:
         yield Check("mode", Health.GREEN, f"{where}mode enforce")
@@ -244,6 +244,11 @@ def _document(settings: Settings) -> Check:
     return Check("policy", Health.GREEN, found)
 
 
+def _flat(text: str) -> str:
+    """A policy's problems, which come on lines of their own, within one."""
+    return text.replace(":\n", ": ").replace("\n", "; ")
+
+
 def _service(settings: Settings) -> Check:
     from adapters.socket.client import Client
 
@@ -256,7 +261,7 @@ def _service(settings: Settings) -> Check:
     except SaysoError as error:
         return Check("service", Health.RED, error.message)
     if troubles := "; ".join(told["troubles"]):
-        return Check("service", Health.RED, f"answers on {path}, but: {troubles}")
+        return Check("service", Health.RED, f"answers on {path}, but: {_flat(troubles)}")
     return Check("service", Health.GREEN, f"answers on {path}; you are {told['principal']}")
 
 

@@ -107,7 +107,10 @@ def _confirms(confirm: str | None, target: str) -> bool:
 def _left(call: dict[str, Any]) -> str:
     """How long people have, as `4:59 left`."""
     left = datetime.fromisoformat(call["expires_at"]) - datetime.now(UTC)
-    return say("pending.left", left=str(timedelta(seconds=max(0, int(left.total_seconds())))).removeprefix("0:"))
+    return say(
+        "pending.left",
+        left=str(timedelta(seconds=max(0, int(left.total_seconds())))).removeprefix("0:").removeprefix("0"),
+    )
 
 
 def _noted(call: dict[str, Any]) -> str:

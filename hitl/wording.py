@@ -190,7 +190,7 @@ ENGLISH: Mapping[str, str] = {
     "unfit.surfaces": "every surface refused its card",
     # what an agent is told
     "agent.succeeded": "{short} was {how} and ran.",
-    "agent.denied": "{short} is denied by the policy: {why} It was not run.",
+    "agent.denied": "{short} is denied by the policy: {why}. It was not run.",
     "agent.rejected": "{short} was rejected. It was not run.",
     "agent.rejected.reason": "{short} was rejected, reason: {reason}. It was not run.",
     "agent.expired": "{short} expired: nobody answered in time, so it was not run. Silence is no answer by a person.",

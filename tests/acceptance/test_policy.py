@@ -62,7 +62,7 @@ def test_the_documents_verdicts_are_the_services(make: Callable[..., Installatio
     (denied,) = service.say("write a.txt hi")
     shown = "\n".join(service.say("run ls | xargs rm", "no"))
 
-    assert "Nothing is written here." in denied
+    assert "Nothing is written here. It was not run." in denied
     assert "programs: ls, xargs, rm" in shown or "programs: ls, rm" in shown
 
 

@@ -7,6 +7,7 @@ import fcntl
 import os
 import pty
 import select
+import signal
 import struct
 import subprocess
 import termios
@@ -237,3 +238,13 @@ def test_no_color_means_none(window: Callable[..., Window]) -> None:
 
     assert b"\x1b[33m" not in plain
     assert b"\x1b[2m" not in plain
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_it_as_the_end_of_input_does(window: Callable[..., Window], number: signal.Signals) -> None:
+    """What waits is withdrawn, and the status is 0: what was made for it is taken away again."""
+    shown = with_a_card(window())
+    shown.process.send_signal(number)
+
+    assert 0 == shown.ends()
+    shown.shows("withdrawn")

@@ -47,9 +47,10 @@ class Check:
     text: str
 
 
-def run_checks(settings: Settings) -> list[Check]:
-    """All checks, in the order in which a call would stumble over them."""
+def run_checks(settings: Settings, source: Path | None) -> list[Check]:
+    """All checks, in the order in which a call would stumble over them; `source` is the file of the settings."""
     return [
+        _source(source),
         *_people(settings),
         _folder(settings.folder("state")),
         _database(settings.folder("state") / "sayso.db"),
@@ -60,6 +61,27 @@ def run_checks(settings: Settings) -> list[Check]:
         *_platform(settings, "slack"),
         *_answers(settings),
     ]
+
+
+def _source(path: Path | None) -> Check:
+    if path is not None:
+        return Check("settings", Health.GREEN, str(path.absolute()))
+    text = "no sayso.toml here, in ~/.config/sayso or in /etc/sayso: only the environment counts"
+    return Check("settings", Health.YELLOW, f"{text}. Write one with `sayso init`, or name it with --config")
+
+
+def _reach(settings: Settings, people: Directory) -> Iterator[Check]:
+    """Whether listed users of this machine can get to the socket, past every folder above it."""
+    listed = {*people.approvers, *people.requesters, *people.operators}
+    identities = {identity for name in listed for identity in people.identities(name)}
+    others = sorted(i for i in identities if i.startswith("local:") and i != f"local:{os.getuid()}")
+    folder = settings.folder("runtime")
+    closed = [path for path in folder.parents if path.is_dir() and not path.stat().st_mode & stat.S_IXOTH]
+    if others and closed:
+        text = f"{', '.join(others)} can't reach {folder}, for {closed[0]} is closed to others"
+        yield Check(
+            "socket", Health.RED, f"{text}. Set runtime to a folder that all may pass through, as in /run or /tmp"
+        )
 
 
 def _people(settings: Settings) -> Iterator[Check]:
@@ -75,6 +97,7 @@ def _people(settings: Settings) -> Iterator[Check]:
     yield _listed("approvers", people.approvers, "nobody can approve, so every question ends undeliverable")
     yield from _unknown(settings, people)
     yield from _astray(settings, people)
+    yield from _reach(settings, people)
     yield from _separation(people)
     if people.self_approval_socket:
         text = f"a requester's own yes counts over the socket up to {people.self_approval_socket.value}"
@@ -92,13 +115,18 @@ def _listed(name: str, principals: tuple[str, ...], otherwise: str) -> Check:
 
 
 def _unknown(settings: Settings, people: Directory) -> Iterator[Check]:
-    """Approvers whom nothing that is set up here could ever know: names without identities, other platforms' people."""
-    listed = {*people.approvers, *(name for c in people.conversations.values() for name in c.approvers or ())}
-    unknown = [name for name in sorted(listed) if not any(_known(settings, i) for i in people.identities(name))]
-    if unknown:
-        text = f"{', '.join(unknown)}: nobody can be that here. List local:UID, telegram:ID or slack:TEAM/USER of a"
-        text += " platform that is set up, or map the name in [principals]"
-        yield Check("unknown approvers", Health.RED if listed == set(unknown) else Health.YELLOW, text)
+    """People whom nothing that is set up here could ever know: names without identities, other platforms' people."""
+    places = people.conversations.values()
+    lists = {
+        "requesters": {*people.requesters, *(name for place in places for name in place.requesters or ())},
+        "approvers": {*people.approvers, *(name for place in places for name in place.approvers or ())},
+    }
+    for role, listed in lists.items():
+        unknown = [name for name in sorted(listed) if not any(_known(settings, i) for i in people.identities(name))]
+        if unknown:
+            text = f"{', '.join(unknown)}: nobody can be that here. List local:UID, telegram:ID or slack:TEAM/USER of a"
+            text += " platform that is set up, or map the name in [principals]"
+            yield Check(f"unknown {role}", Health.RED if listed == set(unknown) else Health.YELLOW, text)
 
 
 def _astray(settings: Settings, people: Directory) -> Iterator[Check]:
@@ -189,7 +217,7 @@ def _policy(settings: Settings) -> Iterator[Check]:
     try:
         yield _document(settings)
     except SettingsError as error:
-        yield Check("policy", Health.RED, str(error))
+        yield Check("policy", Health.RED, _flat(str(error)))
     where = f"stage {settings.stage}, " if settings.stage else ""
     if settings.mode is Mode.ENFORCE:
         yield Check("mode", Health.GREEN, f"{where}mode enforce")
@@ -216,6 +244,11 @@ def _document(settings: Settings) -> Check:
     return Check("policy", Health.GREEN, found)
 
 
+def _flat(text: str) -> str:
+    """A policy's problems, which come on lines of their own, within one."""
+    return text.replace(":\n", ": ").replace("\n", "; ")
+
+
 def _service(settings: Settings) -> Check:
     from adapters.socket.client import Client
 
@@ -228,7 +261,7 @@ def _service(settings: Settings) -> Check:
     except SaysoError as error:
         return Check("service", Health.RED, error.message)
     if troubles := "; ".join(told["troubles"]):
-        return Check("service", Health.RED, f"answers on {path}, but: {troubles}")
+        return Check("service", Health.RED, f"answers on {path}, but: {_flat(troubles)}")
     return Check("service", Health.GREEN, f"answers on {path}; you are {told['principal']}")
 
 

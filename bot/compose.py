@@ -108,7 +108,8 @@ def workspace_tools(workspace: Path, allow: Collection[str]) -> Registry:
         workspace.mkdir(parents=True, exist_ok=True)
         folder = Folder(workspace)
     except (OSError, ValueError) as error:
-        raise Unavailable(f"The workspace {workspace} can't be used: {error}. Name another one.") from error
+        why = error.strerror if isinstance(error, OSError) else error
+        raise Unavailable(f"The workspace {workspace} can't be used: {why}. Name another one.") from error
     registry = Registry([f"{TOOLS}.{tool}" for tool in allow])
     register_workspace(registry, folder, tools=TOOLS)
     register_shell(registry, Shell(folder.root), tools=TOOLS)

@@ -80,7 +80,7 @@ class Demo:
         await console.withdraw_all()
 
     async def _talk(self, running: Running) -> None:
-        from bot.talk import Talk
+        from bot.talk import Talk, tell
 
-        print(say("offline.welcome", help=say("offline.help")))  # noqa: T201 - the demo's output
+        tell(say("offline.welcome", help=say("offline.help")))
         await Talk(running.service, identity=self._identity, conversation=CONVERSATION).run()

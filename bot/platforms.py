@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
+import shutil
 from typing import TYPE_CHECKING
 
 from bot.settings import SettingsError
@@ -17,7 +18,8 @@ from hitl.errors import Unavailable
 
 if TYPE_CHECKING:
     import contextlib
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
     from types import ModuleType
 
     from adapters.database.store import SqliteStore
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from hitl.tokens import Keyring
 
 _log = logging.getLogger(__name__)
+#: Below, no call with large arguments could be recorded any more.
+_LEAST_FREE_BYTES = 1024 * 1024
 
 
 class Platforms:
@@ -82,7 +86,7 @@ class Platforms:
 
     async def troubles(self) -> Sequence[str]:
         """What is in the way of gating a call, for `/readyz` and `doctor`."""
-        found = list(self._others())
+        found = [*self._others(), *_shortage(self._settings.folder("state"))]
         found += [trouble for platform in self._platforms for trouble in platform.troubles()]
         try:
             if self._service is not None:
@@ -103,11 +107,10 @@ class Platforms:
 
         routes = [route for platform in self._platforms for route in platform.routes(body_of)]
         server = Server(app(self.troubles, routes), host=self._settings.http.host, port=port)
-        serving = asyncio.create_task(server.serve())
+        serving = asyncio.create_task(server.serve([server.bind()]))
         while not server.started:
             if serving.done():
-                where = f"{self._settings.http.host}:{port}"
-                raise Unavailable(f"Nothing can listen on {where}: is the port taken? Set http.port to another one.")
+                await serving
             await asyncio.sleep(0.01)
 
         async def stop() -> None:
@@ -116,6 +119,17 @@ class Platforms:
 
         parts.push_async_callback(stop)
         _log.info("http.ready", {"host": self._settings.http.host, "port": server.port})
+
+
+def _shortage(state: Path) -> Iterator[str]:
+    """What keeps the next call from being recorded: reads alone go on where a disk is full."""
+    try:
+        free = shutil.disk_usage(state).free
+    except OSError as error:
+        yield f"store: {state} is out of reach: {error.strerror}"
+        return
+    if free < _LEAST_FREE_BYTES:
+        yield f"store: the disk of {state} is full. Free some space"
 
 
 def _module(platform: str) -> ModuleType:

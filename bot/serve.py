@@ -17,27 +17,31 @@ from bot.policies import Policies
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from bot.settings import Settings
 
 _log = logging.getLogger(__name__)
 
 
-async def serve(settings: Settings) -> None:
-    """Run until SIGTERM or SIGINT. Raises hitl.errors.Unavailable or SettingsError where it can't start."""
+async def serve(settings: Settings, source: Path | None) -> None:
+    """Run until SIGTERM or SIGINT; `source` is the file of the settings, for the log.
+
+    Raises hitl.errors.Unavailable or SettingsError where it can't start.
+    """
     logs.configure()
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
     async with contextlib.AsyncExitStack() as parts:
-        await _start(settings, parts)
+        await _start(settings, source, parts)
         await stopping.wait()
         _log.info("service.stopping")
     _log.info("service.stopped")
 
 
-async def _start(settings: Settings, parts: contextlib.AsyncExitStack) -> None:
+async def _start(settings: Settings, source: Path | None, parts: contextlib.AsyncExitStack) -> None:
     """Everything, in the order in which it depends on one another; `parts` stops it the other way round."""
     library = policy_library(settings.policy_folders(), resolve_hosts=settings.resolve_hosts)
     policies = Policies(library, settings.policy_name())
@@ -68,7 +72,8 @@ async def _start(settings: Settings, parts: contextlib.AsyncExitStack) -> None:
     await platforms.start(parts)
     await socket.start()
     terms = {"stage": settings.stage, "mode": settings.mode.value, "policy": policies.name}
-    _log.info("service.ready", {"socket": str(socket.path), "state": str(settings.folder("state")), **terms})
+    places = {"settings": str(source or ""), "socket": str(socket.path), "state": str(settings.folder("state"))}
+    _log.info("service.ready", {**places, **terms})
 
 
 def _reload_on_hangup(policies: Policies, parts: contextlib.AsyncExitStack) -> None:

@@ -6,9 +6,10 @@ Unknown keys are errors.
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
@@ -19,7 +20,11 @@ from hitl.model import Mode, Risk
 from hitl.people import Conversation, Directory
 from hitl.terms import Terms
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
 CONFIG_NAME = "sayso.toml"
+_PREFIX = "SAYSO_"
 
 
 def _lower(value: object) -> object:
@@ -35,15 +40,18 @@ class _Part(BaseModel):
 
 
 SelfApproval = Literal["off", "low", "medium", "high"]
+#: A principal, an identity or a place; an empty one would be nobody, and look like somebody.
+Name = Annotated[str, Field(min_length=1)]
+Tool = Literal["list_files", "read_file", "write_file", "delete_file", "delete_files", "bash"]
 
 
 class ConversationSettings(_Part):
     """What differs in one conversation; what is absent is as in the installation."""
 
-    approvers: list[str] | None = None
-    requesters: list[str] | None = None
+    approvers: list[Name] | None = None
+    requesters: list[Name] | None = None
     self_approval: SelfApproval = "off"
-    routes: list[str] | None = None
+    routes: list[Name] | None = None
 
 
 class LimitSettings(_Part):
@@ -60,7 +68,7 @@ class LimitSettings(_Part):
 class ToolSettings(_Part):
     """Which workspace tools may run; an empty list runs nothing."""
 
-    allow: list[str] = ["list_files", "read_file", "write_file", "delete_file", "delete_files", "bash"]
+    allow: list[Tool] = list(get_args(Tool))
 
 
 class StageSettings(_Part):
@@ -128,18 +136,18 @@ class SlackSettings(_Part):
 class Settings(BaseSettings):
     """One installation. Folders may begin with `~`."""
 
-    model_config = SettingsConfigDict(extra="forbid", env_prefix="SAYSO_", env_nested_delimiter="__", frozen=True)
+    model_config = SettingsConfigDict(extra="forbid", env_prefix=_PREFIX, env_nested_delimiter="__", frozen=True)
 
     state: Path = Path("~/.local/state/sayso")
     runtime: Path | None = None
     workspace: Path = Path("~/sayso-workspace")
-    approvers: list[str] = []
-    requesters: list[str] = []
-    operators: list[str] = []
-    principals: dict[str, list[str]] = {}
+    approvers: list[Name] = []
+    requesters: list[Name] = []
+    operators: list[Name] = []
+    principals: dict[Name, list[Name]] = {}
     conversations: dict[str, ConversationSettings] = {}
     self_approval_socket: SelfApproval = "off"
-    routes: list[str] = []
+    routes: list[Name] = []
     policy: str = "default"
     policies: list[Path] = []
     stage: str = ""
@@ -238,9 +246,11 @@ def load(path: Path | None) -> Settings:
     try:
         values = tomllib.loads(path.read_text("utf-8")) if path else {}
         _refuse_secrets(path, values)
+        _refuse_unknown(os.environ)
         return Settings(**values)
     except OSError as error:
-        msg = f"{path} can't be read: {error.strerror}. Write one with `sayso init`."
+        advice = " Write one with `sayso init`." if isinstance(error, FileNotFoundError) else ""
+        msg = f"{path} can't be read: {error.strerror}.{advice}"
         raise SettingsError(msg) from error
     except tomllib.TOMLDecodeError as error:
         msg = f"{path} isn't TOML: {error}."
@@ -251,7 +261,8 @@ def load(path: Path | None) -> Settings:
     except ValidationError as error:
         raise SettingsError(_explain(path, error)) from error
     except UnreadableError as error:
-        msg = f"The environment can't be used: {error}. Lists and tables are written as JSON there."
+        variable = _variable(re.findall(r'field "(\w+)"', str(error)))
+        msg = f"The environment can't be used: {variable} isn't JSON, as lists and tables are there: [\"local:1000\"]."
         raise SettingsError(msg) from error
 
 
@@ -279,12 +290,34 @@ def _refuse_secrets(path: Path | None, values: dict[str, Any]) -> None:
                 raise SettingsError(f"{path} holds {part}.{name}. Set {variable}, or name a file in {name}_file.")
 
 
+#: Variables that are no settings: how to find them, what a command of `sayso ask` is told, and our own drills.
+_BESIDE = frozenset(f"{_PREFIX}{name}" for name in ("CONFIG", "SOCKET", "REF", "CRASH_AT", "CORPORA", "PYTHON"))
+
+
+def _refuse_unknown(environment: Mapping[str, str]) -> None:
+    """A variable that is misspelled would be a setting that is not in force."""
+    known = {_variable([name]) for name in Settings.model_fields} | _BESIDE
+    names = sorted(name for name in environment if name.upper().startswith(_PREFIX))
+    if unknown := [name for name in names if name.upper().partition("__")[0] not in known]:
+        raise SettingsError(f"The environment can't be used: {', '.join(unknown)}: no such setting.")
+
+
+def _variable(levels: Iterable[object]) -> str:
+    """The variable of a setting, by the keys that lead to it."""
+    return _PREFIX + "__".join(map(str, levels)).upper()
+
+
 def _explain(path: Path | None, error: ValidationError) -> str:
-    problems = "; ".join(
-        f"{'.'.join(map(str, problem['loc']))}: {_PLAIN.get(problem['type'], problem['msg'])}"
-        for problem in error.errors(include_input=False, include_url=False)
-    )
-    return f"{path or 'The environment'} can't be used: {problems}."
+    problems = error.errors(include_input=False, include_url=False)
+    told = [f"{_place(problem['loc'])}: {_PLAIN.get(problem['type'], problem['msg'])}" for problem in problems]
+    ours = all(line.startswith(_PREFIX) for line in told)
+    return f"{'The environment' if ours or path is None else path} can't be used: {'; '.join(told)}."
+
+
+def _place(levels: Sequence[object]) -> str:
+    """A setting by the variable that holds it, else by its key in the file."""
+    named = (_variable(levels[:depth]) for depth in range(len(levels), 0, -1))
+    return next((name for name in named if name in os.environ), ".".join(map(str, levels)))
 
 
 _PLAIN: dict[str, Any] = {"extra_forbidden": "no such setting"}

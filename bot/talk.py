@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
+import signal
 import sys
 import termios
 from typing import TYPE_CHECKING
@@ -34,18 +36,19 @@ class Talk:
         self._conversation = conversation
         self._waiting: dict[str, Call] = {}
         self._begun_at: datetime | None = None
+        self._left = False
         colour = not os.environ.get("NO_COLOR")
         self._console = Console(
             service,
             identity=identity,
             conversation=conversation,
-            show=_print,
+            show=tell,
             width=_columns,
             colour=colour,
         )
         self._session: PromptSession[str] = PromptSession(
             "> ",
-            bottom_toolbar=lambda: countdown(list(self._waiting.values()), self._clock.now()),
+            bottom_toolbar=lambda: countdown(list(self._waiting.values()), self._clock.now(), _columns()),
             refresh_interval=_REFRESH_S,
         )
         self._session.default_buffer.on_text_changed += lambda buffer: self._typed(buffer.text)
@@ -64,12 +67,19 @@ class Talk:
             self._waiting.pop(call.ref, None)
 
     async def run(self) -> None:
-        """Until end of input."""
+        """Until end of input, or until a supervisor or a terminal that is closed ends it."""
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, self._leave)
         with patch_stdout(raw=True):
-            while (line := await _ask(self._session)) is not None:
+            while not self._left and (line := await _ask(self._session)) is not None:
                 begun_at, self._begun_at = self._begun_at, None
                 await self._console.hear(line, begun_at=begun_at)
         await self._console.withdraw_all()
+
+    def _leave(self) -> None:
+        self._left = True
+        if self._session.app.is_running:
+            self._session.app.exit(exception=EOFError)
 
     def _typed(self, text: str) -> None:
         if not text:
@@ -89,5 +99,6 @@ def _columns() -> int:
     return shutil.get_terminal_size().columns
 
 
-def _print(text: str) -> None:
+def tell(text: str) -> None:
+    """Show text above the line that is being typed, broken between words where the screen is narrower."""
     print_formatted_text(ANSI(text if text.startswith("\x1b") else wrapped(text, _columns())))

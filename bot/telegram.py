@@ -83,7 +83,8 @@ class Telegram(Connector):
         try:
             await self.bot.initialize()
         except TelegramError as error:
-            raise PlatformError(type(error).__name__, passing=True) from error
+            why = f"no connection to {self.settings.api} ({type(error).__name__})"
+            raise PlatformError(why, passing=True) from error
         await self._refresh_open_cards()
         self._me = Me(self.bot.id, self.bot.username)
         return self._me.username

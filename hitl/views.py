@@ -33,6 +33,7 @@ def view(call: Call) -> dict[str, Any]:
         "rule": call.verdict.rule,
         "requester": call.requester,
         "agent": call.agent,
+        "note": mask(call.note),
         "origin": call.origin,
         "runs": call.runs.value,
         "execution_s": call.verdict.execution_s,

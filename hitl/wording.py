@@ -61,6 +61,7 @@ ENGLISH: Mapping[str, str] = {
     "terminal.left": " ⏳ {left} left for {short}   {keys} ",
     "terminal.left.more": " ⏳ {left} left for {short}  and {count} more   {keys} ",
     "terminal.keys": "a ⏎ approve   d ⏎ deny   v ⏎ view   or in words: yes, no because REASON",
+    "terminal.keys.short": "a ⏎ approve   d ⏎ deny   v ⏎ view",
     # buttons and signs on chat platforms
     "button.approve": "✅ Approve",
     "button.reject": "❌ Reject",
@@ -216,8 +217,9 @@ ENGLISH: Mapping[str, str] = {
         "You talk to a small offline agent. {help}\n"
         'Try "delete notes.txt", then answer the card. Ctrl-D ends.\n'
     ),
+    "chat.welcome": "{help}\nCtrl-D ends; what waits goes on waiting.",
     # when the service can't be spoken with
-    "reach.none": "No service answers on {path} ({error}). Start it with `sayso run`; nothing was done.",
+    "reach.none": "No service answers on {path} ({error}). Start it with `sayso run`, or name another with --socket; nothing was done.",
     "reach.broken": "The service on {path} broke off. What it had recorded is kept; ask again with the same key.",
     "reach.failed": "The service failed on that request; its log says why. Nothing was approved.",
     # arguments that can't be used; `at` is a JSON pointer
@@ -267,7 +269,7 @@ ENGLISH: Mapping[str, str] = {
     "does.write.lines": "Changes {path}: {added} added, {removed} removed.",
     "does.write.whole": "Replaces {path}: {old} by {new}.",
     "does.delete": "Deletes {path} ({size}). It can't be undone.",
-    "does.delete.many": "Deletes {files} that match {pattern}. It can't be undone.",
+    "does.delete.many": "Deletes {files}, matched by {pattern}. It can't be undone.",
     # what they did
     "did.write": "Wrote {size} to {path}.",
     "did.delete": "Deleted {path}.",
@@ -310,11 +312,13 @@ ENGLISH: Mapping[str, str] = {
     "shell.ended": "It was ended from outside.",
     "shell.signal": "It was ended by signal {number}.",
     "shell.status": "It ended with status {status}.",
+    "command.waits": "{short} waits for an answer until {until} UTC; Ctrl-C takes it back",
     "command.not_started": "{program} can't be run in {folder}: {error}",
     "command.status": "exit status {status}",
     # the command line's lists
     "pending.none": "Nothing waits.",
     "pending.line": "{short}  {risk} {tool}  {outcome}  (asked by {requester})",
+    "pending.left": "{left} left",
     "pending.withdrawn": "{short} withdrawn.",
 }
 

@@ -38,8 +38,8 @@ class StateFolder:
             return cls(path, _locked(path / _LOCK))
         except OSError as error:
             raise Unavailable(
-                f"The state folder {path} can't be used: {error.strerror}. Name another with --state, or make"
-                " this one writable for the user that runs sayso."
+                f"The state folder {path} can't be used: {error.strerror}. Make it writable for the user that"
+                " runs sayso, or name another folder: `state` in sayso.toml, --state for the demo."
             ) from error
 
     @property
@@ -96,8 +96,8 @@ def _locked(path: Path) -> int:
         os.close(lock)
         owner = path.read_text().strip() or "unknown"
         raise Unavailable(
-            f"Another sayso service (pid {owner}) uses {path.parent}. Stop it first, or name another folder"
-            " with --state."
+            f"Another sayso service (pid {owner}) uses {path.parent}. Stop it first, or name another folder:"
+            " `state` in sayso.toml, --state for the demo."
         ) from error
     os.truncate(lock, 0)
     os.write(lock, f"{os.getpid()}\n".encode())

@@ -15,6 +15,7 @@ with two decisions.
 from __future__ import annotations
 
 import asyncio
+import logging
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hitl.ports import Clock
+
+_log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -261,6 +264,8 @@ class Writer:
 
     def _settle(self, group: Sequence[_Unit], failure: Exception | None) -> None:
         self._away = False
+        if failure is not None:
+            _log.error("store.failed", {"error": str(failure), "units": len(group)})
         for unit in group:
             self._answer(unit, unit.error or failure)
         if self._queue:

@@ -7,12 +7,15 @@ No URL here changes anything on GET.
 from __future__ import annotations
 
 import contextlib
+import socket
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
+
+from hitl.errors import Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -64,6 +67,17 @@ class Server(uvicorn.Server):
                 timeout_graceful_shutdown=_STOP_WITHIN_S,
             )
         )
+
+    def bind(self) -> socket.socket:
+        """The socket to serve on: uvicorn would end the process where it can't have it. Raises Unavailable."""
+        host, port = self.config.host, self.config.port
+        try:
+            return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+        except OSError as error:
+            why = str(error.strerror).partition(" (while")[0]
+            raise Unavailable(
+                f"Nothing can listen on {host} port {port} ({why}). Set http.port, or http.host, to another."
+            ) from error
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

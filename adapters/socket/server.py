@@ -61,11 +61,16 @@ class SocketServer:
 
     async def start(self) -> None:
         """Listen. Raises Unavailable where the folder isn't ours or somebody listens there already."""
-        _prepare_folder(self.path.parent)
-        _refuse_second(self.path)
-        self.path.unlink(missing_ok=True)
-        self._server = await asyncio.start_unix_server(self._greet, path=self.path, limit=LONGEST_LINE)
-        self.path.chmod(0o666)
+        try:
+            _prepare_folder(self.path.parent)
+            _refuse_second(self.path)
+            self.path.unlink(missing_ok=True)
+            self._server = await asyncio.start_unix_server(self._greet, path=self.path, limit=LONGEST_LINE)
+            self.path.chmod(0o666)
+        except OSError as error:
+            raise Unavailable(
+                f"The socket {self.path} can't be made: {error.strerror or error}. Set `runtime` to another folder."
+            ) from error
 
     async def stop(self) -> None:
         """Stop listening; open connections are closed."""

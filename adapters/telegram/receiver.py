@@ -85,7 +85,7 @@ class Poller:
             except RetryAfter as error:
                 await self._pause("Telegram asks for a pause", seconds_of(error))
             except TelegramError as error:
-                await self._pause(type(error).__name__)
+                await self._pause(f"no answer from Telegram ({type(error).__name__})")
             except Unavailable as error:
                 await self._pause(error.message)
             except (LookupError, TypeError, ValueError) as error:

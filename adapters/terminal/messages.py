@@ -46,9 +46,8 @@ def box(call: Call, *, width: int, colour: bool) -> str:
 def plain(call: Call) -> str:
     """The card as plain lines, for pipes and screen readers."""
     shown = card(call)
-    return "\n".join(
-        [f"{shown.title} [{shown.short}]", *("  " + line.text for line in _parts(shown)), f"  {shown.ends}"]
-    )
+    body = (line.text and f"  {line.text}" for line in _parts(shown))
+    return "\n".join([f"{shown.title} [{shown.short}]", *body, f"  {shown.ends}"])
 
 
 def wrapped(text: str, width: int) -> str:
@@ -63,16 +62,28 @@ def ended(call: Call, *, colour: bool) -> str:
     return f"\x1b[2m{text}\x1b[0m" if colour else text
 
 
-def countdown(calls: list[Call], now: datetime) -> str:
-    """What the bottom line says while calls wait: how long is left, of the one that ends first."""
+def countdown(calls: list[Call], now: datetime, width: int) -> str:
+    """What the bottom line says while calls wait: how long is left, of the one that ends first, and the keys.
+
+    No window is so narrow that it names the key to approve and cuts off the one to deny.
+    """
     if not calls:
         return ""
     first = min(calls, key=lambda call: call.deadline)
     seconds = max(0, int((first.deadline - now).total_seconds()))
-    left, keys = f"{seconds // 60}:{seconds % 60:02d}", say("terminal.keys")
-    if len(calls) == 1:
-        return say("terminal.left", left=left, short=first.short, keys=keys)
-    return say("terminal.left.more", left=left, short=first.short, count=len(calls) - 1, keys=keys)
+    told = [_left(first, f"{seconds // 60}:{seconds % 60:02d}", len(calls) - 1, keys) for keys in _keys()]
+    return next((text for text in told if wcswidth(text) <= width), told[-1])
+
+
+def _left(first: Call, left: str, more: int, keys: str) -> str:
+    if more:
+        return say("terminal.left.more", left=left, short=first.short, count=more, keys=keys)
+    return say("terminal.left", left=left, short=first.short, keys=keys)
+
+
+def _keys() -> tuple[str, ...]:
+    """Ways to name the keys, the longest first; the card says how to answer, too."""
+    return say("terminal.keys"), say("terminal.keys.short"), ""
 
 
 class _Line:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -39,7 +40,7 @@ def pending(config: Config = None, socket: SocketFile = None, json: AsJson = Fal
     elif not calls:
         typer.echo(say("pending.none"))
     for call in [] if json else calls:
-        typer.echo(_line(call))
+        typer.echo(_line(call, _left(call)) + _noted(call))
 
 
 def show(target: Target, config: Config = None, socket: SocketFile = None, json: AsJson = False) -> None:
@@ -52,14 +53,14 @@ def show(target: Target, config: Config = None, socket: SocketFile = None, json:
     if json:
         print_json(call)
         return
-    typer.echo(_line(call) + "\n" + call["details"])
+    typer.echo(_line(call, call["outcome"]) + "\n" + call["details"])
     for row in call["record"]:
-        typer.echo(f"  {row['at'][:19].replace('T', ' ')}  {row['event']:<12} {row['actor']}")
+        typer.echo(f"  {row['at'][:19].replace('T', ' ')} UTC  {row['event']:<12} {row['actor']}")
 
 
 def decide(
     target: Target,
-    verdict: Annotated[Verdict, typer.Argument(help="approve or reject.")],
+    verdict: Annotated[Verdict, typer.Argument(metavar="VERDICT", help="Your answer.")],
     reason: Annotated[str | None, typer.Option("--reason", help="Why; kept on record and told to the agent.")] = None,
     confirm: Annotated[
         str | None, typer.Option("--confirm", metavar="REF", help="Second yes to a critical call.")
@@ -103,7 +104,23 @@ def _confirms(confirm: str | None, target: str) -> bool:
     return True
 
 
-def _line(call: dict[str, Any]) -> str:
+def _left(call: dict[str, Any]) -> str:
+    """How long people have, as `4:59 left`."""
+    left = datetime.fromisoformat(call["expires_at"]) - datetime.now(UTC)
+    return say(
+        "pending.left",
+        left=str(timedelta(seconds=max(0, int(left.total_seconds())))).removeprefix("0:").removeprefix("0"),
+    )
+
+
+def _noted(call: dict[str, Any]) -> str:
+    """The asker's note, for the end of a line."""
+    from hitl.text import one_line
+
+    return f"  {one_line(call['note'], 60)}" if call["note"] else ""
+
+
+def _line(call: dict[str, Any], stands: str) -> str:
     from hitl.text import one_line
 
     return say(
@@ -111,6 +128,6 @@ def _line(call: dict[str, Any]) -> str:
         short=call["short"],
         risk=f"{call['risk']:<8}",
         tool=one_line(call["tool"], 60),
-        outcome=call["outcome"],
+        outcome=stands,
         requester=call["requester"],
     )

@@ -8,6 +8,7 @@ import os
 import secrets
 import signal
 import subprocess
+import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -66,8 +67,8 @@ def register(app: typer.Typer) -> None:
 
 
 def ask(
-    tool: Annotated[str, typer.Argument(help="What it is called on the card.")],
-    command: Annotated[list[str] | None, typer.Argument(metavar="[-- CMD ...]", help="Run this if approved.")] = None,
+    tool: Annotated[str, typer.Argument(metavar="TOOL", help="What it is called on the card.")],
+    command: Annotated[list[str] | None, typer.Argument(metavar="CMD", help="Behind --: run this if approved.")] = None,
     tools: Annotated[str, typer.Option("--tools", help="The group that the tool belongs to.")] = "shell",
     args: Annotated[str, typer.Option("--args", help="Arguments as a JSON object, shown on the card.")] = "{}",
     timeout: Annotated[str | None, typer.Option("--timeout", help="How long to wait: 90s, 5m, 2h.")] = None,
@@ -126,6 +127,7 @@ class _Asking:
             if not wait:
                 print_json(self.call) if as_json else typer.echo(self.call["short"])
                 return NOT_WAITED
+            self._tell_person()
             self._wait()
         finally:
             _restore(before)
@@ -139,6 +141,12 @@ class _Asking:
     def keep(self, error: SaysoError) -> None:
         """Write the outcome file for an ask that failed."""
         self._write({"status": "failed", "error": {"code": error.code, "message": error.message}, "call": self.call})
+
+    def _tell_person(self) -> None:
+        """At a terminal, what an approver needs to know; a script's log stays as it was."""
+        if sys.stderr.isatty() and self._call["status"] == "pending":
+            told = say("command.waits", short=self._call["short"], until=self._call["expires_at"][11:19])
+            typer.echo(f"sayso: {told}", err=True)
 
     def _wait(self) -> None:
         """Until people have decided; a signal that ends us withdraws the call first."""

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 Config = Annotated[
     Path | None,
-    typer.Option("--config", help="The settings file; else SAYSO_CONFIG, ./sayso.toml, ~/.config/sayso."),
+    typer.Option(
+        "--config", help="The settings file; else SAYSO_CONFIG, or sayso.toml here, in ~/.config/sayso, in /etc/sayso."
+    ),
 ]
 SocketFile = Annotated[Path | None, typer.Option("--socket", help="The service's socket; else from the settings.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]

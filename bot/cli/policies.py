@@ -90,7 +90,7 @@ def explain(
     config: Config = None,
     json: AsJson = False,
 ) -> None:
-    """Why a call gets its verdict: every rule up to the one that decides, and whether it held. Nothing is run.
+    """Why a call gets its verdict. Every rule up to the one that decides, and whether it held; nothing is run.
 
     Example: sayso policy explain policy.yaml --tool read_file --args '{"path": "../notes.txt"}' --cwd /srv/app
     """
@@ -146,7 +146,7 @@ def evaluate(
     preset: FromPreset = None,
     config: Config = None,
 ) -> None:
-    """Judge one call, or a batch of them, from stdin: {"tools", "tool", "args", "cwd"}, and "policy" for its own.
+    """Judge one call from stdin, or a batch. A call is {"tools", "tool", "args", "cwd"}, with "policy" for its own.
 
     Example: echo '{"tool": "bash", "args": {"command": "ls"}}' | sayso policy eval policy.yaml
     """
@@ -183,7 +183,7 @@ def import_(
     file: Annotated[Path, typer.Argument(help="The document.")],
     json: AsJson = False,
 ) -> None:
-    """Another system's document as one of ours, and each place where the verdicts differ on purpose.
+    """Another system's document as one of ours. Each place where verdicts differ on purpose is told.
 
     Example: sayso policy import seed3 envelope.json > policy.yaml
     """

@@ -51,7 +51,7 @@ def parse(
 def evaluate(
     file: Annotated[Path, typer.Argument(help='Labelled replies: {"text", "label", "also_ok"?, "reason"?} a line.')],
 ) -> None:
-    """How well replies are understood: the figures for a labelled file, as one JSON object.
+    """How well a labelled file of replies is understood. The figures are one JSON object.
 
     Example: sayso replies eval corpus.jsonl
     """

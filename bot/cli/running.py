@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from bot.cli.common import Config, SocketFile, connect, fail, settings
+from hitl.wording import say
 
 
 def register(app: typer.Typer) -> None:
@@ -28,7 +29,7 @@ def demo(
         Path | None, typer.Option("--state", help="Keep the record here, not in a temporary folder.")
     ] = None,
 ) -> None:
-    """The whole loop in this terminal: an offline agent, cards, your answers.
+    """The whole loop in this terminal: agent, cards, your answers.
 
     Example: sayso demo
     """
@@ -46,22 +47,24 @@ def run(config: Config = None) -> None:
     import uvloop
 
     from bot.serve import serve
-    from bot.settings import SettingsError
+    from bot.settings import SettingsError, find_config
 
     _plan_fault()
     try:
-        uvloop.run(serve(settings(config)))
+        uvloop.run(serve(settings(config), find_config(config)))
     except SettingsError as error:
         fail(str(error), 2)
 
 
 def chat(config: Config = None, socket: SocketFile = None) -> None:
-    """Talk to the running service's agent from this terminal: one message a line.
+    """Talk to the running service's agent, one message a line.
 
     Example: echo "list" | sayso chat
     """
     with connect(config, socket) as client:
         client.call("attach")
+        if sys.stdin.isatty():
+            typer.echo(say("chat.welcome", help=say("offline.help")), err=True)
         for line in sys.stdin:
             for text in client.say(line):
                 typer.echo(text)

@@ -7,7 +7,7 @@ import os
 import secrets
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -38,6 +38,15 @@ class Platform(StrEnum):
     SLACK = "slack"
 
 
+class Limit(StrEnum):
+    """Up to which risk a requester's own yes counts."""
+
+    OFF = "off"
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
 class Receive(StrEnum):
     """How what happens on a platform comes in: Telegram's first two, Slack's others."""
 
@@ -56,13 +65,17 @@ def register(app: typer.Typer) -> None:
 def init(
     platform: Annotated[Platform | None, typer.Argument(help="A chat platform to add to the file.")] = None,
     file: Annotated[Path, typer.Option("--file", help="Where to write it.")] = Path("sayso.toml"),
-    requester: Annotated[list[str] | None, typer.Option("--requester", help="Who may ask; default: you.")] = None,
-    approver: Annotated[list[str] | None, typer.Option("--approver", help="Who may approve; default: you.")] = None,
+    requester: Annotated[
+        list[str] | None, typer.Option("--requester", metavar="PRINCIPAL", help="Who may ask; default: you.")
+    ] = None,
+    approver: Annotated[
+        list[str] | None, typer.Option("--approver", metavar="PRINCIPAL", help="Who may approve; default: you.")
+    ] = None,
     state: Annotated[str, typer.Option("--state", help="The state folder.")] = "~/.local/state/sayso",
     workspace: Annotated[str, typer.Option("--workspace", help="The folder that tools work in.")] = "~/sayso-workspace",
     self_approval: Annotated[
-        str, typer.Option("--self-approval", help="Up to which risk your own yes counts.")
-    ] = "off",
+        Limit, typer.Option("--self-approval", help="Up to which risk a requester's own yes counts over the socket.")
+    ] = Limit.OFF,
     token_file: Annotated[
         str, typer.Option("--token-file", help="Telegram: the file that holds the bot's token.")
     ] = "~/.config/sayso/telegram-token",
@@ -78,7 +91,9 @@ def init(
     """Write a first configuration, or add a chat platform to one.
 
     Example: sayso init --approver local:1001
+
     Example: sayso init telegram --token-file ~/.config/sayso/telegram-token
+
     Example: sayso init slack --secrets ~/.config/sayso
     """
     if platform is not None:
@@ -89,31 +104,33 @@ def init(
             _add_telegram(file, token_file, way, webhook_url)
         return
     me = f"local:{os.getuid()}"
+    requesters, approvers = requester or [me], approver or [me]
+    if not all([*requesters, *approvers]):
+        fail("An empty name is nobody; nothing was written.", 2)
     text = _TEMPLATE.format(
         state=_toml(state),
         workspace=_toml(workspace),
-        requesters=_quoted(requester or [me]),
-        approvers=_quoted(approver or [me]),
+        requesters=_quoted(requesters),
+        approvers=_quoted(approvers),
         operators=_quoted([me]),
-        self_approval=_toml(self_approval),
+        self_approval=_toml(self_approval.value),
     )
-    try:
-        with file.open("x", encoding="utf-8") as handle:
-            handle.write(text)
-    except FileExistsError:
-        fail(f"{file} is there already; it was left as it is. Name another with --file.", 2)
+    _write(file, text, "x")
     file.chmod(0o600)
     typer.echo(f"Wrote {file}. Next: sayso doctor --config {file}, then sayso run --config {file}.")
+    if set(requesters) == set(approvers) == {me} and self_approval is Limit.OFF:
+        typer.echo(f"Nobody but you ({me}) may approve, and your own yes doesn't count: add somebody to approvers.")
 
 
 def doctor(config: Config = None, json: AsJson = False) -> None:
-    """Check everything that a call depends on, one line each; non-zero until a call can be gated end to end.
+    """Check everything that a call depends on, one line each. Non-zero until a call can be gated end to end.
 
     Example: sayso doctor
     """
     from bot.checks import run_checks
+    from bot.settings import find_config
 
-    checks = run_checks(settings(config))
+    checks = run_checks(settings(config), find_config(config))
     if json:
         print_json([{"name": c.name, "state": c.state.value, "text": c.text} for c in checks])
     else:
@@ -136,8 +153,7 @@ def _add_telegram(file: Path, token_file: str, receive: Receive, webhook_url: st
         lines += [f"webhook_url = {_toml(webhook_url)}", f"webhook_secret_file = {_toml(secret_file)}"]
         lines += [] if "http" in before else ["", "[http]", "port = 8080"]
         _make_secret(Path(secret_file).expanduser())
-    with file.open("a", encoding="utf-8") as handle:
-        handle.write("\n".join(lines) + "\n")
+    _write(file, "\n".join(lines) + "\n", "a")
     typer.echo(
         f"Added [telegram] to {file}. Next: put the bot's token into {token_file} (chmod 600), run"
         " make deploy-telegram, start sayso run, and send the bot /whoami: it tells the id to list as an approver."
@@ -167,13 +183,23 @@ def _add_slack(file: Path, secrets_in: str, receive: Receive) -> None:
     lines.append(f"receive = {_toml(receive.value)}")
     if receive is Receive.HTTP and "http" not in before:
         lines += ["", "[http]", "port = 8080"]
-    with file.open("a", encoding="utf-8") as handle:
-        handle.write("\n".join(lines) + "\n")
+    _write(file, "\n".join(lines) + "\n", "a")
     typer.echo(
         f"Added [slack] to {file}. Next: make the app from deploy/slack-manifest.yaml, put its secrets into"
         f" {' and '.join(files.values())} (chmod 600), run make deploy-slack, start sayso run, and write"
         " /sayso whoami: it tells the id to list as an approver."
     )
+
+
+def _write(file: Path, text: str, how: Literal["x", "a"]) -> None:
+    """A new file, or the end of one; exit 2 where it can't be written."""
+    try:
+        with file.open(how, encoding="utf-8") as handle:
+            handle.write(text)
+    except FileExistsError:
+        fail(f"{file} is there already; it was left as it is. Name another with --file.", 2)
+    except OSError as error:
+        fail(f"{file} can't be written ({error.strerror}). Name another with --file.", 2)
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -34,10 +34,10 @@ def telegram(
         int, typer.Option("--port", min=0, max=65535, help="Where the Bot API answers; 0 takes a free port.")
     ] = 8081,
     token: Annotated[str, typer.Option("--token", help="The bot's token; one is made up without it.")] = "",
-    people: Annotated[list[str] | None, typer.Option("--person", help="Somebody who is there.")] = None,
+    people: Annotated[list[str] | None, typer.Option("--person", metavar="NAME", help="Somebody who is there.")] = None,
     group: Annotated[str, typer.Option("--group", help="A group of all of them and the bot.")] = "Ops",
 ) -> None:
-    """A Telegram of your own: says how to point the bot at it, then lets you act as people.
+    """A Telegram on this machine. It says how to point the bot at it, then lets you act as people.
 
     Example: sayso simulate telegram --person ada --person ben
     """
@@ -55,10 +55,10 @@ def slack(
     request_url: Annotated[
         str, typer.Option("--request-url", help="Where the app takes events over HTTP; Socket Mode without it.")
     ] = "",
-    people: Annotated[list[str] | None, typer.Option("--person", help="Somebody who is there.")] = None,
+    people: Annotated[list[str] | None, typer.Option("--person", metavar="NAME", help="Somebody who is there.")] = None,
     channel: Annotated[str, typer.Option("--channel", help="A channel of all of them and the app.")] = "ops",
 ) -> None:
-    """A Slack of your own: says how to point the app at it, then lets you act as people.
+    """A Slack on this machine. It says how to point the app at it, then lets you act as people.
 
     Example: sayso simulate slack --person ada --person ben
     """

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import signal
 import subprocess
 from collections.abc import Callable
@@ -123,6 +125,24 @@ def test_a_reason_can_not_play_with_the_terminal(service: Installation) -> None:
     decided(service, "reject", reason="no\x1b[2J way")
 
     assert (10, "", "no\\u{1b}[2J way\n") == ends(asking)
+
+
+def test_at_a_terminal_it_says_what_it_waits_for(service: Installation) -> None:
+    """The ref that an approver asks for, and until when; in a script nothing is said."""
+    master, slave = pty.openpty()
+    argv = [str(SAYSO), "ask", "deploy"]
+    asking = subprocess.Popen(argv, stdout=slave, stderr=slave, env=service.surroundings(), cwd=service.root)
+    call = service.waiting()[0]
+    told = os.read(master, 1000).decode()
+    decided(service, "approve")
+    in_a_script = service.begin("ask", "deploy")
+    decided(service, "approve")
+
+    assert 0 == asking.wait(20)
+    assert f"sayso: {call['short']} waits for an answer until {call['expires_at'][11:19]} UTC" in told
+    assert (0, "", "") == ends(in_a_script)
+    for end in (master, slave):
+        os.close(end)
 
 
 def test_silence_is_eleven(service: Installation) -> None:

@@ -7,6 +7,7 @@ import fcntl
 import os
 import pty
 import select
+import signal
 import struct
 import subprocess
 import termios
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterator
 import pyte
 import pytest
 
+from hitl.wording import say
 from tests.acceptance.installation import PATIENCE_S, SAYSO, Installation
 
 ROWS = 50
@@ -131,6 +133,15 @@ def with_a_card(window: Window, asked: str = "delete notes.txt") -> Window:
     return window
 
 
+@pytest.mark.parametrize("columns", [100, 50])
+def test_the_greeting_breaks_between_words(window: Callable[..., Window], columns: int) -> None:
+    """What it says reads the same in any window."""
+    greeting = say("offline.welcome", help=say("offline.help"))
+    opened = window(columns)
+
+    assert greeting.split() == [word for line in opened.lines for word in line.split() if word != ">"]
+
+
 @pytest.mark.parametrize("columns", [80, 50])
 def test_the_card_appears_in_a_box_within_the_window(window: Callable[..., Window], columns: int) -> None:
     """Every line of the frame ends in the same column, none is broken by the window's edge."""
@@ -227,3 +238,13 @@ def test_no_color_means_none(window: Callable[..., Window]) -> None:
 
     assert b"\x1b[33m" not in plain
     assert b"\x1b[2m" not in plain
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_it_as_the_end_of_input_does(window: Callable[..., Window], number: signal.Signals) -> None:
+    """What waits is withdrawn, and the status is 0: what was made for it is taken away again."""
+    shown = with_a_card(window())
+    shown.process.send_signal(number)
+
+    assert 0 == shown.ends()
+    shown.shows("withdrawn")

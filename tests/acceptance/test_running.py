@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import signal
+import socket
 import stat
+import subprocess
 import threading
 from collections.abc import Callable
 
 import pytest
 
 from hitl.errors import SaysoError
-from tests.acceptance.installation import ME, OTHER, Installation, until
+from hitl.wording import say
+from tests.acceptance.installation import ME, OTHER, SAYSO, Installation, until
 
 #: Somebody asks, somebody else approves: what a doctor likes.
 APART = f'requesters = ["{OTHER}"]\napprovers = ["{ME}"]\noperators = ["{ME}"]\ntools = {{ allow = ["list_files"] }}\n'
@@ -25,6 +30,21 @@ def test_the_whole_loop_over_a_running_service(service: Installation) -> None:
     assert "approved and ran" in done.stdout
     assert "hi" == (service.workspace / "hello.txt").read_text().strip()
     assert "hi" == done.stdout.splitlines()[-1]
+
+
+def test_a_person_at_a_terminal_is_told_what_the_agent_understands(service: Installation) -> None:
+    """A pipe isn't: it reads nothing but answers."""
+    master, slave = pty.openpty()
+    argv = [str(SAYSO), "chat"]
+    talking = subprocess.Popen(argv, stdin=slave, stderr=slave, env=service.surroundings(), cwd=service.root)
+    told = os.read(master, 1000).decode()
+    os.write(master, b"\x04")
+
+    assert say("offline.help") in told
+    assert 0 == talking.wait(20)
+    assert "" == service.run("chat").stderr
+    for end in (master, slave):
+        os.close(end)
 
 
 def test_folders_and_socket_are_as_closed_as_promised(service: Installation) -> None:
@@ -47,6 +67,7 @@ def test_a_signal_stops_the_service_cleanly(install: Callable[..., Installation]
 
         assert 0 == service.wait()
     assert not service.socket.exists()
+    assert f"settings='{service.config}'" in service.log
     assert "service.stopped" in service.log
     assert "Traceback" not in service.log
 
@@ -142,12 +163,25 @@ def test_a_command_that_needs_the_settings_names_the_file(install: Callable[...,
     assert f"sayso: {place.config} can't be used: aprovers: no such setting.\n" == refused.stderr
 
 
-def test_an_environment_that_can_not_be_used_is_two(install: Callable[..., Installation]) -> None:
-    """One line that names what is wrong."""
-    refused = install().run("pending", SAYSO_APPROVERS="local:0")
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("SAYSO_APPROVERS", "local:0"),
+        ("SAYSO_APPROVERS", "1"),
+        ("SAYSO_APROVERS", "[]"),
+        ("SAYSO_LIMITS__ASKS", "0"),
+        ("SAYSO_LIMITS__ASSK", "1"),
+        ("SAYSO_TOOLS__ALLOW", '["format_disk"]'),
+    ],
+)
+def test_an_environment_that_can_not_be_used_is_two(
+    install: Callable[..., Installation], variable: str, value: str
+) -> None:
+    """One line that names the variable: what isn't JSON, what there isn't, what is out of bounds."""
+    refused = install().run("pending", **{variable: value})
 
     assert (2, 1) == (refused.returncode, len(refused.stderr.splitlines()))
-    assert "approvers" in refused.stderr
+    assert refused.stderr.startswith(f"sayso: The environment can't be used: {variable}")
 
 
 def test_folders_that_can_not_be_used_are_one_line(install: Callable[..., Installation]) -> None:
@@ -163,6 +197,33 @@ def test_folders_that_can_not_be_used_are_one_line(install: Callable[..., Instal
     refused = place.run("run")
     assert (1, 1) == (refused.returncode, len(refused.stderr.splitlines()))
     assert "can be written by other users" in refused.stderr
+    assert not place.socket.exists()
+
+
+@pytest.mark.parametrize("name", ["taken/run", "long" * 30])
+def test_a_socket_that_can_not_be_made_is_one_line(install: Callable[..., Installation], name: str) -> None:
+    """A folder that can't be, a path that is longer than sockets' may be: said, with the setting to change."""
+    place = install()
+    (place.root / "taken").touch()
+    folder = place.root / name
+    refused = place.run("run", SAYSO_RUNTIME=str(folder))
+
+    assert 1 == refused.returncode
+    assert refused.stderr.splitlines()[-1].startswith(f"sayso: The socket {folder}/sayso.sock can't be made: ")
+    assert "Traceback" not in refused.stderr
+
+
+@pytest.mark.parametrize(("host", "why"), [("127.0.0.1", "Address already in use"), ("192.0.2.1", "Cannot assign")])
+def test_a_port_that_can_not_be_had_is_one_line(install: Callable[..., Installation], host: str, why: str) -> None:
+    """Somebody else's port, another machine's address: said with the setting to change, and no service is left."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        place = install()
+        refused = place.run("run", SAYSO_HTTP__HOST=host, SAYSO_HTTP__PORT=str(taken.getsockname()[1]))
+
+    assert 1 == refused.returncode
+    assert why in refused.stderr.splitlines()[-1]
+    assert "Set http.port" in refused.stderr.splitlines()[-1]
+    assert "Traceback" not in refused.stderr
     assert not place.socket.exists()
 
 

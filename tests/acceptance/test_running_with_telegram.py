@@ -49,7 +49,7 @@ def test_it_runs_while_telegram_is_down(install: Callable[..., Installation]) ->
     service.start()
     told = until(lambda: [one for one in service.call("ping")["troubles"] if "Error" in one], "trouble")
 
-    assert ["telegram: NetworkError"] == told
+    assert ["telegram: no connection to http://127.0.0.1:9 (NetworkError)"] == told
     assert 0 == service.stop()
     assert "telegram.connecting" in service.log
     assert TOKEN.partition(":")[2] not in service.log

@@ -10,11 +10,15 @@ from pathlib import Path
 import pytest
 
 from bot.checks import Check, Health, run_checks
-from bot.settings import load
+from bot.settings import Settings, load
 
 ME, OTHER = f"local:{os.getuid()}", "local:4321"
 #: Somebody asks, somebody else approves; no tool runs here.
 APART = f'requesters = ["{OTHER}"]\napprovers = ["{ME}"]\n'
+
+
+#: Nobody else of this machine.
+OURS = f'requesters = ["{ME}"]\napprovers = ["{ME}", "telegram:42"]\n'
 
 
 @pytest.fixture
@@ -22,11 +26,13 @@ def checked(tmp_path: Path) -> Callable[..., dict[str, Check]]:
     """The checks of an installation, by their names."""
     (tmp_path / "state").mkdir(mode=0o700)
 
-    def check(settings: str = APART, *, tools: str = '["list_files"]') -> dict[str, Check]:
+    def check(
+        settings: str = APART, *, tools: str = '["list_files"]', runtime: Path = Path("/run/none-is-here")
+    ) -> dict[str, Check]:
         file = tmp_path / "sayso.toml"
-        folders = "".join(f'{name} = "{tmp_path / name}"\n' for name in ("state", "runtime", "workspace"))
+        folders = f'state = "{tmp_path}/state"\nworkspace = "{tmp_path}/workspace"\nruntime = "{runtime}"\n'
         file.write_text(f"{folders}tools = {{ allow = {tools} }}\n{settings}")
-        return {check.name: check for check in run_checks(load(file))}
+        return {check.name: check for check in run_checks(load(file), file)}
 
     return check
 
@@ -37,6 +43,26 @@ def test_sound_settings_leave_nothing_red_but_the_service(checked: Callable[...,
 
     assert ["service"] == list(red)
     assert "sayso run" in red["service"]
+
+
+def test_the_file_of_the_settings_is_named(checked: Callable[..., dict[str, Check]], tmp_path: Path) -> None:
+    """Or that there is none, which is to be known: whoever is in another folder has other settings."""
+    none = run_checks(Settings(), None)[0]
+
+    assert str(tmp_path / "sayso.toml") == checked()["settings"].text
+    assert ("settings", Health.YELLOW) == (none.name, none.state)
+    assert "sayso init" in none.text
+
+
+def test_a_policy_that_can_not_be_used_is_red_in_one_line(
+    checked: Callable[..., dict[str, Check]], tmp_path: Path
+) -> None:
+    """Whatever number of problems it has."""
+    (tmp_path / "team.yaml").write_text("version: 1\nrulez: []\ndefault: allow\n")
+    check = checked(f'policy = "team"\npolicies = ["{tmp_path}"]\n{APART}')["policy"]
+
+    assert (Health.RED, 1) == (check.state, len(check.text.splitlines()))
+    assert "rulez" in check.text
 
 
 @pytest.mark.parametrize(
@@ -59,15 +85,29 @@ def test_what_leaves_calls_ungated_is_red(checked: Callable[..., dict[str, Check
 @pytest.mark.parametrize(
     "nobody", ["ada", "4321", "@ada", "local:ada", "telegram:42", "slack:T1/U1", "email:ada@corp.example", "carrier:7"]
 )
-def test_an_approver_whom_nothing_here_knows_is_told(checked: Callable[..., dict[str, Check]], nobody: str) -> None:
+@pytest.mark.parametrize(("who", "role"), [(ME, "unknown approvers"), (OTHER, "unknown requesters")])
+def test_somebody_whom_nothing_here_knows_is_told(
+    checked: Callable[..., dict[str, Check]], nobody: str, who: str, role: str
+) -> None:
     """Red where there is no other, for calls would wait in vain; a name that is mapped to somebody is all right."""
-    alone = checked(APART.replace(ME, nobody))["unknown approvers"]
-    beside = checked(APART.replace(f'["{ME}"]', f'["{ME}", "{nobody}"]'))["unknown approvers"]
-    mapped = checked(f'{APART.replace(ME, nobody)}[principals]\n"{nobody}" = ["{ME}"]\n')
+    alone = checked(APART.replace(who, nobody))[role]
+    beside = checked(APART.replace(f'["{who}"]', f'["{who}", "{nobody}"]'))[role]
+    mapped = checked(f'{APART.replace(who, nobody)}[principals]\n"{nobody}" = ["{who}"]\n')
 
     assert (Health.RED, Health.YELLOW) == (alone.state, beside.state)
     assert nobody in alone.text
-    assert "unknown approvers" not in mapped
+    assert role not in mapped
+
+
+def test_listed_users_must_get_to_the_socket(checked: Callable[..., dict[str, Check]], tmp_path: Path) -> None:
+    """Others of this machine are kept out by any folder above it that is closed; ours alone need not pass."""
+    tmp_path.chmod(0o700)
+    kept_out = checked(runtime=tmp_path / "run")["socket"]
+
+    assert Health.RED is kept_out.state
+    assert kept_out.text.startswith(f"{OTHER} can't reach {tmp_path / 'run'}")
+    assert "socket" not in checked()
+    assert "socket" not in checked(OURS, runtime=tmp_path / "run")
 
 
 @pytest.mark.parametrize("route", ["slack:T1/C1", "telegram:-1001", "matrix:!room", "C1"])

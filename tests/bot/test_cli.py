@@ -30,6 +30,22 @@ def test_every_command_explains_itself_by_an_example(name: str) -> None:
     assert re.search(r"Example: .*sayso|Commands:", " ".join(told.output.split()))
 
 
+@pytest.mark.parametrize("group", [[], ["policy"], ["replies"], ["simulate"]])
+def test_a_list_of_commands_breaks_off_nowhere(group: list[str]) -> None:
+    """What each is for, in one line of a usual terminal."""
+    told = CliRunner().invoke(app, [*group, "--help"], env={"COLUMNS": "80"})
+
+    assert 0 == told.exit_code
+    assert not re.search(r"^  .*\.\.\.$", told.output, re.MULTILINE)
+
+
+def test_each_example_of_init_is_a_line_to_copy() -> None:
+    """None runs on into the next."""
+    told = CliRunner().invoke(app, ["init", "--help"]).output
+
+    assert 3 == len(re.findall(r"^ +Example: sayso init", told, re.MULTILINE))
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -65,6 +65,8 @@ def test_limits_reach_the_gate(file: Path) -> None:
         ('[conversations.x]\nself_approval = "critical"', "conversations.x.self_approval"),
         ("[limits]\nclaim_caller_s = 0", "limits.claim_caller_s"),
         ("approvers = 'x'", "approvers"),
+        ("approvers = ['']", "approvers.0"),
+        ("[tools]\nallow = ['format_disk']", "tools.allow.0"),
         ("= 1", "isn't TOML"),
     ],
 )
@@ -81,6 +83,14 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     """With the way to write one."""
     with pytest.raises(SettingsError, match="sayso init"):
         load(tmp_path / "none.toml")
+
+
+def test_a_file_that_can_not_be_read_is_not_written_anew(tmp_path: Path) -> None:
+    """A folder of that name, or a file of somebody else's: `sayso init` would not help."""
+    with pytest.raises(SettingsError) as refused:
+        load(tmp_path)
+
+    assert f"{tmp_path} can't be read: Is a directory." == str(refused.value)
 
 
 def test_identities_that_stand_for_many_are_refused(file: Path) -> None:

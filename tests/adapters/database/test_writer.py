@@ -260,7 +260,9 @@ class TestFailures:
 
         assert [Unavailable, sqlite3.IntegrityError] == [type(answer) for answer in answers]
 
-    async def test_a_full_disk(self, writer: Writer, connection: sqlite3.Connection, database: Path) -> None:
+    async def test_a_full_disk(
+        self, writer: Writer, connection: sqlite3.Connection, database: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
         """SQLite's own SQLITE_FULL: the group fails, says that the disk is full, and there is nothing of it."""
         pages = connection.execute("pragma page_count").fetchone()[0]
         connection.execute(f"pragma max_page_count = {pages}")
@@ -270,6 +272,7 @@ class TestFailures:
         )
 
         assert ["the disk is full"] * 2 == [said for answer in answers for said in told(answer)]
+        assert ["store.failed"] == [line.msg for line in caplog.records]
         assert [] == on_disk(database)
         connection.execute("pragma max_page_count = 1000000")
         assert [1] == await all_of(writer, 1)

@@ -264,7 +264,7 @@ async def test_just_the_files_shown_are_deleted(registry: Registry, root: Path) 
     (root / "later.log").touch()
     ran = await registry.run(lease, limit_s=5)
 
-    assert "Deletes 2 files that match *.log. It can't be undone." == prepared.sentence
+    assert "Deletes 2 files, matched by *.log. It can't be undone." == prepared.sentence
     assert "a.log\nb.log" == prepared.preview
     assert "Deleted 2 files for *.log:\na.log\nb.log" == ran.output
     assert ["c.txt", "d.log", "later.log"] == names(root)

@@ -132,6 +132,14 @@ def test_text_is_wrapped_to_the_window() -> None:
     assert {10} == {wcswidth(line) for line in wrapped("漢" * 20, 10).split("\n")}
 
 
+def test_plain_lines_end_in_no_blanks() -> None:
+    """A line between the parts of a card is empty."""
+    shown = plain(call()).split("\n")
+
+    assert "" in shown
+    assert [line.rstrip() for line in shown] == shown
+
+
 def test_an_ended_card_is_one_line() -> None:
     """The ref, the tool and the outcome, faint where there is colour."""
     over = call(short="K7Q2MX").evolve(
@@ -148,13 +156,23 @@ def test_the_countdown_says_what_is_left(left_s: int, told: str) -> None:
     """Minutes and seconds, never less than nothing."""
     waiting = call(deadline=NOW + timedelta(seconds=left_s))
 
-    assert f"{told} left for {waiting.short}" in countdown([waiting], NOW)
+    assert f"{told} left for {waiting.short}" in countdown([waiting], NOW, 80)
 
 
 def test_the_countdown_is_of_the_one_that_ends_first() -> None:
     """And counts the others; with nothing waiting there is none."""
     first, second = call(deadline=NOW + timedelta(seconds=10)), call(deadline=NOW + timedelta(seconds=20))
 
-    assert "" == countdown([], NOW)
-    assert first.short in countdown([second, first], NOW)
-    assert "and 1 more" in countdown([second, first], NOW)
+    assert "" == countdown([], NOW, 80)
+    assert first.short in countdown([second, first], NOW, 80)
+    assert "and 1 more" in countdown([second, first], NOW, 80)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+@pytest.mark.parametrize("count", [1, 2])
+def test_the_countdown_names_all_keys_or_none_by_its_word(width: int, count: int) -> None:
+    """However narrow the window is, it doesn't show the yes and cut off the no."""
+    shown = countdown([call(deadline=NOW + timedelta(seconds=300))] * count, NOW, width)
+
+    assert wcswidth(shown) <= width
+    assert ("approve" in shown) == ("deny" in shown)

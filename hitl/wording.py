@@ -18,7 +18,7 @@ ENGLISH: Mapping[str, str] = {
     # why a call has its risk
     "why.reads": "It only reads.",
     "why.changes": "It changes something that exists.",
-    "why.harmful": "It can do harm that can't be undone.",
+    "why.harmful": "What deletes, sends, pays or runs commands is always asked about.",
     "why.unknown": "Nothing is known about this tool, so it counts as harmful.",
     "why.floor": "It isn't confined, so it can reach more than it names.",
     "why.policy_error": "The policy can't be evaluated, so nothing is allowed.",

@@ -31,7 +31,7 @@ demo: $(STAMP) ## the whole loop in this terminal (ARGS=... goes to `sayso demo`
 	@$(BIN)/sayso demo $(ARGS)
 
 test: $(STAMP) ## run the tests (ARGS=... goes to pytest)
-	@$(BIN)/pytest $(ARGS)
+	@$(BIN)/pytest -n auto --dist worksteal $(ARGS)
 
 check: $(STAMP) ## format, lint, types, import directions, test docstrings
 	$(BIN)/ruff format --check .

@@ -164,6 +164,7 @@ ENGLISH: Mapping[str, str] = {
     "refused.expired": "{short} is over: time was up at {time} UTC. Nothing ran.",
     "refused.policy": "The policy can't be evaluated ({why}), so nothing can be approved now. {short} stays open.",
     "refused.peer": "{who} stands on no list of this service: add it to requesters, approvers or operators. Nothing was done.",
+    "refused.peer.kept": "A command that this service runs can't ask it or answer it. Nothing was done.",
     "refused.requester": "{who} is not on the list of those who may ask here. Nothing was asked.",
     "refused.pending": "{who} has {count} calls waiting already. Nothing was recorded; ask again when some are decided.",
     "refused.flood": "{who} asked {count} times within {minutes} minutes. Nothing was recorded; ask again in {wait} seconds.",

@@ -54,6 +54,7 @@ def run_checks(settings: Settings) -> list[Check]:
         _folder(settings.folder("state")),
         _database(settings.folder("state") / "sayso.db"),
         *_tools(settings),
+        *_exposed(settings),
         *_policy(settings),
         _service(settings),
         *_platform(settings, "telegram"),
@@ -181,6 +182,12 @@ def _tools(settings: Settings) -> Iterator[Check]:
         yield Check("confinement", Health.YELLOW, text)
     elif "bash" in settings.tools.allow:
         yield Check("confinement", Health.GREEN, f"bash by {how}")
+
+
+def _exposed(settings: Settings) -> Iterator[Check]:
+    if exposed := settings.exposed():
+        text = f"{', '.join(map(str, exposed))}: in the workspace, where tools can read and change it"
+        yield Check("workspace", Health.RED, f"{text}; move it out")
 
 
 def _policy(settings: Settings) -> Iterator[Check]:

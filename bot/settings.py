@@ -205,9 +205,22 @@ class Settings(BaseSettings):
         named = {} if self.fallback == "deny" else self.fallback
         return Terms(self.stage, self.mode, frozenset(name for name, says in named.items() if says == "pass"))
 
+    def exposed(self) -> list[Path]:
+        """What lies in the workspace, where tools could read or change it, and must not: state, secrets, policies."""
+        sections = filter(None, (self.telegram, self.slack))
+        secrets = [path for part in sections for name, path in part if name.endswith("_file") and path is not None]
+        workspace = self.folder("workspace")
+        guarded = [self.folder("state"), *self.policy_folders(), *(path.expanduser().absolute() for path in secrets)]
+        return [path for path in guarded if is_within(path, workspace)]
+
     def gate_limits(self) -> Limits:
         """The gate's numbers."""
         return Limits(**self.limits.model_dump())
+
+
+def is_within(path: Path, folder: Path) -> bool:
+    """Whether a path lies in a folder, or is it, wherever links lead."""
+    return path.resolve().is_relative_to(folder.resolve())
 
 
 def default_runtime() -> Path:

@@ -70,6 +70,27 @@ def test_an_approver_whom_nothing_here_knows_is_told(checked: Callable[..., dict
     assert "unknown approvers" not in mapped
 
 
+@pytest.mark.parametrize(
+    ("setting", "exposed"),
+    [
+        ('policies = ["{root}/workspace/rules"]', "workspace/rules"),
+        ('telegram.token_file = "{root}/workspace/.token"', "workspace/.token"),
+        ('telegram.webhook_secret_file = "{root}/state/../workspace/secret"', "state/../workspace/secret"),
+        ('slack.app_token_file = "{root}/link/app"', "link/app"),
+    ],
+)
+def test_what_tools_could_read_is_red(
+    checked: Callable[..., dict[str, Check]], tmp_path: Path, setting: str, exposed: str
+) -> None:
+    """Secrets and policies in the workspace, whatever way leads there."""
+    (tmp_path / "workspace").mkdir()
+    (tmp_path / "link").symlink_to("workspace")
+    check = checked(f"{setting.format(root=tmp_path)}\n{APART}")["workspace"]
+
+    assert Health.RED is check.state
+    assert check.text.startswith(f"{tmp_path}/{exposed}: ")
+
+
 @pytest.mark.parametrize("route", ["slack:T1/C1", "telegram:-1001", "matrix:!room", "C1"])
 def test_a_route_that_leads_nowhere_is_red(checked: Callable[..., dict[str, Check]], route: str) -> None:
     """Named for all, or for one conversation; words for places that a call tells are all right."""

@@ -329,7 +329,7 @@ class Chats:
             return await self._answer(heard, await self._gate.add_reason(ref, heard.identity, heard.text))
         reply = self._reply(heard, event, Kind.TEXT, target=ref, conversation=aimed.conversation)
         if verdict(read(heard.text)).verdict is not Says.REJECT:
-            reply = replace(reply, kind=Kind.COMMAND, verb=Verb.APPROVE, reason=heard.text)
+            reply = replace(reply, kind=Kind.BUTTON, verb=Verb.APPROVE, reason=heard.text)
         for answer in await self._service.decide(reply):
             await self._answer(heard, answer)
         return None

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: A few hundred calls are in flight between an answer and the wait for the next; each takes about 3 KB.
 _REMEMBERED = 512
+#: Longer ones are left to the store, or an agent's largest calls would be kept here by the hundred.
+_LONGEST = 1 << 14
 
 
 class Waiting:
@@ -57,8 +59,10 @@ class Waiting:
             self._forget(seen.ref, waiter)
 
     def _remember(self, call: Call) -> None:
+        self._latest.pop(call.ref, None)
+        if _length(call) > _LONGEST:
+            return
         self._latest[call.ref] = call
-        self._latest.move_to_end(call.ref)
         if len(self._latest) > _REMEMBERED:
             self._latest.popitem(last=False)
 
@@ -68,3 +72,8 @@ class Waiting:
             waiters.discard(waiter)
             if not waiters:
                 del self._waiters[ref]
+
+
+def _length(call: Call) -> int:
+    """What agents, tools and people wrote into it."""
+    return sum(map(len, (call.args, call.preview, call.note, call.output or "", call.error or "", call.reason or "")))

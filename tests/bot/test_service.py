@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from pathlib import Path
 
 import pytest
@@ -186,6 +188,23 @@ async def test_who_comes_late_is_not_kept_waiting(running: Running) -> None:
         assert Status.REJECTED is (await running.service.ended(call, 5)).status
         for number in range(600):
             running.service.waiting.changed(call.evolve(ref=str(number)))
+
+
+async def test_large_calls_are_not_kept_in_memory(running: Running) -> None:
+    """One agent can't fill it with a few hundred of them; who waits for one is told all the same."""
+    call = (await running.service.submit(ask("echo " + "x" * 50_000))).call
+    long = [call.evolve(ref="args"), call.evolve(ref="output", args=b"{}", output="x" * 50_000)]
+    kept = [weakref.ref(each) for each in long]
+    for each in long:
+        running.service.waiting.changed(each)
+    waiting = asyncio.create_task(running.service.decided(call))
+    await running.service.decide(press(call, Verb.REJECT))
+    del each
+    long.clear()
+    gc.collect()
+
+    assert [None, None] == [each() for each in kept]
+    assert Status.REJECTED is (await waiting).status
 
 
 @pytest.mark.parametrize("moments", range(6))

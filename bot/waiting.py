@@ -7,8 +7,10 @@ known here; the store is asked about older ones alone.
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from typing import TYPE_CHECKING
+
+from hitl.recent import remember
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +30,7 @@ class Waiting:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._waiters: dict[str, set[asyncio.Future[Call]]] = defaultdict(set)
-        self._latest: OrderedDict[str, Call] = OrderedDict()
+        self._latest: dict[str, Call] = {}
 
     def changed(self, call: Call) -> None:
         """Wake everybody who waits for this call."""
@@ -59,12 +61,10 @@ class Waiting:
             self._forget(seen.ref, waiter)
 
     def _remember(self, call: Call) -> None:
-        self._latest.pop(call.ref, None)
         if _length(call) > _LONGEST:
-            return
-        self._latest[call.ref] = call
-        if len(self._latest) > _REMEMBERED:
-            self._latest.popitem(last=False)
+            self._latest.pop(call.ref, None)
+        else:
+            remember(self._latest, call.ref, call, most=_REMEMBERED)
 
     def _forget(self, ref: str, waiter: asyncio.Future[Call]) -> None:
         waiters = self._waiters.get(ref)

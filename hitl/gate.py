@@ -541,12 +541,15 @@ class Gate:
     async def withdraw(self, target: str, identity: str) -> Call:
         """End a waiting call on behalf of the one who asked, or an operator.
 
-        Raises CallUnknown, NotApprover, or AlreadyDecided / ConfirmationExpired when it is over.
+        Raises CallUnknown, NotApprover (on record), or AlreadyDecided / ConfirmationExpired when it is over.
         """
         call = await self._known(target)
         principal = self.people.principal(identity)
         if not self._asked_by(call, principal) and principal not in self.people.operators:
-            raise NotApprover(say("refused.withdraw", short=call.short))
+            refusal = NotApprover(say("refused.withdraw", short=call.short))
+            entry = _entry(call, "refused", principal, wanted="withdraw", identity=identity, code=refusal.code)
+            await self.store.commit(Unit(None, lambda _: Change(entries=(entry,))))
+            raise refusal
         return await self._end(call, Event.WITHDRAW, principal)
 
     async def undeliverable(self, ref: str, why: str) -> Call:

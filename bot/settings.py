@@ -6,6 +6,7 @@ Unknown keys are errors.
 from __future__ import annotations
 
 import os
+import stat
 import tomllib
 from pathlib import Path
 from typing import Any, Literal
@@ -240,6 +241,22 @@ def find_config(given: Path | None) -> Path | None:
         return Path(named)
     places = (Path(), Path("~/.config/sayso").expanduser(), Path("/etc/sayso"))
     return next((place / CONFIG_NAME for place in places if (place / CONFIG_NAME).is_file()), None)
+
+
+def refuse_foreign(path: Path | None) -> None:
+    """Raises SettingsError for a file that somebody else could have written: it says who may approve."""
+    if path is None:
+        return
+    try:
+        file, folder = path.stat(), path.resolve().parent.stat()
+    except OSError:
+        return  # reading it will fail, and say why
+    if file.st_uid not in {0, os.geteuid()}:
+        raise SettingsError(f"{path} belongs to another user (uid {file.st_uid}), who could list themselves.")
+    replaceable = folder.st_mode & stat.S_IWOTH and not folder.st_mode & stat.S_ISVTX
+    if file.st_mode & stat.S_IWOTH or replaceable:
+        place = path.resolve().parent if replaceable else path
+        raise SettingsError(f"{path} can be changed by anybody, who could list themselves. Run: chmod o-w {place}")
 
 
 def load(path: Path | None) -> Settings:

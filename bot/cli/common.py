@@ -22,12 +22,15 @@ SocketFile = Annotated[Path | None, typer.Option("--socket", help="The service's
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
-def settings(config: Path | None) -> Settings:
-    """The settings, or exit 2 with what is wrong with them."""
-    from bot.settings import SettingsError, find_config, load
+def settings(config: Path | None, *, ruling: bool = False) -> Settings:
+    """The settings, or exit 2 with what is wrong with them. `ruling`: who may approve will be read from them."""
+    from bot.settings import SettingsError, find_config, load, refuse_foreign
 
+    path = find_config(config)
     try:
-        return load(find_config(config))
+        if ruling:
+            refuse_foreign(path)
+        return load(path)
     except SettingsError as error:
         fail(str(error), 2)
 

@@ -50,7 +50,7 @@ def run(config: Config = None) -> None:
 
     _plan_fault()
     try:
-        uvloop.run(serve(settings(config)))
+        uvloop.run(serve(settings(config, ruling=True)))
     except SettingsError as error:
         fail(str(error), 2)
 

@@ -113,7 +113,7 @@ def doctor(config: Config = None, json: AsJson = False) -> None:
     """
     from bot.checks import run_checks
 
-    checks = run_checks(settings(config))
+    checks = run_checks(settings(config, ruling=True))
     if json:
         print_json([{"name": c.name, "state": c.state.value, "text": c.text} for c in checks])
     else:

@@ -6,8 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from bot.settings import SettingsError, find_config, load
+from bot.cli.main import app
+from bot.settings import SettingsError, find_config, load, refuse_foreign
 from hitl.model import Risk
 
 
@@ -94,3 +96,42 @@ def test_a_file_that_is_named_is_the_one(file: Path) -> None:
     """Whether it is there or not: nothing else is used in its place."""
     assert file == find_config(file)
     assert os.path.devnull == str(find_config(Path(os.path.devnull)))
+
+
+@pytest.mark.parametrize(("mode", "around", "at"), [(0o666, 0o700, "sayso.toml"), (0o600, 0o777, "")])
+def test_settings_that_others_can_change_are_refused(file: Path, mode: int, around: int, at: str) -> None:
+    """They say who may approve."""
+    file.chmod(mode)
+    file.parent.chmod(around)
+
+    with pytest.raises(SettingsError, match=f"list themselves. Run: chmod o-w {file.parent / at}$"):
+        refuse_foreign(file)
+
+
+@pytest.mark.parametrize(("mode", "around"), [(0o600, 0o700), (0o664, 0o1777)])
+def test_settings_that_others_only_read_are_not(file: Path, mode: int, around: int) -> None:
+    """A folder with the sticky bit keeps others' hands off the file; nor is one that isn't there anybody's."""
+    file.chmod(mode)
+    file.parent.chmod(around)
+
+    refuse_foreign(file)
+    refuse_foreign(file.with_name("none.toml"))
+    refuse_foreign(None)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_settings_of_another_user_are_refused(file: Path) -> None:
+    """Such as what lies in the folder that a service happens to be started in."""
+    os.chown(file, 4321, 4321)
+
+    with pytest.raises(SettingsError, match="belongs to another user"):
+        refuse_foreign(file)
+
+
+@pytest.mark.parametrize("command", ["run", "doctor"])
+def test_no_service_rules_by_them(file: Path, command: str) -> None:
+    """Nor does the doctor call them sound."""
+    file.chmod(0o666)
+    refused = CliRunner().invoke(app, [command, "--config", str(file)])
+
+    assert (2, True) == (refused.exit_code, "can be changed by anybody" in refused.stderr)

@@ -206,12 +206,16 @@ class Settings(BaseSettings):
         named = {} if self.fallback == "deny" else self.fallback
         return Terms(self.stage, self.mode, frozenset(name for name, says in named.items() if says == "pass"))
 
+    def secret_files(self) -> list[Path]:
+        """The files that secrets come from, as absolute paths."""
+        sections = filter(None, (self.telegram, self.slack))
+        named = (path for section in sections for key, path in section if key.endswith("_file") and path is not None)
+        return [path.expanduser().absolute() for path in named]
+
     def exposed(self) -> list[Path]:
         """What lies in the workspace, where tools could read or change it, and must not: state, secrets, policies."""
-        sections = filter(None, (self.telegram, self.slack))
-        secrets = [path for part in sections for name, path in part if name.endswith("_file") and path is not None]
         workspace = self.folder("workspace")
-        guarded = [self.folder("state"), *self.policy_folders(), *(path.expanduser().absolute() for path in secrets)]
+        guarded = [self.folder("state"), *self.policy_folders(), *self.secret_files()]
         return [path for path in guarded if is_within(path, workspace)]
 
     def gate_limits(self) -> Limits:

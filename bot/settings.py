@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any, Literal
@@ -21,6 +22,8 @@ from hitl.people import Conversation, Directory
 from hitl.terms import Terms
 
 CONFIG_NAME = "sayso.toml"
+#: Where our own code lies, and what it is run by.
+_PROGRAMS = (Path(__file__).parent.parent, Path(sys.prefix))
 
 
 class SettingsError(Exception):
@@ -213,9 +216,12 @@ class Settings(BaseSettings):
         return [path.expanduser().absolute() for path in named]
 
     def exposed(self) -> list[Path]:
-        """What lies in the workspace, where tools could read or change it, and must not: state, secrets, policies."""
+        """What lies in the workspace, where tools could read or change it, and must not.
+
+        The state, secrets, policies, and the programs of this service themselves.
+        """
         workspace = self.folder("workspace")
-        guarded = [self.folder("state"), *self.policy_folders(), *self.secret_files()]
+        guarded = [self.folder("state"), *self.policy_folders(), *self.secret_files(), *_PROGRAMS]
         return [path for path in guarded if is_within(path, workspace)]
 
     def gate_limits(self) -> Limits:

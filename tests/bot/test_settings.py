@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+import bot.settings
 from bot.cli.main import app
 from bot.settings import SettingsError, find_config, load, refuse_foreign
 from hitl.model import Risk
@@ -135,3 +137,11 @@ def test_no_service_rules_by_them(file: Path, command: str) -> None:
     refused = CliRunner().invoke(app, [command, "--config", str(file)])
 
     assert (2, True) == (refused.exit_code, "can be changed by anybody" in refused.stderr)
+
+
+@pytest.mark.parametrize("place", [Path(sys.prefix), Path(bot.settings.__file__).parents[1]], ids=["python", "ours"])
+def test_a_workspace_holds_none_of_our_programs(file: Path, place: Path) -> None:
+    """A project's folder with its own environment in it: what a tool changes there rules after the next start."""
+    file.write_text(f'workspace = "{place.parent}"\n')
+
+    assert place in load(file).exposed()

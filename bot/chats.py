@@ -329,7 +329,7 @@ class Chats:
             return await self._answer(heard, await self._gate.add_reason(ref, heard.identity, heard.text))
         reply = self._reply(heard, event, Kind.TEXT, target=ref, conversation=aimed.conversation)
         if verdict(read(heard.text)).verdict is not Says.REJECT:
-            reply = replace(reply, kind=Kind.COMMAND, verb=Verb.APPROVE, reason=heard.text)
+            reply = replace(reply, kind=Kind.BUTTON, verb=Verb.APPROVE, reason=heard.text)
         for answer in await self._service.decide(reply):
             await self._answer(heard, answer)
         return None
@@ -440,7 +440,7 @@ class Chats:
             return await self._tell(heard, self._usage("show"), alone=True)
         call = await self._gate.find(heard.text)
         if call is None or not self._may_see(heard, call):
-            return await self._tell(heard, unknown_call(heard.text), alone=True)
+            return await self._tell(heard, _aimless(unknown_call(heard.text)), alone=True)
         return await self._show_whole(heard, call)
 
     async def _show_whole(self, heard: Heard, call: Call) -> None:
@@ -504,7 +504,7 @@ class Chats:
         except NotApprover as error:
             return await self._tell(heard, f"{error.message} {await self._whoami(heard)}", alone=True)
         except SaysoError as error:
-            return await self._tell(heard, error.message)
+            return await self._tell(heard, _aimless(error.message))
         if submitted.call.status in {Status.DENIED, Status.UNDELIVERABLE}:
             await self._tell(heard, outcome_for_agent(submitted.call), submitted.call)
         return None
@@ -590,3 +590,14 @@ def _reason_wanted(answer: Answer, call: Call) -> Verb | None:
 
 def _words(text: str) -> list[str]:
     return text.replace(":", " ").replace(".", " ").split()[:200]
+
+
+def _aimless(text: str) -> str:
+    """A text about no call, which may repeat an asker's words: nothing that may be a ref stands in it by itself.
+
+    Else a reply to it would answer that call, as a reply to any message of ours answers the one that it names. Whether
+    there is such a call isn't told by it.
+    """
+    for word in filter(as_short, dict.fromkeys(_words(text))):
+        text = text.replace(word, f"'{word}'")
+    return text

@@ -55,6 +55,7 @@ def run_checks(settings: Settings, source: Path | None) -> list[Check]:
         _folder(settings.folder("state")),
         _database(settings.folder("state") / "sayso.db"),
         *_tools(settings),
+        *_exposed(settings),
         *_policy(settings),
         _service(settings),
         *_platform(settings, "telegram"),
@@ -209,6 +210,15 @@ def _tools(settings: Settings) -> Iterator[Check]:
         yield Check("confinement", Health.YELLOW, text)
     elif "bash" in settings.tools.allow:
         yield Check("confinement", Health.GREEN, f"bash by {how}")
+
+
+def _exposed(settings: Settings) -> Iterator[Check]:
+    if exposed := settings.exposed():
+        text = f"{', '.join(map(str, exposed))}: in the workspace, where tools can read and change it"
+        yield Check("workspace", Health.RED, f"{text}; move it out")
+    if read := [str(path) for path in settings.secret_files() if path.exists() and path.stat().st_mode & stat.S_IROTH]:
+        text = f"{', '.join(read)}: any user of this machine can read it, an agent's too"
+        yield Check("secrets", Health.YELLOW, f"{text}; run: chmod 600 {' '.join(read)}")
 
 
 def _policy(settings: Settings) -> Iterator[Check]:

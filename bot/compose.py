@@ -17,6 +17,7 @@ from adapters.executors.workspace import register_workspace
 from bot.agent import TOOLS
 from bot.clock import SystemClock
 from bot.service import Service
+from bot.settings import is_within
 from hitl.builtin import BuiltinSource
 from hitl.errors import Unavailable
 from hitl.gate import Gate
@@ -68,6 +69,7 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
     Raises hitl.errors.Unavailable where it can't be, and what `chats` raises; what was opened is closed again then.
     """
     clock = clock or SystemClock()
+    _keep_apart(state, workspace)
     async with AsyncExitStack() as parts:
         folder = StateFolder.open(state)
         parts.callback(folder.close)
@@ -89,6 +91,15 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
         service = Service(gate, await chats(store, keys) if chats else None)
         parts.push_async_callback(service.stop)
         return Running(service, store, parts.pop_all())
+
+
+def _keep_apart(state: Path, workspace: Path) -> None:
+    """Raises Unavailable where tools could read the keys, and seal what nobody decided."""
+    if is_within(state, workspace):
+        raise Unavailable(
+            f"The state folder {state} lies in the workspace {workspace}, whose tools could read its keys."
+            " Move one of the two."
+        )
 
 
 def policy_library(folders: Sequence[Path], *, resolve_hosts: bool = False) -> Library:

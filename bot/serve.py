@@ -8,6 +8,7 @@ import logging
 import signal
 from typing import TYPE_CHECKING
 
+from adapters.executors.kept import is_kept
 from adapters.socket.server import SocketServer
 from bot import logs
 from bot.compose import compose, policy_library
@@ -63,7 +64,7 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
     def attach(identity: str, show: Callable[[str], None]) -> Console:
         return Console(running.service, identity=identity, conversation="local", show=show)
 
-    socket = SocketServer(settings.folder("runtime"), running.service, attach, platforms.troubles)
+    socket = SocketServer(settings.folder("runtime"), running.service, attach, platforms.troubles, is_kept)
     parts.push_async_callback(socket.stop)
     parts.push_async_callback(policies.stop)
     await policies.start(running.store)

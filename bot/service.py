@@ -175,6 +175,10 @@ class Service:
             except Unavailable as error:
                 _log.warning("outbox.postponed", {"why": error.message})
                 taken = ()
+            except Exception:  # noqa: BLE001 - said below
+                # Whatever it was: without this no card would go out any more, and nobody would know.
+                _log.exception("outbox.postponed")
+                taken = ()
             for sending in taken:
                 self._sending.add(sending.post.route)
                 self._start(self._send(sending))

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import re
+import stat
+import sys
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 CONFIG_NAME = "sayso.toml"
 _PREFIX = "SAYSO_"
+#: Where our own code lies, and what it is run by.
+_PROGRAMS = (Path(__file__).parent.parent, Path(sys.prefix))
 
 
 def _lower(value: object) -> object:
@@ -217,9 +221,29 @@ class Settings(BaseSettings):
         named = {} if self.fallback == "deny" else self.fallback
         return Terms(self.stage, self.mode, frozenset(name for name, says in named.items() if says == "pass"))
 
+    def secret_files(self) -> list[Path]:
+        """The files that secrets come from, as absolute paths."""
+        sections = filter(None, (self.telegram, self.slack))
+        named = (path for section in sections for key, path in section if key.endswith("_file") and path is not None)
+        return [path.expanduser().absolute() for path in named]
+
+    def exposed(self) -> list[Path]:
+        """What lies in the workspace, where tools could read or change it, and must not.
+
+        The state, secrets, policies, and the programs of this service themselves.
+        """
+        workspace = self.folder("workspace")
+        guarded = [self.folder("state"), *self.policy_folders(), *self.secret_files(), *_PROGRAMS]
+        return [path for path in guarded if is_within(path, workspace)]
+
     def gate_limits(self) -> Limits:
         """The gate's numbers."""
         return Limits(**self.limits.model_dump())
+
+
+def is_within(path: Path, folder: Path) -> bool:
+    """Whether a path lies in a folder, or is it, wherever links lead."""
+    return path.resolve().is_relative_to(folder.resolve())
 
 
 def default_runtime() -> Path:
@@ -239,6 +263,22 @@ def find_config(given: Path | None) -> Path | None:
         return Path(named)
     places = (Path(), Path("~/.config/sayso").expanduser(), Path("/etc/sayso"))
     return next((place / CONFIG_NAME for place in places if (place / CONFIG_NAME).is_file()), None)
+
+
+def refuse_foreign(path: Path | None) -> None:
+    """Raises SettingsError for a file that somebody else could have written: it says who may approve."""
+    if path is None:
+        return
+    try:
+        file, folder = path.stat(), path.resolve().parent.stat()
+    except OSError:
+        return  # reading it will fail, and say why
+    if file.st_uid not in {0, os.geteuid()}:
+        raise SettingsError(f"{path} belongs to another user (uid {file.st_uid}), who could list themselves.")
+    replaceable = folder.st_mode & stat.S_IWOTH and not folder.st_mode & stat.S_ISVTX
+    if file.st_mode & stat.S_IWOTH or replaceable:
+        place = path.resolve().parent if replaceable else path
+        raise SettingsError(f"{path} can be changed by anybody, who could list themselves. Run: chmod o-w {place}")
 
 
 def load(path: Path | None) -> Settings:

@@ -7,8 +7,10 @@ known here; the store is asked about older ones alone.
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from typing import TYPE_CHECKING
+
+from hitl.recent import remember
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
 #: A few hundred calls are in flight between an answer and the wait for the next; each takes about 3 KB.
 _REMEMBERED = 512
+#: Longer ones are left to the store, or an agent's largest calls would be kept here by the hundred.
+_LONGEST = 1 << 14
 
 
 class Waiting:
@@ -26,7 +30,7 @@ class Waiting:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._waiters: dict[str, set[asyncio.Future[Call]]] = defaultdict(set)
-        self._latest: OrderedDict[str, Call] = OrderedDict()
+        self._latest: dict[str, Call] = {}
 
     def changed(self, call: Call) -> None:
         """Wake everybody who waits for this call."""
@@ -57,10 +61,10 @@ class Waiting:
             self._forget(seen.ref, waiter)
 
     def _remember(self, call: Call) -> None:
-        self._latest[call.ref] = call
-        self._latest.move_to_end(call.ref)
-        if len(self._latest) > _REMEMBERED:
-            self._latest.popitem(last=False)
+        if _length(call) > _LONGEST:
+            self._latest.pop(call.ref, None)
+        else:
+            remember(self._latest, call.ref, call, most=_REMEMBERED)
 
     def _forget(self, ref: str, waiter: asyncio.Future[Call]) -> None:
         waiters = self._waiters.get(ref)
@@ -68,3 +72,8 @@ class Waiting:
             waiters.discard(waiter)
             if not waiters:
                 del self._waiters[ref]
+
+
+def _length(call: Call) -> int:
+    """What agents, tools and people wrote into it."""
+    return sum(map(len, (call.args, call.preview, call.note, call.output or "", call.error or "", call.reason or "")))

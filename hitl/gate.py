@@ -385,7 +385,7 @@ class Gate:
         listed = self.people.approvers_for(call.origin, verdict)
         if principal not in call.approvers or principal not in listed:
             return NotApprover(say("refused.stranger", who=principal, short=call.short))
-        own = approve and principal == call.requester
+        own = approve and self._asked_by(call, principal)
         if own and not self.people.may_approve_own(verdict, call.origin, reply.surface):
             return NotApprover(say("refused.own", short=call.short))
         return None
@@ -544,12 +544,15 @@ class Gate:
     async def withdraw(self, target: str, identity: str) -> Call:
         """End a waiting call on behalf of the one who asked, or an operator.
 
-        Raises CallUnknown, NotApprover, or AlreadyDecided / ConfirmationExpired when it is over.
+        Raises CallUnknown, NotApprover (on record), or AlreadyDecided / ConfirmationExpired when it is over.
         """
         call = await self._known(target)
         principal = self.people.principal(identity)
-        if principal != call.requester and principal not in self.people.operators:
-            raise NotApprover(say("refused.withdraw", short=call.short))
+        if not self._asked_by(call, principal) and principal not in self.people.operators:
+            refusal = NotApprover(say("refused.withdraw", short=call.short))
+            entry = _entry(call, "refused", principal, wanted="withdraw", identity=identity, code=refusal.code)
+            await self.store.commit(Unit(None, lambda _: Change(entries=(entry,))))
+            raise refusal
         return await self._end(call, Event.WITHDRAW, principal)
 
     async def undeliverable(self, ref: str, why: str) -> Call:
@@ -789,6 +792,10 @@ class Gate:
 
     def _judged_now(self, call: Call) -> Verdict:
         return self.terms.verdict(self.policies, _question(call, call.arguments, call.cwd))
+
+    def _asked_by(self, call: Call, principal: str) -> bool:
+        """Whether it is that person's own call, also if it was asked before the operator said who is who."""
+        return self.people.principal(call.requester) == principal
 
     def _age(self, at: datetime | None) -> float:
         """Seconds since then."""

@@ -56,19 +56,23 @@ class Directory:
 
     def __post_init__(self) -> None:
         """Refuse shared identities, identities with two owners, and self-approval of critical calls."""
-        owners: dict[str, str] = {}
-        for principal, identities in self.principals.items():
-            for identity in identities:
-                if owners.setdefault(identity, principal) != principal:
-                    msg = f"{identity} is listed for both {owners[identity]} and {principal}; it must be one person"
-                    raise ValueError(msg)
-        self._refuse_shared(owners)
+        self._refuse_shared(self._owners())
         if Risk.CRITICAL in {
             self.self_approval_socket,
             *(c.self_approval for c in self.conversations.values()),
         }:
             msg = "self_approval can't be critical: a critical call needs a second person"
             raise ValueError(msg)
+
+    def _owners(self) -> dict[str, str]:
+        """Whose each identity is; the name of a principal is nobody else's."""
+        owners = {principal: principal for principal in self.principals}
+        for principal, identities in self.principals.items():
+            for identity in identities:
+                if owners.setdefault(identity, principal) != principal:
+                    msg = f"{identity} is listed for both {owners[identity]} and {principal}; it must be one person"
+                    raise ValueError(msg)
+        return owners
 
     def _refuse_shared(self, owners: Mapping[str, str]) -> None:
         listed = {*owners, *(name for names in self._lists() for name in names or ())}

@@ -165,6 +165,7 @@ ENGLISH: Mapping[str, str] = {
     "refused.expired": "{short} is over: time was up at {time} UTC. Nothing ran.",
     "refused.policy": "The policy can't be evaluated ({why}), so nothing can be approved now. {short} stays open.",
     "refused.peer": "{who} stands on no list of this service: add it to requesters, approvers or operators. Nothing was done.",
+    "refused.peer.kept": "A command that this service runs can't ask it or answer it. Nothing was done.",
     "refused.requester": "{who} is not on the list of those who may ask here. Nothing was asked.",
     "refused.pending": "{who} has {count} calls waiting already. Nothing was recorded; ask again when some are decided.",
     "refused.flood": "{who} asked {count} times within {minutes} minutes. Nothing was recorded; ask again in {wait} seconds.",
@@ -220,6 +221,10 @@ ENGLISH: Mapping[str, str] = {
     "chat.welcome": "{help}\nCtrl-D ends; what waits goes on waiting.",
     # when the service can't be spoken with
     "reach.none": "No service answers on {path} ({error}). Start it with `sayso run`, or name another with --socket; nothing was done.",
+    "reach.foreign": (
+        "{folder} isn't yours, and lies where anybody may make one, so whoever answers there needn't be the service."
+        " Set `runtime` to a folder that only its user can make; nothing was done."
+    ),
     "reach.broken": "The service on {path} broke off. What it had recorded is kept; ask again with the same key.",
     "reach.failed": "The service failed on that request; its log says why. Nothing was approved.",
     # arguments that can't be used; `at` is a JSON pointer
@@ -314,6 +319,7 @@ ENGLISH: Mapping[str, str] = {
     "shell.status": "It ended with status {status}.",
     "command.waits": "{short} waits for an answer until {until} UTC; Ctrl-C takes it back",
     "command.not_started": "{program} can't be run in {folder}: {error}",
+    "command.otherwise": "The service on the socket gave out another command than was asked for. Nothing was run.",
     "command.status": "exit status {status}",
     # the command line's lists
     "pending.none": "Nothing waits.",

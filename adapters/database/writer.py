@@ -15,6 +15,7 @@ with two decisions.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
@@ -144,10 +145,11 @@ class Writer:
     def lends(self) -> sqlite3.Connection | None:
         """The connection, for a read at once on the loop's thread: outside a transaction it shows what is on disk.
 
-        None while a thread commits on it. Its page cache knows each commit of its own, while another connection
-        reads every page again after each, from the log.
+        None while a thread commits on it, or where what failed couldn't be rolled back. Its page cache knows each
+        commit of its own, while another connection reads every page again after each, from the log.
         """
-        return None if self._away or self._closed else self._connection
+        unfit = self._away or self._closed or self._connection.in_transaction
+        return None if unfit else self._connection
 
     async def close(self) -> None:
         """Write what has queued, take nothing more, and close the connection."""
@@ -161,7 +163,7 @@ class Writer:
     def _turn(self) -> None:
         try:
             reach("writer.before-begin")
-            self._connection.execute("BEGIN IMMEDIATE")
+            self._begin()
         except Exception as error:  # noqa: BLE001 - handed to everybody who waits for the group
             if not self._waits_for(error):
                 self._settle(self._take(), error)
@@ -177,6 +179,12 @@ class Writer:
             self._away = True
             committed = self._loop.run_in_executor(self._pool, self._commit, len(group))
             committed.add_done_callback(lambda done: self._settle(group, done.result()))
+
+    def _begin(self) -> None:
+        """A transaction; one that couldn't be rolled back when it failed goes first."""
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+        self._connection.execute("BEGIN IMMEDIATE")
 
     def _is_quick(self) -> bool:
         """Whether the next commit may hold up the loop: the disk is quick, or it is time to look whether it is."""
@@ -257,9 +265,13 @@ class Writer:
         return None
 
     def _undone(self, error: Exception) -> Exception:
-        """The error, after the transaction was rolled back, unless SQLite had done that."""
+        """The error, after the transaction was rolled back, unless SQLite had done that.
+
+        Where even that fails the next turn tries again: nobody may be left without an answer.
+        """
         if self._connection.in_transaction:
-            self._connection.execute("ROLLBACK")
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.execute("ROLLBACK")
         return error
 
     def _settle(self, group: Sequence[_Unit], failure: Exception | None) -> None:

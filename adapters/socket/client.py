@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import socket
+import stat
 from typing import TYPE_CHECKING, Any, Self
 
 from hitl.errors import Unavailable, by_code
@@ -19,13 +21,18 @@ if TYPE_CHECKING:
 class Client:
     """A connection to the service. Every method raises Unavailable when it can't be reached, or breaks off.
 
+    It isn't made where somebody else could have been first to make the socket's folder, unless what is answered is
+    only shown (`shown`): a false service could say yes to a script in the true one's place, but decides nothing.
+
     A line that the service refuses raises the error of the tree that it answered. `broken` tells afterwards that
     the connection broke off, so that what was asked may have been recorded.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, shown: bool = False) -> None:
         self.broken = False
         self._path = path
+        if not shown:
+            _refuse_foreign(path.parent)
         self._socket = socket.socket(socket.AF_UNIX)
         try:
             self._socket.connect(str(path))
@@ -83,3 +90,16 @@ class Client:
     def _broke_off(self) -> Unavailable:
         self.broken = True
         return Unavailable(say("reach.broken", path=self._path))
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """Raises Unavailable for another user's folder in one where anybody may make some, as in `/tmp`.
+
+    Whoever made it could say yes in the service's place.
+    """
+    try:
+        owner, above = folder.lstat().st_uid, folder.parent.stat().st_mode
+    except OSError:
+        return  # to connect will fail, and say why
+    if owner not in {0, os.getuid()} and above & stat.S_IWOTH:
+        raise Unavailable(say("reach.foreign", folder=folder))

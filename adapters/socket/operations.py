@@ -59,12 +59,17 @@ class Operations:
         self.identity = identity
         self.principal = desk.gate.people.principal(identity)
 
-    async def admit(self) -> None:
-        """Raises NotApprover, on record, for a user who stands on no list."""
+    async def admit(self, *, kept: bool = False) -> None:
+        """Raises NotApprover, on record, for a user who stands on no list, and for a command that the service runs."""
+        if kept:
+            raise await self._refused("refused.peer.kept", kept=True)
         if not self._gate.people.is_listed(self.principal):
-            entry = Entry("", "refused_peer", self.identity, {})
-            await self._gate.store.commit(adding(Change(entries=(entry,))))
-            raise NotApprover(say("refused.peer", who=self.identity))
+            raise await self._refused("refused.peer")
+
+    async def _refused(self, why: str, **data: object) -> NotApprover:
+        entry = Entry("", "refused_peer", self.identity, data)
+        await self._gate.store.commit(adding(Change(entries=(entry,))))
+        return NotApprover(say(why, who=self.identity))
 
     @singledispatchmethod
     async def do(self, request: protocol.Request) -> dict[str, Any]:

@@ -24,9 +24,17 @@ if TYPE_CHECKING:
 
     from adapters.socket.operations import Desk, Troubles
 
+    #: Whether the process with that id is a command that this service runs itself.
+    Kept = Callable[[int], bool]
+
 SOCKET_NAME = "sayso.sock"
 _CREDENTIALS = struct.Struct("3i")
 _log = logging.getLogger(__name__)
+
+
+def nobodys(_pid: int) -> bool:
+    """Where the service runs no commands."""
+    return False
 
 
 class Attached(Protocol):
@@ -43,6 +51,7 @@ class SocketServer:
     """One socket in a runtime folder of its own.
 
     `attach` makes a conversation for a peer and a way to show text; `troubles` names what is in the way of gating.
+    `kept` knows the commands that the service runs under its own user: none of them may speak as its people do.
     """
 
     def __init__(
@@ -51,11 +60,13 @@ class SocketServer:
         desk: Desk,
         attach: Callable[[str, Callable[[str], None]], Attached],
         troubles: Troubles = untroubled,
+        kept: Kept = nobodys,
     ) -> None:
         self.path = folder / SOCKET_NAME
         self._desk = desk
         self._attach = attach
         self._troubles = troubles
+        self._kept = kept
         self._server: asyncio.Server | None = None
         self._peers: set[asyncio.Task[None]] = set()
 
@@ -95,9 +106,10 @@ class SocketServer:
             writer.close()
 
     async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        operations = Operations(self._desk, _identity(writer), self._troubles)
+        pid, uid = _credentials(writer)
+        operations = Operations(self._desk, f"local:{uid}", self._troubles)
         try:
-            await operations.admit()
+            await operations.admit(kept=uid == os.getuid() and self._kept(pid))
             while line := await _next_line(reader):
                 answer, attach = await self._answer(operations, line)
                 await _send(writer, answer)
@@ -158,11 +170,11 @@ async def _send(writer: asyncio.StreamWriter, answer: dict[str, Any]) -> None:
     await writer.drain()
 
 
-def _identity(writer: asyncio.StreamWriter) -> str:
-    """`local:UID` of the peer as the kernel tells it (SO_PEERCRED, unix(7))."""
+def _credentials(writer: asyncio.StreamWriter) -> tuple[int, int]:
+    """Process and user id of the peer as the kernel tells them (SO_PEERCRED, unix(7))."""
     peer: socket.socket = writer.get_extra_info("socket")
-    _, uid, _ = _CREDENTIALS.unpack(peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
-    return f"local:{uid}"
+    pid, uid, _ = _CREDENTIALS.unpack(peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
+    return pid, uid
 
 
 def _refusal(error: SaysoError) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def pending(config: Config = None, socket: SocketFile = None, json: AsJson = Fal
 
     Example: sayso pending
     """
-    with connect(config, socket) as client:
+    with connect(config, socket, shown=True) as client:
         calls = client.call("pending")["calls"]
     if json:
         print_json(calls)
@@ -48,7 +48,7 @@ def show(target: Target, config: Config = None, socket: SocketFile = None, json:
 
     Example: sayso show K7Q2MX
     """
-    with connect(config, socket) as client:
+    with connect(config, socket, shown=True) as client:
         call = client.call("show", target=target)["call"]
     if json:
         print_json(call)
@@ -73,7 +73,7 @@ def decide(
 
     Example: sayso decide K7Q2MX reject --reason "too risky"
     """
-    with connect(config, socket) as client:
+    with connect(config, socket, shown=True) as client:
         came = client.call(
             "decide",
             target=target,
@@ -91,7 +91,7 @@ def withdraw(target: Target, config: Config = None, socket: SocketFile = None, j
 
     Example: sayso withdraw K7Q2MX
     """
-    with connect(config, socket) as client:
+    with connect(config, socket, shown=True) as client:
         call = client.call("withdraw", target=target)["call"]
     print_json(call) if json else typer.echo(say("pending.withdrawn", short=call["short"]))
 

@@ -25,6 +25,7 @@ from hitl.errors import (
     KeyConflict,
     NotApprover,
     SaysoError,
+    Tampered,
     Unavailable,
 )
 from hitl.wording import say
@@ -183,13 +184,17 @@ class _Asking:
         return 0
 
     def _run(self, command: list[str]) -> int:
-        """Claim, run just what was shown, report, and pass on the status."""
+        """Claim, run just what was asked and shown, report, and pass on the status.
+
+        Raises Tampered for anything else: what listens on the socket may be no service of ours.
+        """
         secret = secrets.token_urlsafe(32)
         leased = self._send("claim", ref=self._call["ref"], secret_hash=_sha256(secret))
         self.call = leased["call"]
-        stored: list[str] = leased["args"]["argv"]
-        del command
-        status, error = _execute(stored, leased["args"]["cwd"], self._call["ref"])
+        folder = self.request["cwd"]
+        if (leased["args"]["argv"], leased["args"]["cwd"]) != (command, folder):
+            raise Tampered(say("command.otherwise"))
+        status, error = _execute(command, folder, self._call["ref"])
         result = "succeeded" if status == 0 else "failed"
         self.call = self._send(
             "finish", ref=self._call["ref"], secret=secret, result=result, exit_status=status, error=error

@@ -24,21 +24,24 @@ SocketFile = Annotated[Path | None, typer.Option("--socket", help="The service's
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
-def settings(config: Path | None) -> Settings:
-    """The settings, or exit 2 with what is wrong with them."""
-    from bot.settings import SettingsError, find_config, load
+def settings(config: Path | None, *, ruling: bool = False) -> Settings:
+    """The settings, or exit 2 with what is wrong with them. `ruling`: who may approve will be read from them."""
+    from bot.settings import SettingsError, find_config, load, refuse_foreign
 
+    path = find_config(config)
     try:
-        return load(find_config(config))
+        if ruling:
+            refuse_foreign(path)
+        return load(path)
     except SettingsError as error:
         fail(str(error), 2)
 
 
-def connect(config: Path | None, socket_file: Path | None) -> Client:
-    """A connection to the service. Raises hitl.errors.Unavailable."""
+def connect(config: Path | None, socket_file: Path | None, *, shown: bool = False) -> Client:
+    """A connection to the service, `shown` where nothing is done on its word. Raises hitl.errors.Unavailable."""
     from adapters.socket.client import Client
 
-    return Client(socket_path(config, socket_file))
+    return Client(socket_path(config, socket_file), shown=shown)
 
 
 def socket_path(config: Path | None, socket_file: Path | None) -> Path:

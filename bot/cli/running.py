@@ -51,7 +51,7 @@ def run(config: Config = None) -> None:
 
     _plan_fault()
     try:
-        uvloop.run(serve(settings(config), find_config(config)))
+        uvloop.run(serve(settings(config, ruling=True), find_config(config)))
     except SettingsError as error:
         fail(str(error), 2)
 

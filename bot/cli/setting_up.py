@@ -130,7 +130,7 @@ def doctor(config: Config = None, json: AsJson = False) -> None:
     from bot.checks import run_checks
     from bot.settings import find_config
 
-    checks = run_checks(settings(config), find_config(config))
+    checks = run_checks(settings(config, ruling=True), find_config(config))
     if json:
         print_json([{"name": c.name, "state": c.state.value, "text": c.text} for c in checks])
     else:

@@ -47,6 +47,17 @@ def test_a_person_at_a_terminal_is_told_what_the_agent_understands(service: Inst
         os.close(end)
 
 
+def test_a_command_that_was_approved_answers_no_other_call(service: Installation) -> None:
+    """It reaches the socket and has an approver's user, and is refused before it says a word."""
+    (service.workspace / "door").hardlink_to(service.socket)
+    (service.workspace / "ask.pl").write_text(
+        'use Socket; socket(S, AF_UNIX, SOCK_STREAM, 0); connect(S, sockaddr_un("door")) or die; print <S>;'
+    )
+    done = service.run("chat", given="run perl ask.pl\nyes\n")
+
+    assert "can't ask it or answer it" in done.stdout
+
+
 def test_folders_and_socket_are_as_closed_as_promised(service: Installation) -> None:
     """State 0700, its files 0600; the socket's folder can be passed through, the socket used by all."""
     modes = {path: stat.S_IMODE(path.stat().st_mode) for path in (service.state, service.runtime, service.socket)}

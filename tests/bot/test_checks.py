@@ -110,6 +110,40 @@ def test_listed_users_must_get_to_the_socket(checked: Callable[..., dict[str, Ch
     assert "socket" not in checked(OURS, runtime=tmp_path / "run")
 
 
+@pytest.mark.parametrize(
+    ("setting", "exposed"),
+    [
+        ('policies = ["{root}/workspace/rules"]', "workspace/rules"),
+        ('telegram.token_file = "{root}/workspace/.token"', "workspace/.token"),
+        ('telegram.webhook_secret_file = "{root}/state/../workspace/secret"', "state/../workspace/secret"),
+        ('slack.app_token_file = "{root}/link/app"', "link/app"),
+    ],
+)
+def test_what_tools_could_read_is_red(
+    checked: Callable[..., dict[str, Check]], tmp_path: Path, setting: str, exposed: str
+) -> None:
+    """Secrets and policies in the workspace, whatever way leads there."""
+    (tmp_path / "workspace").mkdir()
+    (tmp_path / "link").symlink_to("workspace")
+    check = checked(f"{setting.format(root=tmp_path)}\n{APART}")["workspace"]
+
+    assert Health.RED is check.state
+    assert check.text.startswith(f"{tmp_path}/{exposed}: ")
+
+
+def test_a_secret_that_every_user_can_read_is_told(checked: Callable[..., dict[str, Check]], tmp_path: Path) -> None:
+    """Yellow, for a container's secrets are so and nobody else is there; one that is closed is all right."""
+    file = tmp_path / "token"
+    file.touch()
+    named = f'telegram.token_file = "{file}"\n{APART}'
+    file.chmod(0o644)
+    open_ = checked(named)["secrets"]
+    file.chmod(0o640)
+
+    assert (Health.YELLOW, f"{file}: any user of this machine can read it") == (open_.state, open_.text.split(",")[0])
+    assert "secrets" not in checked(named)
+
+
 @pytest.mark.parametrize("route", ["slack:T1/C1", "telegram:-1001", "matrix:!room", "C1"])
 def test_a_route_that_leads_nowhere_is_red(checked: Callable[..., dict[str, Check]], route: str) -> None:
     """Named for all, or for one conversation; words for places that a call tells are all right."""

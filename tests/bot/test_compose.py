@@ -66,3 +66,14 @@ async def test_what_was_opened_is_closed_where_a_later_part_fails(
 
     assert [] == left
     assert ["sayso.db-shm", "sayso.db-wal"] == open_now
+
+
+@pytest.mark.parametrize("workspace", [".", "state", "link/.."], ids=["around it", "the same", "by a link"])
+async def test_no_workspace_holds_the_state(tmp_path: Path, workspace: str) -> None:
+    """A tool that reads files would read the keys, and whoever has those can seal a decision that nobody took."""
+    (tmp_path / "state" / "below").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("state/below")
+
+    with pytest.raises(Unavailable, match="lies in the workspace"):
+        await composed(tmp_path, workspace)
+    assert ["below"] == [found.name for found in (tmp_path / "state").iterdir()]

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import sqlite3
+import weakref
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from adapters.database.store import SqliteStore
 from adapters.socket.client import Client
 from adapters.socket.server import SocketServer
-from bot.compose import Running
+from bot.compose import Running, compose
 from bot.console import Console
 from hitl.answers import Answer, Came
 from hitl.errors import AlreadyDecided, ConfirmationExpired, SaysoError
 from hitl.model import Ask, Call, Kind, Reply, Runs, Status, Verb
-from hitl.testing import SetClock
+from hitl.people import Directory
+from hitl.ports import Chat
+from hitl.testing import RecordedChat, SetClock
+from hitl.tokens import Keyring
 from tests.bot.conftest import ASKER, ME, PLACE
 
 SOCKETS, TERMINALS, PRESSES = 20, 10, 20
@@ -186,6 +196,66 @@ async def test_who_comes_late_is_not_kept_waiting(running: Running) -> None:
         assert Status.REJECTED is (await running.service.ended(call, 5)).status
         for number in range(600):
             running.service.waiting.changed(call.evolve(ref=str(number)))
+
+
+async def test_large_calls_are_not_kept_in_memory(running: Running) -> None:
+    """One agent can't fill it with a few hundred of them; who waits for one is told all the same."""
+    call = (await running.service.submit(ask("echo " + "x" * 50_000))).call
+    long = [call.evolve(ref="args"), call.evolve(ref="output", args=b"{}", output="x" * 50_000)]
+    kept = [weakref.ref(each) for each in long]
+    for each in long:
+        running.service.waiting.changed(each)
+    waiting = asyncio.create_task(running.service.decided(call))
+    await running.service.decide(press(call, Verb.REJECT))
+    del each
+    long.clear()
+    gc.collect()
+
+    assert [None, None] == [each() for each in kept]
+    assert Status.REJECTED is (await waiting).status
+
+
+@pytest.fixture
+async def posting(tmp_path: Path, clock: SetClock, people: Directory) -> AsyncIterator[tuple[Running, RecordedChat]]:
+    """The service with a chat platform, composed and not started."""
+    chat = RecordedChat()
+
+    async def chats(_store: SqliteStore, _keys: Keyring) -> Mapping[str, Chat]:
+        return {"telegram": chat}
+
+    made = await compose(
+        state=tmp_path / "state",
+        workspace=tmp_path / "workspace",
+        people=replace(people, routes=("telegram:-1",)),
+        allow=["bash"],
+        clock=clock,
+        chats=chats,
+    )
+    yield made, chat
+    await made.close()
+
+
+async def test_the_outbox_outlives_a_row_that_it_cannot_read(
+    posting: tuple[Running, RecordedChat], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It says so in the log, and cards go out once the row is mended: no bug may look like silence."""
+    running, chat = posting
+    call = await parked(running)
+    with closing(sqlite3.connect(tmp_path / "state" / "sayso.db", isolation_level=None)) as other:
+        other.execute("update outbox set kind = 'nonsense'")
+        await running.service.start()
+        await until(lambda: "outbox.postponed" in caplog.messages)
+        other.execute("update outbox set kind = 'card'")
+        await until(lambda: chat.posts)
+
+    assert [call.ref] == [shown.call.ref for shown in chat.posts]
+
+
+async def until(seen: Callable[[], object]) -> None:
+    """Waits until it is true, for a while."""
+    async with asyncio.timeout(10):
+        while not seen():  # noqa: ASYNC110 - nothing else tells
+            await asyncio.sleep(0.01)
 
 
 @pytest.mark.parametrize("moments", range(6))

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from bot.settings import SettingsError, find_config, load
+import bot.settings
+from bot.cli.main import app
+from bot.settings import SettingsError, find_config, load, refuse_foreign
 from hitl.model import Risk
 
 
@@ -104,3 +108,50 @@ def test_a_file_that_is_named_is_the_one(file: Path) -> None:
     """Whether it is there or not: nothing else is used in its place."""
     assert file == find_config(file)
     assert os.path.devnull == str(find_config(Path(os.path.devnull)))
+
+
+@pytest.mark.parametrize(("mode", "around", "at"), [(0o666, 0o700, "sayso.toml"), (0o600, 0o777, "")])
+def test_settings_that_others_can_change_are_refused(file: Path, mode: int, around: int, at: str) -> None:
+    """They say who may approve."""
+    file.chmod(mode)
+    file.parent.chmod(around)
+
+    with pytest.raises(SettingsError, match=f"list themselves. Run: chmod o-w {file.parent / at}$"):
+        refuse_foreign(file)
+
+
+@pytest.mark.parametrize(("mode", "around"), [(0o600, 0o700), (0o664, 0o1777)])
+def test_settings_that_others_only_read_are_not(file: Path, mode: int, around: int) -> None:
+    """A folder with the sticky bit keeps others' hands off the file; nor is one that isn't there anybody's."""
+    file.chmod(mode)
+    file.parent.chmod(around)
+
+    refuse_foreign(file)
+    refuse_foreign(file.with_name("none.toml"))
+    refuse_foreign(None)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_settings_of_another_user_are_refused(file: Path) -> None:
+    """Such as what lies in the folder that a service happens to be started in."""
+    os.chown(file, 4321, 4321)
+
+    with pytest.raises(SettingsError, match="belongs to another user"):
+        refuse_foreign(file)
+
+
+@pytest.mark.parametrize("command", ["run", "doctor"])
+def test_no_service_rules_by_them(file: Path, command: str) -> None:
+    """Nor does the doctor call them sound."""
+    file.chmod(0o666)
+    refused = CliRunner().invoke(app, [command, "--config", str(file)])
+
+    assert (2, True) == (refused.exit_code, "can be changed by anybody" in refused.stderr)
+
+
+@pytest.mark.parametrize("place", [Path(sys.prefix), Path(bot.settings.__file__).parents[1]], ids=["python", "ours"])
+def test_a_workspace_holds_none_of_our_programs(file: Path, place: Path) -> None:
+    """A project's folder with its own environment in it: what a tool changes there rules after the next start."""
+    file.write_text(f'workspace = "{place.parent}"\n')
+
+    assert place in load(file).exposed()

@@ -27,6 +27,7 @@ from tests.hitl.world import (
     World,
     code,
     codes,
+    directory,
     reply,
 )
 
@@ -305,6 +306,15 @@ class TestWho:
         call = await world.ask(requester="ann")
 
         assert "NOT_APPROVER" == code(await world.press(call, ANN))
+
+    async def test_who_is_who_counts_as_it_is_listed_now(self) -> None:
+        """Asked by an account that nobody knew to be Ann's: now that it is, it is her own call."""
+        world = World(principals={"ann": (ANN,)}, approvers=("ann", "bob"))
+        call = await world.ask()
+        world.gate.people = directory(principals={"ann": (ANN, UMA)}, approvers=("ann", "bob"), requesters=("ann",))
+
+        assert "NOT_APPROVER" == code(await world.press(call, ANN))
+        assert Status.WITHDRAWN is (await world.gate.withdraw(call.ref, ANN)).status
 
 
 class TestTarget:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 
 import pytest
@@ -30,12 +31,15 @@ class TestWithdraw:
 
     @pytest.mark.parametrize("who", [ANN, SAM, "local:1000"])
     async def test_by_nobody_else(self, world: World, who: str) -> None:
-        """Not by approvers either: they can say no."""
+        """Not by approvers either: they can say no. Who tried is on record."""
         call = await world.ask()
         with pytest.raises(NotApprover, match="Only the one who asked"):
             await world.gate.withdraw(call.ref, who)
+        line = await world.last(call)
 
         assert Status.PENDING == (await world.now(call)).status
+        assert ("refused", who, "withdraw") == (line.event, line.actor, json.loads(line.data)["wanted"])
+        await world.check_record()
 
     async def test_what_is_not_there_cannot_be(self, world: World) -> None:
         """An unknown ref is an error."""

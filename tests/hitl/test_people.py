@@ -103,6 +103,8 @@ def test_an_identity_has_one_owner() -> None:
     """Listed for two principals it could vote twice, or for somebody else: refused, naming both."""
     with pytest.raises(ValueError, match="both ann and bob"):
         Directory(principals={"ann": (ANN, BOB), "bob": (BOB,)})
+    with pytest.raises(ValueError, match=f"both {BOB} and ann"):
+        Directory(principals={"ann": (ANN, BOB), BOB: ("local:3",)})
 
 
 def test_a_person_has_many_identities_and_one_name() -> None:

@@ -77,6 +77,12 @@ async def all_of(writer: Writer, *numbers: int) -> list[int | BaseException]:
     return await asyncio.gather(*(writer.submit(keep(number)) for number in numbers), return_exceptions=True)
 
 
+def no_rollback(action: int, what: str | None, *_: str | None) -> int:
+    """An authorizer (sqlite3_set_authorizer) for a SQLite that can't roll back."""
+    denied = (action, what) == (sqlite3.SQLITE_TRANSACTION, "ROLLBACK")
+    return sqlite3.SQLITE_DENY if denied else sqlite3.SQLITE_OK
+
+
 class TestGroups:
     """What queued together is committed together."""
 
@@ -299,6 +305,30 @@ class TestFailures:
         answers = await all_of(writer, 1)
 
         assert ["it is read-only"] == told(answers[0])
+
+    @pytest.mark.parametrize("point", ["a unit", "writer.before-commit"])
+    async def test_what_cannot_be_rolled_back_is_told_hidden_and_undone_later(
+        self, writer: Writer, connection: sqlite3.Connection, database: Path, point: str
+    ) -> None:
+        """Everybody is answered, nobody reads what isn't on disk, and the next group is written without it."""
+
+        def fail() -> None:
+            connection.execute("insert into nowhere values (1)")
+
+        connection.set_authorizer(no_rollback)
+        if point != "a unit":
+            faults.plan(point, fail)
+        answers = await all_of(writer, 1, 2, 2 if point == "a unit" else 3)
+        again = await all_of(writer, 4)
+        lent = writer.lends
+        faults.clear()
+        connection.set_authorizer(None)
+
+        assert [Unavailable] * 4 == [type(answer) for answer in answers + again]
+        assert lent is None
+        assert [5] == await all_of(writer, 5)
+        assert connection is writer.lends
+        assert [5] == on_disk(database)
 
     async def test_a_lock_that_goes_is_waited_for(self, writer: Writer, database: Path) -> None:
         """The loop goes on meanwhile, and what queues meanwhile is one group."""

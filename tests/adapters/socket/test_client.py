@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -71,6 +72,37 @@ def test_nobody_there_is_unavailable(tmp_path: Path) -> None:
     """With what to do about it."""
     with pytest.raises(Unavailable, match="sayso run"):
         Client(tmp_path / "none")
+
+
+@pytest.fixture
+def foreign(answering: Answering, tmp_path: Path) -> Path:
+    """The socket of something that answers, in another user's folder."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can make another user's folder")
+    made = tmp_path / "made"
+    made.mkdir()
+    answering(b'{"ok": true}\n').rename(made / "s")
+    os.chown(made, 4321, 4321)
+    return made / "s"
+
+
+def test_nobody_poses_as_the_service_by_being_there_first(foreign: Path, tmp_path: Path) -> None:
+    """Where anybody may make a folder, one is used only if it is our own, or root's."""
+    tmp_path.chmod(0o1777)
+    with pytest.raises(Unavailable, match="isn't yours"):
+        Client(foreign)
+    os.chown(foreign.parent, 0, 0)
+
+    with Client(foreign) as client:
+        assert {} == client.call("ping")
+
+
+def test_a_service_may_have_a_user_of_its_own(foreign: Path, tmp_path: Path) -> None:
+    """Where not everybody may make a folder, whoever made this one was let to."""
+    tmp_path.chmod(0o755)
+
+    with Client(foreign) as client:
+        assert {} == client.call("ping")
 
 
 def test_what_is_said_brings_texts_until_the_turn_is_over(answering: Answering) -> None:

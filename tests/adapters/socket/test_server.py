@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from adapters.socket.protocol import LONGEST_LINE
-from adapters.socket.server import SocketServer
+from adapters.socket.server import SocketServer, nobodys
 from hitl.answers import Answer, Submitted
 from hitl.builtin import BuiltinSource
 from hitl.errors import Unavailable
@@ -110,10 +110,10 @@ class Peer:
 class World:
     """A server, and those who connect to it."""
 
-    def __init__(self, folder: Path, service: Service) -> None:
+    def __init__(self, folder: Path, service: Service, kept: Callable[[int], bool] = nobodys) -> None:
         self.service = service
         self.attached: list[Echo] = []
-        self.server = SocketServer(folder, service, self._attach)
+        self.server = SocketServer(folder, service, self._attach, kept=kept)
         self._peers: list[Peer] = []
 
     def _attach(self, _: str, show: Callable[[str], None]) -> Echo:
@@ -306,6 +306,19 @@ async def test_an_unlisted_peer_gets_a_refusal_and_nothing_else(tmp_path: Path) 
     assert b"" == await peer.reader.readline()
     (line,) = await world.service.gate.store.history("")
     assert ("refused_peer", ME) == (line.event, line.actor)
+    await world.close()
+
+
+async def test_a_command_of_the_services_own_is_refused_though_its_user_is_listed(tmp_path: Path) -> None:
+    """The kernel says which process it is; by its user alone it could answer as the people do who run the service."""
+    world = World(tmp_path / "run", Service(), lambda pid: pid == os.getpid())
+    await world.server.start()
+    peer = await world.peer()
+
+    assert "NOT_APPROVER" == refusal(await peer.answer())
+    assert b"" == await peer.reader.readline()
+    (line,) = await world.service.gate.store.history("")
+    assert ("refused_peer", ME, '{"kept":true}') == (line.event, line.actor, line.data)
     await world.close()
 
 

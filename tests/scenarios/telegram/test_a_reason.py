@@ -93,6 +93,22 @@ async def test_a_yes_that_needs_a_reason_waits_for_it(stage: TelegramStage) -> N
     assert "the disk is full" == stored.reason
 
 
+async def test_a_reason_is_no_second_yes_to_a_critical_call(stage: TelegramStage) -> None:
+    """It names no call, so it counts as the press that it completes: the same person says so again, and why."""
+    stage.rules.set("delete_files", require_reason=True)
+    call = await stage.ask("delete_files", {"pattern": "*"})
+    said: list[Status] = []
+    for _ in range(2):
+        await stage.surface.press("ann", call, Verb.APPROVE)
+        question = await stage.surface.server.wait_message(stage.surface.room, "approved only with a reason")
+        await reply(stage, "ann", question, "the disk is full")
+        said.append(await stage.status(call))
+        await stage.wait(3)
+
+    assert [Status.PENDING, Status.SUCCEEDED] == said
+    assert stage.surface.told("ann", "say so again within 60 seconds")
+
+
 async def test_a_no_in_its_place_is_a_no(stage: TelegramStage) -> None:
     """Asked why she approves, she thinks again."""
     call, question = await needing_a_reason(stage)

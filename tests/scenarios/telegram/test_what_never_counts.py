@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from hitl.errors import InvalidConfirmation
 from hitl.model import Status, Verb
+from hitl.testing import ScriptedExecutor
+from hitl.wording import say
 from tests.wire.telegram.state import CHANNEL_BOT
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from hitl.model import Call
+    from hitl.model import Ask, Call, Preparation
     from tests.scenarios.telegram.surface import TelegramStage
 
 NEITHER = "Nothing was decided."
@@ -256,3 +259,40 @@ async def test_a_list_of_calls_is_no_card(stage: TelegramStage) -> None:
 
     assert all(call.short in listed.text for call in calls)
     assert [Status.PENDING] * 2 == [await stage.status(call) for call in calls]
+
+
+class Missing(ScriptedExecutor):
+    """A workspace in which nothing lies."""
+
+    async def prepare(self, ask: Ask) -> Preparation:
+        """Says so, in the words of whoever asked."""
+        raise InvalidConfirmation(say("path.absent", path=ask.args["path"]))
+
+
+@pytest.mark.parametrize("path", ["{short}", "#{short}", "a/{short}.txt", "see:{short}"])
+async def test_a_ref_in_an_askers_words_that_we_repeat_points_to_nothing(stage: TelegramStage, path: str) -> None:
+    """Uma asks for a file that has the name of her waiting call: a yes to our answer is none to the call."""
+    call = await stage.ask()
+    group = stage.surface
+    stage.service.gate.executor = Missing(stage.executor.tools)
+    await group.say("uma", f"delete {path.format(short=call.short)}")
+    repeated = await group.server.wait_message(group.room, "is not there")
+    await group.server.say(group.people["ann"], group.room, "ok", reply_to=repeated)
+    await group.settle()
+
+    assert call.short in repeated.text
+    assert Status.PENDING == await stage.status(call)
+
+
+async def test_a_ref_that_a_stranger_asks_for_points_to_nothing(stage: TelegramStage) -> None:
+    """Sam may not see the call, and is told that there is none: a yes to that is none to the call."""
+    call = await stage.ask()
+    group = stage.surface
+    await group.server.say(group.people["sam"], group.room, f"/show@{group.bot.user.username} {call.short}")
+    await group.settle()
+    told = group.posted()[-1]
+    await group.server.say(group.people["ann"], group.room, "ok", reply_to=told)
+    await group.settle()
+
+    assert call.short in told.text
+    assert Status.PENDING == await stage.status(call)

@@ -397,17 +397,9 @@ class Chats:
             return await self._tell(heard, self._usage(heard.command), alone=True)
         reply = self._reply(heard, event, Kind.COMMAND, verb=Verb(heard.command), target=target)
         reason = reason.removeprefix("because ").lstrip(":, ")
-        if reason and reply.verb is Verb.REJECT and await self._rejected_bare(heard, target):
-            return await self._answer(heard, await self._gate.add_reason(target, heard.identity, reason))
         for answer in await self._service.decide(replace(reply, reason=reason or None)):
             await self._answer(heard, answer)
         return None
-
-    async def _rejected_bare(self, heard: Heard, target: str) -> bool:
-        """Whether that person rejected the call already, and gave no reason."""
-        call = await self._gate.find(target)
-        mine = call is not None and call.decided_by == self._principal(heard)
-        return mine and call is not None and call.decision is Decision.REJECTED and not call.reason
 
     def _usage(self, command: str) -> str:
         return say("chat.usage", command=f"{self._manner.prefix}{command}")

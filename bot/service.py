@@ -88,6 +88,10 @@ class Service:
         """The call once people no longer need to answer, or as it stands when the time is up."""
         return await self.waiting.until(call, lambda c: c.state is not State.AWAITING, limit_s)
 
+    async def explained(self, call: Call, limit_s: float | None = None) -> Call:
+        """The call once people no longer need to answer, nor to say why not, or as it stands when the time is up."""
+        return await self.waiting.until(call, lambda c: c.state is not State.AWAITING and not c.awaits_reason, limit_s)
+
     def changed(self, call: Call) -> None:
         """Wake the outbox for calls that chats see."""
         if call.routes or is_chat(call.origin):

@@ -186,3 +186,26 @@ async def test_who_comes_late_is_not_kept_waiting(running: Running) -> None:
         assert Status.REJECTED is (await running.service.ended(call, 5)).status
         for number in range(600):
             running.service.waiting.changed(call.evolve(ref=str(number)))
+
+
+@pytest.mark.parametrize(("reason", "told"), [("too many files", "too many files"), (None, "")])
+async def test_who_waits_for_a_no_can_wait_for_why(
+    running: Running, clock: SetClock, reason: str | None, told: str
+) -> None:
+    """Until the reason comes, or its time is over; nothing is due then."""
+    call = await parked(running)
+    await running.service.decide(press(call, Verb.REJECT))
+    waiting = asyncio.create_task(running.service.explained(call))
+    decided = await running.service.decided(call)
+    if reason:
+        await running.service.gate.add_reason(call.ref, ME, reason)
+    else:
+        clock.advance(60)
+        await running.service.expiry.sweep()
+    async with asyncio.timeout(5):
+        explained = await waiting
+
+    assert (None, True) == (decided.reason, decided.awaits_reason)
+    assert (told, False) == (explained.reason, explained.awaits_reason)
+    assert explained == await stored(running, call)
+    assert None is await running.store.next_due()

@@ -12,7 +12,17 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack import webhook
 from adapters.slack.chat import SlackChat
-from adapters.slack.handlers import Me, author_of, identity_of, is_shared, place_of, read, understand
+from adapters.slack.handlers import (
+    Me,
+    author_of,
+    identity_of,
+    is_direct,
+    is_shared,
+    parse_place,
+    place_of,
+    read,
+    understand,
+)
 from adapters.slack.pace import Pace
 from adapters.slack.receiver import SOURCE, Inbox, Sockets, bolt
 from adapters.slack.retries import Soon
@@ -98,14 +108,27 @@ class Slack(Connector):
             return None
         self._follow(body, me)
         heard = understand(body, me)
+        if heard is not None and heard.what is What.ECHO:
+            return await self._unknown_card(heard)
         return await self._known(heard, body) if heard and not self._beside_us(heard) else None
+
+    async def _unknown_card(self, heard: Heard) -> Heard | None:
+        """A card of ours that nobody knows of, once no answer can tell of it any more; None for the others."""
+        team, channel, thread = parse_place(heard.conversation)
+        place = self.chat.person_in(channel) if is_direct(channel) else channel
+        if place is None:
+            return None
+        heard = replace(heard, conversation=place_of(team, place, thread))
+        if await self.service.store.by_message(str(heard.message)) is None:
+            await self.chat.posted(heard.conversation)
+        return heard
 
     def _follow(self, body: Mapping[str, Any], me: Me) -> None:
         """Remember who wrote last where we are spoken with, whoever it was."""
         wrote = author_of(body)
         if wrote is not None and wrote[2] != me.user:
             channel, thread, author = wrote
-            place = place_of(me.team, author if channel.startswith("D") else channel, thread)
+            place = place_of(me.team, author if is_direct(channel) else channel, thread)
             self.chat.threads.heard(place, str(body["event"]["ts"]), author)
 
     def _beside_us(self, heard: Heard) -> bool:

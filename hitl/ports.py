@@ -146,7 +146,7 @@ class Store(Protocol):
         """
 
     async def sent(self, sending: Sending, message: str | None) -> None:
-        """The platform took it; `message` is the id that it gave."""
+        """The platform took it; `message` is the id that it gave. A card that was found standing before stays it."""
 
     async def unsent(self, sending: Sending, error: str, *, retry_s: float | None) -> None:
         """It didn't go out; try again after so many seconds, or never (None)."""
@@ -187,6 +187,12 @@ class Chat(Protocol):
 
     async def update(self, route: str, message: str, call: Call) -> None:
         """Edit the card to what the call is now."""
+
+    async def spare(self, route: str, message: str, call: Call) -> None:
+        """Make a second copy of a card say that another one counts, or how the call ended, if it did.
+
+        One that can't be edited is left alone.
+        """
 
     async def notify(self, route: str, call: Call) -> None:
         """Tell the conversation that asked how its call ended."""

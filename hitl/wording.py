@@ -66,6 +66,7 @@ ENGLISH: Mapping[str, str] = {
     "button.details": "🔎 Details",
     "sign.done": "✅",
     "sign.over": "⛔",
+    "card.spare": "{short}: this is a second copy of the card. The other one here counts.",
     # outcomes, for people
     "outcome.pending": "waiting for an answer",
     "outcome.allowed": "allowed by the policy",

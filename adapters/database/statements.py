@@ -156,6 +156,11 @@ CARD_STANDS = (
     "insert into cards (ref, route, message) values (?, ?, ?)"
     " on conflict (ref, route) do update set message = excluded.message, failed_at = null, error = null"
 )
+#: The platform took a card: it is this message, unless another was found standing before.
+CARD_SENT = (
+    "insert into cards (ref, route, message) values (?, ?, ?) on conflict (ref, route)"
+    " do update set message = coalesce(cards.message, excluded.message), failed_at = null, error = null"
+)
 #: The card never reaches the route.
 CARD_FAILED = "update cards set failed_at = ?, error = ? where ref = ? and route = ?"
 #: The card's last edit never reaches the route.

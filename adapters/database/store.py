@@ -170,7 +170,7 @@ class SqliteStore:
         def done(connection: sqlite3.Connection, _now: datetime) -> None:
             connection.execute(sql.DROP_SENDING, (sending.id,))
             if post.kind is PostKind.CARD:
-                connection.execute(sql.CARD_STANDS, (post.ref, post.route, message))
+                connection.execute(sql.CARD_SENT, (post.ref, post.route, message))
 
         await self._writer.submit(done)
 

@@ -92,10 +92,24 @@ class TelegramChat:
                 raise
             await self._replace(route, call)
 
+    async def spare(self, route: str, message: str, call: Call) -> None:
+        """Make a second copy of a card say that another one counts, or how the call ended, if it did."""
+        shown = self._card(route, call) if call.ended else plain_message(say("card.spare", short=call.short))
+        try:
+            await self._paced(int(message.partition(":")[0]), self._edit_to(message, shown))
+        except PlatformError as error:
+            if error.passing:
+                raise
+
     def _edit(self, route: str, message: str, call: Call) -> _Request:
         async def edit(*, html: bool) -> None:
             now = (await self._fresh(call.ref) if self._fresh else None) or call
-            shown = self._card(route, now)
+            await self._edit_to(message, self._card(route, now))(html=html)
+
+        return edit
+
+    def _edit_to(self, message: str, shown: Message) -> _Request:
+        async def edit(*, html: bool) -> None:
             await self.bot.edit_message_text(
                 chat_id=int(message.partition(":")[0]),
                 message_id=_number(message),

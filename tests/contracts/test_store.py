@@ -634,6 +634,17 @@ class TestOutbox:
         clock.advance(60)
         assert [] == list(await store.sendings(lease_s=30))
 
+    async def test_a_card_that_was_found_standing_stays_the_card(self, store: Store, clock: SetClock) -> None:
+        """A second copy that was on its way meanwhile is told of later: it doesn't take its place."""
+        call = await carded(store, clock, CHAT)
+        (second,) = await store.sendings(lease_s=30)
+
+        await store.adopt(call.ref, CHAT, "m7")
+        await store.sent(second, "m8")
+
+        assert {CHAT: "m7"} == await store.cards(call.ref)
+        assert (None, (call.ref, CHAT)) == (await store.by_message("m8"), await store.by_message("m7"))
+
     async def test_an_answer_that_comes_after_its_lease_changes_no_other_row(
         self, store: Store, clock: SetClock
     ) -> None:

@@ -91,8 +91,8 @@ OTHERWISE: dict[str, dict[str, str]] = {
         "4xx": _NOBODY,
         "403": _NOBODY,
         FOR_GOOD: f"{_NOBODY}, uma ask untold",
-        # It was posted although no answer came, and is posted again: Slack has no key by which it would know it.
-        "hang": _TWICE,
+        # It was posted although no answer came. The client tries again at once where the connection broke; what it
+        # gives up is known by its echo before the outbox would post it again.
         "reply lost": _TWICE,
     },
     # The thread's card, and one to each of two approvers; one whose direct conversation can't be had gets none.
@@ -124,6 +124,13 @@ class RoomLife(Life):
         """The room's."""
         assert self._room.wires is not None
         return self._room.wires
+
+    def _hurry(self) -> None:
+        """Time goes by only once everything that Slack told was taken in: an echo comes before the next try is due."""
+        told = any(one.state == "waiting" for one in self._room.server.platform.deliveries)
+        open_ = not all(event.done for event in self._stage.store._inbox.values())  # noqa: SLF001 - the fake's own
+        if not (told or open_):
+            super()._hurry()
 
     async def live(self) -> Call:
         """From the start of the service to the end of the call, as it is then."""

@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from adapters.slack.errors import SERVER_ERROR, TOO_MANY, AstrayError, explained, promised
-from adapters.slack.handlers import Alone, Kept, Me, message_of, parse_place, place_of
+from adapters.slack.handlers import Alone, Kept, Me, message_of, parse_place, place_of, writer_of
 from adapters.slack.messages import (
     Message,
     card_message,
@@ -45,6 +45,8 @@ _PEOPLE = ("U", "W")
 _KNOWN_FOR_S = 600.0
 _KNOWN = 10_000
 _REFUSED = 400
+#: So many messages are looked through for who wrote after a card.
+_LOOKED_BACK = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +232,26 @@ class SlackChat:
                 known = _who(promised(await self.client.users_info(user=user), "user"))
             remember(self._who, user, (now, known), most=_KNOWN)
         return known
+
+    async def since(self, place: str, message: str) -> Sequence[tuple[str, str]]:
+        """Time stamps and authors of all messages of a place from that one on, oldest first, as Slack keeps them.
+
+        None at all where that message is gone, or where they are too many. Raises PlatformError.
+        """
+        _, _, thread = _parsed(place)
+        channel, _, ts = message.partition(":")
+        async with explained():
+            if thread:
+                found = await self.client.conversations_replies(
+                    channel=channel, ts=thread, oldest=ts, inclusive=True, limit=_LOOKED_BACK
+                )
+            else:
+                found = await self.client.conversations_history(
+                    channel=channel, oldest=ts, inclusive=True, limit=_LOOKED_BACK
+                )
+            said = sorted((str(one["ts"]), writer_of(one)) for one in promised(found, "messages"))
+            said = [one for one in said if one[0] >= ts]
+        return said if said and said[0][0] == ts and not found.get("has_more") else ()
 
     async def close(self) -> None:
         """Close the connections."""

@@ -179,8 +179,12 @@ def author_of(body: Mapping[str, Any]) -> tuple[str, str, str] | None:
     event = _fields(body.get("event"))
     if event.get("type") != "message" or event.get("hidden") or "ts" not in event:
         return None
-    author = event.get("user") or event.get("bot_id") or _UNKNOWN
-    return str(event["channel"]), str(event.get("thread_ts") or ""), str(author)
+    return str(event["channel"]), str(event.get("thread_ts") or ""), writer_of(event)
+
+
+def writer_of(message: Mapping[str, Any]) -> str:
+    """The person who wrote a message, or the bot."""
+    return str(message.get("user") or message.get("bot_id") or _UNKNOWN)
 
 
 def is_direct(channel: str) -> bool:

@@ -163,6 +163,12 @@ class Store(Protocol):
     async def move(self, old: str, new: str) -> None:
         """A platform moved a conversation: the cards of waiting calls there are posted anew."""
 
+    async def said(self) -> Mapping[str, tuple[str, str | None]]:
+        """Conversation -> our latest message there and the ref that it is about, where that is known."""
+
+    async def say(self, place: str, message: str | None, ref: str | None) -> None:
+        """Our latest message in a conversation, and the ref that it is about; None while that isn't known."""
+
     async def cards(self, ref: str) -> Mapping[str, str | None]:
         """Route -> message id of each surface that has, or is to have, the card of a call."""
 

@@ -83,6 +83,7 @@ class MemoryStore:
         self._ids = count(1)
         self._inbox: dict[tuple[str, str], _Event] = {}
         self._moves: dict[str, str] = {}
+        self._said: dict[str, tuple[str, str | None]] = {}
 
     async def commit(self, unit: Unit) -> Change | None:
         """One all-or-nothing write: whatever can fail is done before the first thing is kept."""
@@ -215,6 +216,16 @@ class MemoryStore:
     async def by_message(self, message: str) -> tuple[str, str] | None:
         """Ref and route of the card that stands under this message id."""
         return next((place for place, card in self._cards.items() if card.message == message), None)
+
+    async def said(self) -> Mapping[str, tuple[str, str | None]]:
+        """Conversation -> our latest message there and the ref that it is about, where that is known."""
+        return dict(self._said)
+
+    async def say(self, place: str, message: str | None, ref: str | None) -> None:
+        """Our latest message in a conversation; None while that isn't known."""
+        self._said.pop(place, None)
+        if message is not None:
+            self._said[place] = message, ref
 
     async def moves(self) -> Mapping[str, str]:
         """Conversation -> where the platform moved it last."""

@@ -190,6 +190,18 @@ REQUEUE_CARDS = (
     " (select 1 from outbox o where o.ref = c.ref and o.route = c.route and o.kind = 'card')"
 )
 
+# Talks
+
+#: What did we say last, in private conversations where that is known?
+TALKS = "select place, message, ref from talks"
+#: We said something there.
+KEEP_TALK = (
+    "insert into talks (place, message, ref) values (?, ?, ?)"
+    " on conflict (place) do update set message = excluded.message, ref = excluded.ref"
+)
+#: What we said last there isn't known.
+DROP_TALK = "delete from talks where place = ?"
+
 # The inbox
 
 #: Keep an event, unless it is known.

@@ -214,6 +214,21 @@ class SqliteStore:
 
         await self._writer.submit(moved)
 
+    async def said(self) -> Mapping[str, tuple[str, str | None]]:
+        """Conversation -> our latest message there and the ref that it is about, where that is known."""
+        return {place: (message, ref) for place, message, ref in self._read(sql.TALKS)}
+
+    async def say(self, place: str, message: str | None, ref: str | None) -> None:
+        """Our latest message in a conversation; None while that isn't known."""
+
+        def keep(connection: sqlite3.Connection, _now: datetime) -> None:
+            if message is None:
+                connection.execute(sql.DROP_TALK, (place,))
+            else:
+                connection.execute(sql.KEEP_TALK, (place, message, ref))
+
+        await self._writer.submit(keep)
+
     async def cards(self, ref: str) -> Mapping[str, str | None]:
         """Route -> message id of each surface that has, or is to have, the card of a call."""
         return dict(self._read(sql.CARDS, ref))

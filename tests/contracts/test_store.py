@@ -741,6 +741,21 @@ class TestOutbox:
         assert [live.ref, failed.ref] == [each.post.ref for each in posted]
 
 
+class TestTalks:
+    """What we said last in a private conversation."""
+
+    async def test_the_latest_is_known_until_it_is_not(self, store: Store) -> None:
+        """One for each conversation, about a call or about none."""
+        await store.say("telegram:1", "1:5", "a-ref")
+        await store.say("telegram:2", "2:6", None)
+        await store.say("telegram:3", "3:7", "a-ref")
+        await store.say("telegram:1", "1:8", "another")
+        await store.say("telegram:3", None, None)
+        await store.say("telegram:4", None, None)
+
+        assert {"telegram:1": ("1:8", "another"), "telegram:2": ("2:6", None)} == await store.said()
+
+
 async def standing_elsewhere(store: Store, clock: SetClock) -> Call:
     """A new call whose card was found standing on another chat."""
     call = await parked(store, clock)

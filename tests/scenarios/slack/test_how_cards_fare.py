@@ -83,6 +83,22 @@ async def test_of_the_copies_of_a_card_whose_answers_were_lost_one_can_be_presse
     assert 1 == len(shown)
 
 
+async def test_so_it_is_in_private(stage: SlackStage) -> None:
+    """There the channel is the person's."""
+    room = stage.surface
+    ann = room.people["ann"]
+    room.conversation = f"slack:{room.home}/{ann.id}"
+    await room.server.fail("chat.postMessage", DropAnswer(), times=3)
+    call = await stage.submit()
+    await room.server.wait_calls("chat.postMessage", 3)
+    await stage.wait(30)
+    direct = room.server.world.direct(frozenset({ann.id, room.app.user_id}))
+    copies = room.posted(direct)
+
+    assert {room.conversation: f"{copies[0].channel_id}:{copies[0].ts}"} == await stage.store.cards(call.ref)
+    assert [True, False, False] == [bool(message.labels) for message in copies]
+
+
 async def test_a_copy_that_shows_up_after_the_end_shows_the_outcome(stage: SlackStage) -> None:
     """Nobody is asked by it any more."""
     room = stage.surface

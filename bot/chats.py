@@ -15,6 +15,7 @@ from bot.agent import TOOLS, Plan, Question, understand
 from bot.patience import Patience
 from hitl.answers import NOTHING, Answer, Came, unknown_call
 from hitl.cards import card, details, outcome_for_agent
+from hitl.delivery import shown
 from hitl.errors import InvalidConfirmation, NotApprover, SaysoError
 from hitl.heard import Heard, What
 from hitl.model import Ask, Decision, Entry, Kind, Reply, Runs, Status, Verb
@@ -55,6 +56,9 @@ class Talker(Protocol):
 
     async def update(self, route: str, message: str, call: Call) -> None:
         """Edit a card to what the call is now."""
+
+    async def spare(self, route: str, message: str, call: Call) -> None:
+        """Make a second copy of a card say that another one counts, or how the call ended, if it did."""
 
     async def tell(self, route: str, text: str, *, about: str | None = None, answers: str | None = None) -> None:
         """A sentence."""
@@ -126,6 +130,7 @@ class Chats:
             What.MOVED: self._moved,
             What.REASON: self._given_reason,
             What.PAGE: self._page,
+            What.ECHO: self._echo,
         }
 
     async def handle(self, heard: Heard, event: tuple[str, str]) -> None:
@@ -198,6 +203,16 @@ class Chats:
     async def _pressed(self, heard: Heard) -> tuple[Verb, Call, str]:
         """The verb, the call and the card's route of a press; a card that we didn't know about is adopted.
 
+        Only for one who may decide: nobody else may make us edit another message. Raises InvalidConfirmation.
+        """
+        verb, call, route, known = await self._sealed(heard)
+        if not known and self._principal(heard) in call.approvers:
+            await self._adopt(heard, call, route)
+        return verb, call, route
+
+    async def _sealed(self, heard: Heard) -> tuple[Verb, Call, str, bool]:
+        """The verb, the call and the card's route that button data names, and whether its message is known for a card.
+
         Raises InvalidConfirmation for data that isn't ours, or is another card's: a client may send what it likes.
         """
         data = ButtonData.unpack(heard.data)
@@ -209,20 +224,32 @@ class Chats:
         if known is not None and known[0] != call.ref:
             raise InvalidConfirmation(say("chat.forged"))
         if known is not None:
-            return data.verb, call, known[1]
+            return data.verb, call, known[1], True
         here = [route for route in call.routes if chat_of(route) == chat]
-        route = heard.conversation if heard.conversation in here or not here else here[0]
-        await self._adopt(heard, call, route)
-        return data.verb, call, route
+        return data.verb, call, heard.conversation if heard.conversation in here or not here else here[0], False
 
     async def _adopt(self, heard: Heard, call: Call, route: str) -> None:
-        """Telegram took the card but its answer was lost: the message that was pressed is the card.
-
-        Only for one who may decide, and where no card is known: nobody else may make us edit another message.
-        """
+        """The platform took the card but its answer was lost: this message is the card, where none is known."""
         wanted = route in call.routes and not (await self._store.cards(call.ref)).get(route)
-        if heard.message and wanted and self._principal(heard) in call.approvers:
+        if heard.message and wanted:
             await self._store.adopt(call.ref, route, heard.message)
+            await self._store.commit(adding(Change(entries=(shown(call, route, heard.message),))))
+
+    async def _echo(self, heard: Heard, event: tuple[str, str]) -> None:
+        """A card of ours as it stands there for all to see, when no answer told us so. It decides nothing.
+
+        The first that is known is the card; a second says so at once. Whatever else a message of ours holds is no card.
+        """
+        del event
+        try:
+            _, call, route, known = await self._sealed(heard)
+        except InvalidConfirmation:
+            return
+        if known or route not in call.routes:
+            return
+        if (await self._store.cards(call.ref)).get(route) or call.ended:
+            await self._talker.spare(route, str(heard.message), call)
+        await self._adopt(heard, call, route)
 
     async def _correct(self, heard: Heard, route: str, answer: Answer) -> None:
         """A second card of the call, which the outbox doesn't know of, tells the truth once it was pressed."""
@@ -406,17 +433,9 @@ class Chats:
             return await self._tell(heard, self._usage(heard.command), alone=True)
         reply = self._reply(heard, event, Kind.COMMAND, verb=Verb(heard.command), target=target)
         reason = reason.removeprefix("because ").lstrip(":, ")
-        if reason and reply.verb is Verb.REJECT and await self._rejected_bare(heard, target):
-            return await self._answer(heard, await self._gate.add_reason(target, heard.identity, reason))
         for answer in await self._service.decide(replace(reply, reason=reason or None)):
             await self._answer(heard, answer)
         return None
-
-    async def _rejected_bare(self, heard: Heard, target: str) -> bool:
-        """Whether that person rejected the call already, and gave no reason."""
-        call = await self._gate.find(target)
-        mine = call is not None and call.decided_by == self._principal(heard)
-        return mine and call is not None and call.decision is Decision.REJECTED and not call.reason
 
     def _usage(self, command: str) -> str:
         return say("chat.usage", command=f"{self._manner.prefix}{command}")

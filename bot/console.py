@@ -84,6 +84,8 @@ class Console:
             self._desk.showed_card(call, self._gate.clock.now())
         elif call.decision is Decision.EXPIRED:
             self._say(ended(call, colour=self._colour), call)
+        elif call.decision is Decision.REJECTED and self._is_own(call) and call.decided_by != self._principal:
+            self._say(outcome_for_agent(call), call)
 
     def _may_see(self, call: Call) -> bool:
         return self._is_own(call) or self._principal in call.approvers
@@ -98,6 +100,8 @@ class Console:
             await self._ask_agent(line, waiting, answer.text if waiting else "")
         else:
             self._say(answer.text, answer.call)
+            if answer.call and answer.call.awaits_reason and answer.came is Came.REJECTED:
+                self._say(say("offline.why", short=answer.call.short), answer.call)
 
     async def _ask_agent(self, line: str, waiting: list[Call], otherwise: str = "") -> None:
         plan = understand(line)

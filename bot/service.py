@@ -92,6 +92,10 @@ class Service:
         """The call once people no longer need to answer, or as it stands when the time is up."""
         return await self.waiting.until(call, lambda c: c.state is not State.AWAITING, limit_s)
 
+    async def explained(self, call: Call, limit_s: float | None = None) -> Call:
+        """The call once people no longer need to answer, nor to say why not, or as it stands when the time is up."""
+        return await self.waiting.until(call, lambda c: c.state is not State.AWAITING and not c.awaits_reason, limit_s)
+
     def follow(self, call: Call, tell: Callable[[Call], Awaitable[None]]) -> None:
         """Tell what the outbox doesn't know of that the call is over, once it is and if this process still runs."""
         task = asyncio.get_running_loop().create_task(self._followed(call, tell))

@@ -12,7 +12,18 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack import webhook
 from adapters.slack.chat import SlackChat
-from adapters.slack.handlers import Me, author_of, identity_of, is_shared, place_of, read, understand
+from adapters.slack.handlers import (
+    Me,
+    author_of,
+    identity_of,
+    is_direct,
+    is_shared,
+    message_of,
+    parse_place,
+    place_of,
+    read,
+    understand,
+)
 from adapters.slack.pace import Pace
 from adapters.slack.receiver import SOURCE, Inbox, Sockets, bolt
 from adapters.slack.retries import Soon
@@ -75,7 +86,7 @@ class Slack(Connector):
         self.chat = chat
         self._people = service.gate.people
         self._me: Me | None = None
-        self.inbox = Inbox(service.store, self.intake.wake)
+        self.inbox = Inbox(service.store, self.intake.wake, chat.threads.missed)
         self._app = bolt(chat.client, self.inbox)
         self._receiver = self._make_sockets() if settings.receive == "socket" else None
 
@@ -86,10 +97,12 @@ class Slack(Connector):
         token, session = self.settings.secret("app_token"), self.chat.client.session
         if not token or session is None:
             raise SettingsError("Socket Mode needs an app token: set SAYSO_SLACK__APP_TOKEN, or slack.app_token_file.")
-        return Sockets(self._app, self.chat.client, session, token, connections=self.settings.connections)
+        missed, connections = self.chat.threads.missed, self.settings.connections
+        return Sockets(self._app, self.chat.client, session, token, connections=connections, missed=missed)
 
     async def _connect(self) -> str:
         self._me = await self.chat.connect()
+        self.chat.threads.missed()
         return self._me.user
 
     async def _understand(self, event: Incoming) -> Heard | None:
@@ -98,22 +111,73 @@ class Slack(Connector):
             return None
         self._follow(body, me)
         heard = understand(body, me)
+        if heard is not None and heard.what is What.ECHO:
+            return await self._unknown_card(heard)
         return await self._known(heard, body) if heard and not self._beside_us(heard) else None
+
+    async def _unknown_card(self, heard: Heard) -> Heard | None:
+        """A card of ours that nobody knows of, once no answer can tell of it any more; None for the others."""
+        team, channel, thread = parse_place(heard.conversation)
+        place = self.chat.person_in(channel) if is_direct(channel) else channel
+        if place is None:
+            return None
+        heard = replace(heard, conversation=place_of(team, place, thread))
+        if await self.service.store.by_message(str(heard.message)) is None:
+            await self.chat.posted(heard.conversation)
+        return heard
 
     def _follow(self, body: Mapping[str, Any], me: Me) -> None:
         """Remember who wrote last where we are spoken with, whoever it was."""
         wrote = author_of(body)
-        if wrote is not None and wrote[2] != me.user:
-            channel, thread, author = wrote
-            place = place_of(me.team, author if channel.startswith("D") else channel, thread)
-            self.chat.threads.heard(place, str(body["event"]["ts"]), author)
+        if wrote is None:
+            return
+        channel, thread, author = wrote
+        person = (self.chat.person_in(channel) if author == me.user else author) if is_direct(channel) else channel
+        place, ts = place_of(me.team, str(person), thread), str(body["event"]["ts"])
+        if author == me.user:
+            self.chat.threads.echoed(place, ts)
+        else:
+            self.chat.threads.heard(place, ts, author)
+
+    async def _look_back(self, heard: Heard) -> None:
+        """Learn from Slack who wrote after the card that stands there, where we can't be sure that we heard it all.
+
+        Where Slack doesn't tell, it stays unknown, and a word that points to nothing is asked back.
+        """
+        me, card = self._me, await self._newest_card(heard)
+        if me is None or card is None:
+            return
+        try:
+            said = await self.chat.since(heard.conversation, card)
+        except PlatformError as error:
+            _log.warning("slack.not_looked_back", {"conversation": heard.conversation, "why": str(error)})
+            return
+        for ts, author in said:
+            known = await self.service.store.by_message(message_of(card.partition(":")[0], ts))
+            if author == me.user:
+                self.chat.threads.wrote(heard.conversation, ts, known[0] if known else None)
+            else:
+                self.chat.threads.heard(heard.conversation, ts, author)
+
+    async def _newest_card(self, heard: Heard) -> str | None:
+        """The message of the newest card of a waiting call that stands there."""
+        store = self.service.store
+        calls = [*await store.pending(origin=heard.conversation)]
+        if heard.thread is None:
+            calls += [call for call in await store.pending() if heard.conversation in call.routes]
+        cards = [(await store.cards(call.ref)).get(heard.conversation) for call in calls]
+        if heard.thread and await store.by_message(heard.thread):
+            cards.append(heard.thread)
+        return max(filter(None, cards), default=None, key=lambda card: card.partition(":")[2])
 
     def _beside_us(self, heard: Heard) -> bool:
         """Whether it can't count and was said where we take no part: then nobody needs to be told."""
         return heard.barred is not None and not (heard.addressed or self.chat.threads.known(heard.conversation))
 
     async def _known(self, heard: Heard, body: Mapping[str, Any]) -> Heard:
-        """The same with what only Slack's directory tells: who is a bot, whose team, whose address."""
+        """The same with what only Slack tells: who is a bot, whose team, whose address, and who wrote before."""
+        if heard.what is What.TEXT and heard.private and not self.chat.threads.is_sure(heard.conversation):
+            await self._look_back(heard)
         if heard.what is What.TEXT and heard.thread and await self._takes_part(heard.conversation):
             heard = replace(heard, overheard=True)
         user = heard.identity.rpartition("/")[2]

@@ -56,7 +56,18 @@ async def build_chat(settings: TelegramSettings, store: Store, keys: Keyring) ->
     """The chat side, which the service needs before it exists itself. Raises SettingsError."""
     pace = Pace(asyncio.get_running_loop().time, scale=settings.pace)
     bot, moves = make_bot(settings), dict(await store.moves())
-    return TelegramChat(bot, keys, pace, moves=moves, moved=store.move, stands=store.adopt, fresh=store.get)
+    said = await store.said()
+    return TelegramChat(
+        bot,
+        keys,
+        pace,
+        moves=moves,
+        moved=store.move,
+        stands=store.adopt,
+        fresh=store.get,
+        said={place: last for place, last in said.items() if place.startswith(_OURS)},
+        say=store.say,
+    )
 
 
 def _masked(record: logging.LogRecord) -> bool:

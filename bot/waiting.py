@@ -54,7 +54,7 @@ class Waiting:
         self._waiters[seen.ref].add(waiter)
         try:
             latest = self._latest.get(seen.ref) or await self._store.get(seen.ref)
-            if latest is not None and latest.version != seen.version:
+            if latest is not None and (latest.version, latest.due_at) != (seen.version, seen.due_at):
                 return latest
             return await waiter
         finally:

@@ -142,9 +142,18 @@ def outcome(call: Call) -> str:
 def outcome_for_agent(call: Call) -> str:
     """The same for the agent that asked: a person's no, silence, and failure are told apart."""
     key = f"agent.{call.status.value}"
-    if call.status is Status.REJECTED and call.reason:
-        key = "agent.rejected.reason"
+    if call.status is Status.REJECTED:
+        key = _rejected_key(call)
     return say(key, short=call.short, **_facts(call))
+
+
+def _rejected_key(call: Call) -> str:
+    """A no by whether its reason is known, may still come, was asked for in vain, or was never asked for."""
+    if call.reason:
+        return "agent.rejected.reason"
+    if call.awaits_reason:
+        return "agent.rejected.asked"
+    return "agent.rejected" if call.reason is None else "agent.rejected.no_reason"
 
 
 def _facts(call: Call) -> dict[str, str]:

@@ -6,6 +6,7 @@ a passing failure is tried again until the deadline.
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from hitl.errors import AlreadyDecided, ConfirmationExpired
@@ -25,7 +26,13 @@ LEASE_S = 30.0
 _LONGEST_WAIT_S = 60.0
 _DOUBLINGS = 6
 _MENDED_FOR_S = 24 * 3600.0
+_log = logging.getLogger(__name__)
 _NO_CHAT = "no such chat platform is set up here"
+
+
+def shown(call: Call, route: str, message: str) -> Entry:
+    """The line of the record that says where a card stands."""
+    return Entry(call.ref, "shown", "service", {"route": route, "message": message})
 
 
 class Delivery:
@@ -60,11 +67,26 @@ class Delivery:
         reach("delivery.sent")
         if message is not None or sending.post.kind is PostKind.NOTICE:
             self._gate.reach.found(sending.post.route)
-        await self._store.sent(sending, message)
         if sending.post.kind is PostKind.CARD and message is not None:
-            entry = Entry(call.ref, "shown", "service", {"route": sending.post.route, "message": message})
-            await self._store.commit(adding(Change(entries=(entry,))))
-        return None
+            return await self._posted(sending, call, message)
+        return await self._store.sent(sending, message)
+
+    async def _posted(self, sending: Sending, call: Call, message: str) -> None:
+        """Record where a card stands, unless that was found out meanwhile: then one of two copies is too many."""
+        route = sending.post.route
+        known = await self._store.by_message(message) is not None
+        await self._store.sent(sending, message)
+        if not known:
+            await self._store.commit(adding(Change(entries=(shown(call, route, message),))))
+        if (await self._store.cards(call.ref)).get(route) != message:
+            await self._spare(route, message, call)
+
+    async def _spare(self, route: str, message: str, call: Call) -> None:
+        try:
+            await self._chat(route).spare(route, message, call)
+        except PlatformError as error:
+            # A press on it still counts, and mends it.
+            _log.warning("outbox.two_cards", {"ref": call.ref, "route": route, "why": str(error)})
 
     def _chat(self, route: str) -> Chat:
         chat = self._chats.get(route.partition(":")[0])

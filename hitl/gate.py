@@ -332,7 +332,7 @@ class Gate:
         self, reply: Reply, reading: Reading, here: Sequence[Call]
     ) -> tuple[Call | None, Answer]:
         clear = reading.verdict is not Says.UNCLEAR
-        if clear and reply.private and not here and (lost := await self._just_lost(reply)):
+        if clear and reply.private and not here and (lost := await self._just_lost(reply, reading)):
             return lost, NOTHING
         if not here or not reply.private:
             return None, Answer(Came.NOT_A_REPLY, say("refused.unknown.none") if clear else "")
@@ -343,12 +343,17 @@ class Gate:
             return None, Answer(Came.WHICH, say("answer.point", short=here[0].short), here[0])
         return here[0], NOTHING
 
-    async def _just_lost(self, reply: Reply) -> Call | None:
-        """The call that was the talk here until somebody else, or the clock, decided it; one's own is no news."""
+    async def _just_lost(self, reply: Reply, reading: Reading) -> Call | None:
+        """The call that was the talk here until somebody else, or the clock, decided it.
+
+        One's own decision is no news, but a no said once more with its reason is.
+        """
         last = await self.store.get(reply.follows) if reply.follows else None
         if last is None or not last.ended or not belongs(last, reply.conversation):
             return None
-        return None if last.decided_by == self.people.principal(reply.identity) else last
+        principal = self.people.principal(reply.identity)
+        explained = _explains(reading, last, principal) and self._age(last.decided_at) < self.limits.late_reason_s
+        return last if last.decided_by != principal or explained else None
 
     async def find(self, target: str) -> Call | None:
         """The call with that ref or short ref, however the short one was typed."""
@@ -363,6 +368,8 @@ class Gate:
             principal = self.people.principal(reply.identity)
             if refusal := self._may_not(reply, call, principal, call.verdict, approve=approve):
                 return await self._note(reply, call, "refused", refuse(refusal, call))
+            if call.state is not State.AWAITING and _explains(reading, call, principal):
+                return await self._explain(call, principal, str(reading.reason), reply.event)
             if call.state is not State.AWAITING:
                 return await self._note(reply, call, "late", refuse(too_late(call), call))
             # `due_at` moves on through a call's life, so it isn't sealed; while people are asked it is the deadline.
@@ -472,10 +479,13 @@ class Gate:
     async def _reject(self, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
         """The answer to a no, or None where somebody, or the clock, was quicker."""
         reason = reading.reason
+        asked = reply.kind is Kind.BUTTON and not reason
 
         def seal(now: datetime) -> Change:
             vote = self._sealed_vote(reply, call, principal, now, approve=False, reason=reason)
             ended = self._decided(call, Event.REJECT, principal, now, reason)
+            if asked:
+                ended = ended.evolve(due_at=now + timedelta(seconds=self.limits.late_reason_s))
             entry = _entry(ended, "rejected", principal, **_how(reply), reason=reason)
             return Change(ended, (vote,), (entry,), edits(ended), handled=reply.event)
 
@@ -520,24 +530,25 @@ class Gate:
         return answer
 
     async def add_reason(self, target: str, identity: str, reason: str) -> Answer:
-        """Attach a reason to one's own rejection, within 60 seconds of it."""
+        """Attach a reason to one's own rejection, within 60 seconds of it. Those who wait for it are told."""
         call = await self.find(target)
         if call is None:
             return refuse(CallUnknown(unknown_call(target)))
-        reason = encodable(reason)
-        principal = self.people.principal(identity)
-        mine = call.decision is Decision.REJECTED and call.decided_by == principal and not call.reason
-        if not mine or self._age(call.decided_at) > self.limits.late_reason_s:
-            return refuse(InvalidConfirmation(say("refused.reason_late", short=call.short)), call)
+        return await self._explain(call, self.people.principal(identity), encodable(reason))
+
+    async def _explain(self, call: Call, principal: str, reason: str, event: tuple[str, str] | None = None) -> Answer:
+        """The answer to a reason that comes after a no. Once it was said that none came, none does."""
+        late = refuse(InvalidConfirmation(say("refused.reason_late", short=call.short)), call)
+        if not _unexplained(call, principal) or self._age(call.decided_at) >= self.limits.late_reason_s:
+            return late
 
         def seal(_: datetime) -> Change:
-            told = call.evolve(reason=reason)
-            return Change(told, entries=(_entry(told, "reason", principal, reason=reason),), posts=edits(told))
+            told = call.evolve(reason=reason, due_at=None)
+            entry = _entry(told, "reason", principal, reason=reason)
+            return Change(told, entries=(entry,), posts=edits(told), handled=event)
 
-        told = await self._swap(call, seal, overdue=None)
-        if told is None:
-            raise Unavailable
-        return Answer(Came.REJECTED, say("answer.reason_added", short=call.short), told)
+        told = await self._swap(call, seal, overdue=False if call.awaits_reason else None)
+        return Answer(Came.REJECTED, say("answer.reason_added", short=call.short), told) if told else late
 
     # -- withdraw, undeliverable, settle --------------------------------------------------------------------
 
@@ -576,10 +587,12 @@ class Gate:
     async def settle(self, call: Call, *, unseen: bool = False) -> Call | None:
         """End what is overdue by the store's clock: expired, lapsed, or lost with its lease. None where it isn't.
 
-        `unseen` says that no surface ever showed the card.
+        `unseen` says that no surface ever showed the card. For a rejection it is the wait for its reason that ends.
         """
         if call.due_at is None:
             return None
+        if call.awaits_reason:
+            return await self._swap(call, lambda _: _left_unexplained(call), overdue=True)
 
         def seal(now: datetime) -> Change:
             ended = self._overdue(call, now, unseen=unseen)
@@ -836,6 +849,22 @@ def _aside(reply: Reply, call: Call, reading: Reading, risk: Risk) -> Answer | N
     return None
 
 
+def _unexplained(call: Call, principal: str) -> bool:
+    """Whether that person rejected the call, and it isn't known why."""
+    return call.decision is Decision.REJECTED and call.decided_by == principal and not call.reason
+
+
+def _explains(reading: Reading, call: Call, principal: str) -> bool:
+    """Whether it is one's own no once more, with a reason now."""
+    return reading.verdict is Says.REJECT and bool(reading.reason) and _unexplained(call, principal)
+
+
+def _left_unexplained(call: Call) -> Change:
+    """The end of the wait for a reason: its cards are true as they are, whoever asked is told."""
+    told = call.evolve(reason="", due_at=None)
+    return Change(told, entries=(_entry(told, "no_reason", "service"),), posts=_notices(told))
+
+
 def _unclaimable(call: Call) -> SaysoError:
     if call.state is State.AWAITING:
         return InvalidConfirmation(say("refused.claim", short=call.short, status=call.status.value))
@@ -873,8 +902,12 @@ def _reported(call: Call, ran: Ran, now: datetime) -> Call:
 def edits(call: Call) -> tuple[Post, ...]:
     """The outbox rows that make every card of a call true again, and tell the conversation how it ended."""
     cards = tuple(Post(call.ref, route, PostKind.EDIT) for route in call.routes)
+    return (*cards, *_notices(call))
+
+
+def _notices(call: Call) -> tuple[Post, ...]:
     told = call.ended and call.runs is Runs.SERVICE and is_chat(call.origin)
-    return (*cards, Post(call.ref, call.origin, PostKind.NOTICE)) if told else cards
+    return (Post(call.ref, call.origin, PostKind.NOTICE),) if told else ()
 
 
 def _claimant(call: Call) -> str | None:

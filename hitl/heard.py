@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class What(StrEnum):
-    """The kinds of events that matter here."""
+    """The kinds of events that matter here. An echo is a message of our own, as the platform shows it to all."""
 
     PRESS = "press"
     TEXT = "text"
@@ -21,6 +21,7 @@ class What(StrEnum):
     BARRED = "barred"
     REASON = "reason"
     PAGE = "page"
+    ECHO = "echo"
 
 
 @dataclass(frozen=True, slots=True)

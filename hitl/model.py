@@ -198,7 +198,8 @@ class Call:
 
     The fields down to `row_mac` never change after the call is stored; `row_mac` seals them. `due_at` is when
     something must happen to it next: the deadline while people are asked, the end of the claim window while
-    nobody has claimed it, the end of the lease while it runs, None once it is over.
+    nobody has claimed it, the end of the lease while it runs, the end of the wait for a reason where who rejected
+    it was asked for one, None once nothing more is due. `reason` '' tells that one was asked for and none came.
     """
 
     ref: str
@@ -264,6 +265,11 @@ class Call:
     def ended(self) -> bool:
         """Whether nothing more can happen to it but a late report or archiving."""
         return self.state not in {State.AWAITING, State.EXECUTING}
+
+    @property
+    def awaits_reason(self) -> bool:
+        """Whether it was rejected by someone who was asked why, and may still say."""
+        return self.decision is Decision.REJECTED and self.due_at is not None
 
     def evolve(self, **changes: Any) -> Call:
         """A copy with some fields changed; the version is the caller's to move."""

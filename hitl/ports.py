@@ -146,7 +146,7 @@ class Store(Protocol):
         """
 
     async def sent(self, sending: Sending, message: str | None) -> None:
-        """The platform took it; `message` is the id that it gave."""
+        """The platform took it; `message` is the id that it gave. A card that was found standing before stays it."""
 
     async def unsent(self, sending: Sending, error: str, *, retry_s: float | None) -> None:
         """It didn't go out; try again after so many seconds, or never (None)."""
@@ -162,6 +162,12 @@ class Store(Protocol):
 
     async def move(self, old: str, new: str) -> None:
         """A platform moved a conversation: the cards of waiting calls there are posted anew."""
+
+    async def said(self) -> Mapping[str, tuple[str, str | None]]:
+        """Conversation -> our latest message there and the ref that it is about, where that is known."""
+
+    async def say(self, place: str, message: str | None, ref: str | None) -> None:
+        """Our latest message in a conversation, and the ref that it is about; None while that isn't known."""
 
     async def cards(self, ref: str) -> Mapping[str, str | None]:
         """Route -> message id of each surface that has, or is to have, the card of a call."""
@@ -191,6 +197,12 @@ class Chat(Protocol):
 
     async def update(self, route: str, message: str, call: Call) -> None:
         """Edit the card to what the call is now."""
+
+    async def spare(self, route: str, message: str, call: Call) -> None:
+        """Make a second copy of a card say that another one counts, or how the call ended, if it did.
+
+        One that can't be edited is left alone.
+        """
 
     async def notify(self, route: str, call: Call) -> None:
         """Tell the conversation that asked how its call ended."""

@@ -83,6 +83,7 @@ class MemoryStore:
         self._ids = count(1)
         self._inbox: dict[tuple[str, str], _Event] = {}
         self._moves: dict[str, str] = {}
+        self._said: dict[str, tuple[str, str | None]] = {}
 
     async def commit(self, unit: Unit) -> Change | None:
         """One all-or-nothing write: whatever can fail is done before the first thing is kept."""
@@ -186,7 +187,8 @@ class MemoryStore:
         """The platform took it."""
         self._outbox.pop(sending.id, None)
         if sending.post.kind is PostKind.CARD:
-            self._cards[_place(sending.post)] = _Card(message)
+            standing = self._cards.get(_place(sending.post), _Card()).message
+            self._cards[_place(sending.post)] = _Card(standing or message)
 
     async def unsent(self, sending: Sending, error: str, *, retry_s: float | None) -> None:  # noqa: ARG002
         """It didn't go out; try again after so many seconds, or never (None). The error is for those who look."""
@@ -214,6 +216,16 @@ class MemoryStore:
     async def by_message(self, message: str) -> tuple[str, str] | None:
         """Ref and route of the card that stands under this message id."""
         return next((place for place, card in self._cards.items() if card.message == message), None)
+
+    async def said(self) -> Mapping[str, tuple[str, str | None]]:
+        """Conversation -> our latest message there and the ref that it is about, where that is known."""
+        return dict(self._said)
+
+    async def say(self, place: str, message: str | None, ref: str | None) -> None:
+        """Our latest message in a conversation; None while that isn't known."""
+        self._said.pop(place, None)
+        if message is not None:
+            self._said[place] = message, ref
 
     async def moves(self) -> Mapping[str, str]:
         """Conversation -> where the platform moved it last."""
@@ -326,12 +338,14 @@ class _Trouble:
 class RecordedChat:
     """A chat platform that remembers what it was told, and fails when it is told to.
 
-    `posts`, `updates` and `notices` are what it took, oldest first; `messages` is what stands on its routes now.
+    `posts`, `updates`, `spares` and `notices` are what it took, oldest first; `messages` is what stands on its routes
+    now.
     """
 
     def __init__(self) -> None:
         self.posts: list[Shown] = []
         self.updates: list[Shown] = []
+        self.spares: list[Shown] = []
         self.notices: list[Shown] = []
         self.messages: dict[tuple[str, str], Call] = {}
         self._troubles: list[_Trouble] = []
@@ -357,6 +371,10 @@ class RecordedChat:
     async def update(self, route: str, message: str, call: Call) -> None:
         """Edit the card to what the call is now."""
         self._take(self.updates, Shown(route, message, call))
+
+    async def spare(self, route: str, message: str, call: Call) -> None:
+        """Make a second copy of a card say that another one counts."""
+        self._take(self.spares, Shown(route, message, call))
 
     def _take(self, taken: list[Shown], shown: Shown) -> None:
         trouble = next((t for t in self._troubles if t.left and t.route in {None, shown.route}), None)

@@ -43,6 +43,7 @@ def view(call: Call) -> dict[str, Any]:
         "decided_at": _iso(call.decided_at),
         "decided_by": call.decided_by,
         "reason": mask(call.reason) if call.reason else None,
+        "reason_until": _iso(call.due_at) if call.awaits_reason else None,
         "outcome": outcome(call),
         "message": outcome_for_agent(call),
         "output": mask(call.output) if call.output else None,

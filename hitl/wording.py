@@ -68,6 +68,7 @@ ENGLISH: Mapping[str, str] = {
     "button.details": "🔎 Details",
     "sign.done": "✅",
     "sign.over": "⛔",
+    "card.spare": "{short}: this is a second copy of the card. The other one here counts.",
     # outcomes, for people
     "outcome.pending": "waiting for an answer",
     "outcome.allowed": "allowed by the policy",
@@ -193,6 +194,8 @@ ENGLISH: Mapping[str, str] = {
     "agent.succeeded": "{short} was {how} and ran.",
     "agent.denied": "{short} is denied by the policy: {why}. It was not run.",
     "agent.rejected": "{short} was rejected. It was not run.",
+    "agent.rejected.asked": "{short} was rejected. It was not run. A reason may follow within 60 seconds.",
+    "agent.rejected.no_reason": "{short} was rejected, and no reason was given. It was not run.",
     "agent.rejected.reason": "{short} was rejected, reason: {reason}. It was not run.",
     "agent.expired": "{short} expired: nobody answered in time, so it was not run. Silence is no answer by a person.",
     "agent.withdrawn": "{short} was withdrawn. It was not run.",
@@ -212,6 +215,7 @@ ENGLISH: Mapping[str, str] = {
         "I can: list [PATH], read PATH, write PATH TEXT, delete PATH, delete all files, run COMMAND."
         " What can't be undone waits for your yes."
     ),
+    "offline.why": "Why? You may say so within 60 seconds: no {short} because REASON",
     "offline.still": "{short} still waits: {sentence}",
     "offline.welcome": (
         "Sayso: an agent does nothing that can't be undone without your say-so.\n"

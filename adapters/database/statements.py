@@ -156,6 +156,11 @@ CARD_STANDS = (
     "insert into cards (ref, route, message) values (?, ?, ?)"
     " on conflict (ref, route) do update set message = excluded.message, failed_at = null, error = null"
 )
+#: The platform took a card: it is this message, unless another was found standing before.
+CARD_SENT = (
+    "insert into cards (ref, route, message) values (?, ?, ?) on conflict (ref, route)"
+    " do update set message = coalesce(cards.message, excluded.message), failed_at = null, error = null"
+)
 #: The card never reaches the route.
 CARD_FAILED = "update cards set failed_at = ?, error = ? where ref = ? and route = ?"
 #: The card's last edit never reaches the route.
@@ -184,6 +189,18 @@ REQUEUE_CARDS = (
     " join calls on calls.ref = c.ref where c.route = ?1 and calls.state = 'awaiting_confirmation' and not exists"
     " (select 1 from outbox o where o.ref = c.ref and o.route = c.route and o.kind = 'card')"
 )
+
+# Talks
+
+#: What did we say last, in private conversations where that is known?
+TALKS = "select place, message, ref from talks"
+#: We said something there.
+KEEP_TALK = (
+    "insert into talks (place, message, ref) values (?, ?, ?)"
+    " on conflict (place) do update set message = excluded.message, ref = excluded.ref"
+)
+#: What we said last there isn't known.
+DROP_TALK = "delete from talks where place = ?"
 
 # The inbox
 

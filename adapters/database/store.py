@@ -170,7 +170,7 @@ class SqliteStore:
         def done(connection: sqlite3.Connection, _now: datetime) -> None:
             connection.execute(sql.DROP_SENDING, (sending.id,))
             if post.kind is PostKind.CARD:
-                connection.execute(sql.CARD_STANDS, (post.ref, post.route, message))
+                connection.execute(sql.CARD_SENT, (post.ref, post.route, message))
 
         await self._writer.submit(done)
 
@@ -213,6 +213,21 @@ class SqliteStore:
                 connection.execute(sql.REQUEUE_CARDS, (old, micros(now)))
 
         await self._writer.submit(moved)
+
+    async def said(self) -> Mapping[str, tuple[str, str | None]]:
+        """Conversation -> our latest message there and the ref that it is about, where that is known."""
+        return {place: (message, ref) for place, message, ref in self._read(sql.TALKS)}
+
+    async def say(self, place: str, message: str | None, ref: str | None) -> None:
+        """Our latest message in a conversation; None while that isn't known."""
+
+        def keep(connection: sqlite3.Connection, _now: datetime) -> None:
+            if message is None:
+                connection.execute(sql.DROP_TALK, (place,))
+            else:
+                connection.execute(sql.KEEP_TALK, (place, message, ref))
+
+        await self._writer.submit(keep)
 
     async def cards(self, ref: str) -> Mapping[str, str | None]:
         """Route -> message id of each surface that has, or is to have, the card of a call."""

@@ -143,6 +143,17 @@ class MoveRow(SQLModel, table=True):
     new: str
 
 
+class TalkRow(SQLModel, table=True):
+    """Our latest message in a private conversation, and the call that it is about. No row: that isn't known."""
+
+    __tablename__: ClassVar[Any] = "talks"
+    __table_args__: ClassVar[Any] = ({"sqlite_with_rowid": False},)
+
+    place: str = Field(primary_key=True)
+    message: str
+    ref: str | None
+
+
 class OutboxRow(SQLModel, table=True):
     """Something to tell a route. The row goes when it was told, or never can be.
 

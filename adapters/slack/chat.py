@@ -7,11 +7,12 @@ import json
 import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from adapters.slack.errors import SERVER_ERROR, TOO_MANY, AstrayError, explained, promised
-from adapters.slack.handlers import Alone, Kept, Me, message_of, parse_place, place_of
+from adapters.slack.handlers import Alone, Kept, Me, message_of, parse_place, place_of, writer_of
 from adapters.slack.messages import (
     Message,
     card_message,
@@ -44,6 +45,8 @@ _PEOPLE = ("U", "W")
 _KNOWN_FOR_S = 600.0
 _KNOWN = 10_000
 _REFUSED = 400
+#: So many messages are looked through for who wrote after a card.
+_LOOKED_BACK = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,8 @@ class SlackChat:
         #: The hash of what each message was edited to last.
         self._edited: dict[str, int] = {}
         self._direct: dict[str, str] = {}
+        #: Held while a card is posted on a route.
+        self._posting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._who: dict[str, tuple[float, Who]] = {}
         self._team = ""
         #: Since when it is known of a channel whether we are a member of it.
@@ -104,15 +109,40 @@ class SlackChat:
     async def post(self, route: str, call: Call) -> str:
         """Post the card; the message's id among all chats."""
         await self._look_at(route)
-        return await self._send(route, self._card(route, call), about=call.ref)
+        async with self._lock(route):
+            return await self._send(route, self._card(route, call), about=call.ref)
+
+    async def posted(self, conversation: str) -> None:
+        """Wait until no card is on its way to that chat: whoever sends one knows then what became of it."""
+        for route, lock in list(self._posting.items()):
+            if chat_of(route) == chat_of(conversation):
+                async with lock:
+                    pass
+
+    def person_in(self, channel: str) -> str | None:
+        """Whose direct channel that is, of those that we wrote to."""
+        return next((person for person, direct in self._direct.items() if direct == channel), None)
 
     async def update(self, route: str, message: str, call: Call) -> None:
         """Edit the card to what the call is now. One that can't be edited is posted anew, or its outcome said."""
         if self._edited.get(message) == _hash(self._card(route, call)):
-            return None
+            return
         await self._pace.edit()
         call = (await self._fresh(call.ref) if self._fresh else None) or call
         shown = self._card(route, call)
+        if not await self._edit(message, shown):
+            async with self._lock(route):
+                await self._replace(route, shown, call)
+
+    async def spare(self, route: str, message: str, call: Call) -> None:
+        """Make a second copy of a card say that another one counts, or how the call ended, if it did."""
+        shown = self._card(route, call) if call.ended else plain_message(say("card.spare", short=call.short))
+        if self._edited.get(message) != _hash(shown):
+            await self._pace.edit()
+            await self._edit(message, shown)
+
+    async def _edit(self, message: str, shown: Message) -> bool:
+        """Whether the message could be edited. Raises PlatformError for what may pass."""
         channel, _, ts = message.partition(":")
         try:
             async with explained():
@@ -121,9 +151,12 @@ class SlackChat:
             if error.passing:
                 self._pace.hold_edits(error.retry_s or 0.0)
                 raise
-            return await self._replace(route, shown, call)
+            return False
         remember(self._edited, message, _hash(shown), most=_KNOWN)
-        return None
+        return True
+
+    def _lock(self, route: str) -> asyncio.Lock:
+        return self._posting.setdefault(route, asyncio.Lock())
 
     async def _replace(self, route: str, shown: Message, call: Call) -> None:
         if call.ended:
@@ -202,6 +235,26 @@ class SlackChat:
                 known = _who(promised(await self.client.users_info(user=user), "user"))
             remember(self._who, user, (now, known), most=_KNOWN)
         return known
+
+    async def since(self, place: str, message: str) -> Sequence[tuple[str, str]]:
+        """Time stamps and authors of all messages of a place from that one on, oldest first, as Slack keeps them.
+
+        None at all where that message is gone, or where they are too many. Raises PlatformError.
+        """
+        _, _, thread = _parsed(place)
+        channel, _, ts = message.partition(":")
+        async with explained():
+            if thread:
+                found = await self.client.conversations_replies(
+                    channel=channel, ts=thread, oldest=ts, inclusive=True, limit=_LOOKED_BACK
+                )
+            else:
+                found = await self.client.conversations_history(
+                    channel=channel, oldest=ts, inclusive=True, limit=_LOOKED_BACK
+                )
+            said = sorted((str(one["ts"]), writer_of(one)) for one in promised(found, "messages"))
+            said = [one for one in said if one[0] >= ts]
+        return said if said and said[0][0] == ts and not found.get("has_more") else ()
 
     async def close(self) -> None:
         """Close the connections."""

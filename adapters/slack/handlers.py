@@ -179,8 +179,17 @@ def author_of(body: Mapping[str, Any]) -> tuple[str, str, str] | None:
     event = _fields(body.get("event"))
     if event.get("type") != "message" or event.get("hidden") or "ts" not in event:
         return None
-    author = event.get("user") or event.get("bot_id") or _UNKNOWN
-    return str(event["channel"]), str(event.get("thread_ts") or ""), str(author)
+    return str(event["channel"]), str(event.get("thread_ts") or ""), writer_of(event)
+
+
+def writer_of(message: Mapping[str, Any]) -> str:
+    """The person who wrote a message, or the bot."""
+    return str(message.get("user") or message.get("bot_id") or _UNKNOWN)
+
+
+def is_direct(channel: str) -> bool:
+    """Whether it is a conversation of one person with us."""
+    return channel.startswith(_DIRECT)
 
 
 def is_shared(body: Mapping[str, Any]) -> bool:
@@ -199,7 +208,25 @@ def is_shared(body: Mapping[str, Any]) -> bool:
 def _event(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Heard | None:
     if event.get("type") == "reaction_added":
         return _reaction(body, event, me)
-    return _message(body, event, me) if _is_message(event) else None
+    if not _is_message(event):
+        return None
+    return _echo(event, me) if event.get("user") == me.user else _message(body, event, me)
+
+
+def _echo(event: Mapping[str, Any], me: Me) -> Heard | None:
+    """A card of ours as it comes back to us; in a direct conversation the place names the channel, not the person."""
+    elements = (element for block in event.get("blocks") or () for element in _fields(block).get("elements") or ())
+    data = next((found.get("value") for found in map(_fields, elements) if found.get("action_id") == APPROVE), None)
+    if not isinstance(data, str):
+        return None
+    channel, ts, thread = event["channel"], event["ts"], event.get("thread_ts") or ""
+    return Heard(
+        What.ECHO,
+        identity=identity_of(me.team, me.user),
+        conversation=place_of(me.team, channel, "" if thread == ts else thread),
+        message=message_of(channel, ts),
+        data=data,
+    )
 
 
 def _is_message(event: Mapping[str, Any]) -> bool:

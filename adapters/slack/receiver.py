@@ -59,12 +59,17 @@ _OK, _BAD, _BUSY = 200, 400, 503
 _log = logging.getLogger(__name__)
 
 
-class Inbox:
-    """Records what Slack sends; `woken` is called after each commit."""
+def _nothing() -> None:
+    """Where nobody wants to know."""
 
-    def __init__(self, store: Store, woken: Callable[[], None]) -> None:
+
+class Inbox:
+    """Records what Slack sends; `woken` is called after each commit, `missed` when something may have passed us by."""
+
+    def __init__(self, store: Store, woken: Callable[[], None], missed: Callable[[], None] = _nothing) -> None:
         self._store = store
         self._woken = woken
+        self.missed = missed
 
     async def keep(self, raw: bytes) -> None:
         """Commit what came, once, however often it is sent. Raises Unavailable when that can't be done.
@@ -88,6 +93,7 @@ def bolt(client: AsyncWebClient, inbox: Inbox) -> AsyncApp:
         try:
             await inbox.keep(raw)
         except Unavailable:
+            inbox.missed()
             return BoltResponse(status=_BUSY)
         except (LookupError, TypeError, ValueError):
             return BoltResponse(status=_BAD)
@@ -115,7 +121,10 @@ def is_signed(secret: str, headers: Mapping[str, str], body: bytes, now: float) 
 
 
 class Sockets:
-    """Socket Mode: several connections, each event on one of them. `trouble` says why none is up, if so."""
+    """Socket Mode: several connections, each event on one of them. `trouble` says why none is up, if so.
+
+    While none is, what happens may pass us by: `missed` is called when that begins, and when it ends.
+    """
 
     def __init__(
         self,
@@ -126,14 +135,20 @@ class Sockets:
         *,
         connections: int,
         heartbeat_s: float = HEARTBEAT_S,
+        missed: Callable[[], None] = _nothing,
     ) -> None:
-        self._lines = [_Line(app, client, session, token, heartbeat_s) for _ in range(connections)]
+        self._missed = missed
+        self._lines = [_Line(app, client, session, token, heartbeat_s, self._unheard) for _ in range(connections)]
 
     @property
     def trouble(self) -> str | None:
         """What is in the way of events, where no connection brings any."""
         troubles = [line.trouble for line in self._lines]
         return None if None in troubles else troubles[0]
+
+    def _unheard(self) -> None:
+        if self.trouble is not None:
+            self._missed()
 
     async def run(self) -> None:
         """For ever."""
@@ -146,13 +161,20 @@ class _Line:
     """One connection, made anew whenever it ends: by Slack's wish, by a fault, or because no ping comes back."""
 
     def __init__(
-        self, app: AsyncApp, client: AsyncWebClient, session: aiohttp.ClientSession, token: str, heartbeat_s: float
+        self,
+        app: AsyncApp,
+        client: AsyncWebClient,
+        session: aiohttp.ClientSession,
+        token: str,
+        heartbeat_s: float,
+        unheard: Callable[[], None],
     ) -> None:
         self._app = app
         self._client = client
         self._session = session
         self._token = token
         self._heartbeat_s = heartbeat_s
+        self._unheard = unheard
         self._pauses = Backoff()
         self.trouble: str | None = "no connection to Slack yet"
 
@@ -162,6 +184,7 @@ class _Line:
             try:
                 await self._connected()
                 self.trouble = "the connection ended, the next isn't up yet"
+                self._unheard()
                 await asyncio.sleep(random.uniform(0.0, _AGAIN_S))  # noqa: S311 - a wait is no secret
             except SlackApiError as error:
                 code = error_code(error)
@@ -188,6 +211,7 @@ class _Line:
     async def _took(self, socket: aiohttp.ClientWebSocketResponse, told: dict[str, Any]) -> bool:
         """Take one message; False where Slack wants another connection."""
         if told.get("type") == "hello":
+            self._unheard()
             self.trouble = None
             self._pauses.reset()
             _log.info("slack.connected")
@@ -206,6 +230,7 @@ class _Line:
 
     async def _pause(self, why: str, seconds: float = 0.0) -> None:
         self.trouble = why
+        self._unheard()
         _log.warning("slack.connecting", {"trouble": why})
         usual = self._pauses.next()
         # Not all at once: many lose their connection at the same moment. Never sooner than Slack asks for.

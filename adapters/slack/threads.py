@@ -1,7 +1,7 @@
 """Who wrote what, in what order, where we are spoken with: what an unaddressed yes may be an answer to.
 
-Kept in memory, by Slack's time stamps, which order the messages of a channel. What isn't known, as after a restart,
-counts as unknown: then people are asked to name the call.
+Kept in memory, by Slack's time stamps, which order the messages of a channel. What isn't known for sure, as after a
+restart or a time without events, counts as unknown: until Slack's own history is asked, or we write there again.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ _REMEMBERED = 50
 class _Talk:
     ref: str | None = None
     ours: str = ""
+    sure: bool = True
     others: deque[tuple[str, str]] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
 
 
@@ -32,8 +33,19 @@ class Threads:
         """We wrote there, about that call."""
         talk = self._talks.get(place) or _Talk()
         remember(self._talks, place, talk, most=_PLACES)
-        if ts > talk.ours:
-            talk.ref, talk.ours = ref, ts
+        if ts >= talk.ours:
+            talk.ref, talk.ours, talk.sure = ref, ts, True
+
+    def echoed(self, place: str, ts: str) -> None:
+        """We wrote there, as it seems: what about is known once the answer is here."""
+        talk = self._talks.get(place)
+        if talk is not None and ts > talk.ours:
+            talk.ref, talk.ours, talk.sure = None, ts, False
+
+    def missed(self) -> None:
+        """Others may have written without our hearing of it."""
+        for talk in self._talks.values():
+            talk.sure = False
 
     def heard(self, place: str, ts: str, author: str) -> None:
         """Somebody else did."""
@@ -44,10 +56,14 @@ class Threads:
         """Whether we wrote there lately."""
         return place in self._talks
 
+    def is_sure(self, place: str) -> bool:
+        """Whether nothing was missed there since we wrote last."""
+        return self.known(place) and self._talks[place].sure
+
     def latest(self, place: str, ts: str) -> str | None:
         """The ref that the latest message of anyone but its author is about, if ours is that; None if not known."""
         talk = self._talks.get(place)
-        if talk is None or not talk.ours < ts:
+        if talk is None or not talk.sure or not talk.ours < ts:
             return None
         author = next((who for at, who in talk.others if at == ts), None)
         between = [who for at, who in talk.others if talk.ours < at < ts]

@@ -40,6 +40,9 @@ class Desk(Protocol):
     async def decided(self, call: Call, limit_s: float | None = None) -> Call:
         """Wait until people have decided."""
 
+    async def explained(self, call: Call, limit_s: float | None = None) -> Call:
+        """Wait until they have also said why not, or no reason can come any more."""
+
     async def ended(self, call: Call, limit_s: float | None = None) -> Call:
         """Wait until it is over."""
 
@@ -100,8 +103,8 @@ class Operations:
     @do.register
     async def _(self, request: protocol.Wait) -> dict[str, Any]:
         call = await self._readable(request.ref)
-        wait = self._desk.decided if request.until == "decided" else self._desk.ended
-        return {"call": view(await wait(call, request.limit_s))}
+        waits = {"decided": self._desk.decided, "explained": self._desk.explained, "ended": self._desk.ended}
+        return {"call": view(await waits[request.until](call, request.limit_s))}
 
     @do.register
     async def _(self, request: protocol.ClaimIt) -> dict[str, Any]:

@@ -36,11 +36,11 @@ class AskFor(_Request):
 
 
 class Wait(_Request):
-    """Answer when people have decided, or the call is over, or the time is up."""
+    """Answer when people have decided, or also said why not where they were asked, or the call is over, or time is."""
 
     op: Literal["wait"]
     ref: str
-    until: Literal["decided", "ended"] = "decided"
+    until: Literal["decided", "explained", "ended"] = "decided"
     limit_s: float = Field(30, ge=0, le=3600)
 
 

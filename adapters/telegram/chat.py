@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Protocol
+from weakref import WeakValueDictionary
 
 from telegram import ForceReply, InlineKeyboardButton, InlineKeyboardMarkup, LinkPreviewOptions, ReplyParameters
 from telegram.constants import ParseMode
 from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, RetryAfter, TelegramError
 
-from adapters.telegram.handlers import message_of, parse_place, place_of
+from adapters.telegram.handlers import is_private, message_of, parse_place, place_of
 from adapters.telegram.messages import (
     LONGEST,
     Message,
@@ -22,6 +24,7 @@ from adapters.telegram.messages import (
 )
 from adapters.telegram.receiver import seconds_of
 from hitl.cards import outcome
+from hitl.errors import Unavailable
 from hitl.model import Verb
 from hitl.ports import PlatformError
 from hitl.recent import remember
@@ -46,10 +49,11 @@ class TelegramChat:
     """One bot. `moved` is told when a group became a supergroup; conversations keep the name that they began with.
 
     `stands` is told when a card had to be posted anew: its call, its route, and its message now. `fresh` gives the
-    call as it is when an edit's turn has come, so that what changed while it waited needs no second edit.
+    call as it is when an edit's turn has come, so that what changed while it waited needs no second edit. `said` is our
+    latest message in each private chat and the ref that it is about, as last told to `say`, or not there if unknown.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is one port, by keyword
         self,
         bot: Bot,
         keys: Keyring,
@@ -59,6 +63,8 @@ class TelegramChat:
         moved: Callable[[str, str], Awaitable[None]] | None = None,
         stands: Callable[[str, str, str], Awaitable[None]] | None = None,
         fresh: Callable[[str], Awaitable[Call | None]] | None = None,
+        said: Mapping[str, tuple[str, str | None]] | None = None,
+        say: Callable[[str, str | None, str | None], Awaitable[None]] | None = None,
     ) -> None:
         self.bot = bot
         self._keys = keys
@@ -67,8 +73,11 @@ class TelegramChat:
         self._moved = moved
         self._stands = stands
         self._fresh = fresh
-        #: The call that our latest message in a place is about, and that message's number.
-        self._last: dict[str, tuple[str | None, int]] = {}
+        self._say = say
+        #: Our latest message in a place and the call that it is about; None while one is on its way or may be there.
+        self._last: dict[str, tuple[str, str | None] | None] = dict(said or {})
+        #: Held while we write to a place: what is sent last is the latest.
+        self._writing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         #: The hash of what each message was edited to last.
         self._edited: dict[str, int] = {}
 
@@ -77,8 +86,8 @@ class TelegramChat:
 
         None where it is about none or isn't known. Telegram numbers the messages of a chat in their order.
         """
-        ref, number = self._last.get(place, (None, 0))
-        return ref if before and number < _number(before) else None
+        last = self._last.get(place)
+        return last[1] if last and before and _number(last[0]) < _number(before) else None
 
     def learn_move(self, old: str, new: str) -> None:
         """Cards for `old` go to `new` from now on."""
@@ -101,10 +110,24 @@ class TelegramChat:
                 raise
             await self._replace(route, call)
 
+    async def spare(self, route: str, message: str, call: Call) -> None:
+        """Make a second copy of a card say that another one counts, or how the call ended, if it did."""
+        shown = self._card(route, call) if call.ended else plain_message(say("card.spare", short=call.short))
+        try:
+            await self._paced(int(message.partition(":")[0]), self._edit_to(message, shown))
+        except PlatformError as error:
+            if error.passing:
+                raise
+
     def _edit(self, route: str, message: str, call: Call) -> _Request:
         async def edit(*, html: bool) -> None:
             now = (await self._fresh(call.ref) if self._fresh else None) or call
-            shown = self._card(route, now)
+            await self._edit_to(message, self._card(route, now))(html=html)
+
+        return edit
+
+    def _edit_to(self, message: str, shown: Message) -> _Request:
+        async def edit(*, html: bool) -> None:
             await self.bot.edit_message_text(
                 chat_id=int(message.partition(":")[0]),
                 message_id=_number(message),
@@ -199,7 +222,36 @@ class TelegramChat:
         return await self._deliver(route, send, about=about, answers=answers)
 
     async def _deliver(self, route: str, send: _Sender, *, about: str | None, answers: str | None = None) -> str:
-        """Send to where a conversation is now: without its topic or the answered message where they are gone."""
+        """Send to where a conversation is now: without its topic or the answered message where they are gone.
+
+        What we said last there is unknown from before it may be there until it is there, also if this process dies.
+        """
+        async with self._writing.setdefault(route, asyncio.Lock()):
+            before = self._last.get(route)
+            await self._remember(route, None)
+            try:
+                message = await self._put(route, send, answers)
+            except PlatformError as error:
+                if not error.passing or error.retry_s:
+                    # Refused, or to be sent later: it is surely not there.
+                    await self._remember(route, before)
+                raise
+            await self._remember(route, (message, about))
+            return message
+
+    async def _remember(self, route: str, last: tuple[str, str | None] | None) -> None:
+        """Our latest message there. Raises Unavailable where it can't be made unknown."""
+        remember(self._last, route, last, most=_KEPT)
+        if self._say is None or not is_private(route):
+            return
+        try:
+            await self._say(route, *(last or (None, None)))
+        except Unavailable:
+            # The message is sent: that mustn't look as if it weren't. What is kept says that nothing is known.
+            if last is None:
+                raise
+
+    async def _put(self, route: str, send: _Sender, answers: str | None) -> str:
         chat_id, topic = parse_place(self._moves.get(route, route))
         try:
             sent = await send(chat_id, topic, answers)
@@ -208,7 +260,6 @@ class TelegramChat:
         except _MovedError as moved:
             await self._follow(route, place_of(moved.chat_id, topic))
             sent = await send(moved.chat_id, topic, None)
-        remember(self._last, route, (about, sent.message_id), most=_KEPT)
         return message_of(sent.chat.id, sent.message_id)
 
     async def _follow(self, old: str, new: str) -> None:

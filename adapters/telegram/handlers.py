@@ -60,6 +60,11 @@ def parse_place(place: str) -> tuple[int, int | None]:
     return int(chat), int(topic) if topic else None
 
 
+def is_private(place: str) -> bool:
+    """Whether it is a chat with one person: groups and channels have negative ids (Bot API, `Chat`)."""
+    return parse_place(place)[0] > 0
+
+
 def order_of(update: Mapping[str, Any]) -> str:
     """The lane whose raw updates are handled in order: a conversation, and in it each person's presses.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json as jsonlib
 import os
@@ -75,6 +76,7 @@ def ask(
     timeout: Annotated[str | None, typer.Option("--timeout", help="How long to wait: 90s, 5m, 2h.")] = None,
     note: Annotated[str, typer.Option("--note", help="Your words on the card, shown as yours.")] = "",
     key: Annotated[str | None, typer.Option("--key", help="Idempotency key: the same key is the same call.")] = None,
+    at_once: Annotated[bool, typer.Option("--at-once", help="On a no, don't wait for its reason.")] = False,
     by_policy: Annotated[bool, typer.Option("--by-policy", help="Let the policy decide whether to ask.")] = False,
     no_wait: Annotated[bool, typer.Option("--no-wait", help="Print the ref and exit 16.")] = False,
     outcome: Annotated[Path | None, typer.Option("--outcome", help="Write how it ended to this file, as JSON.")] = None,
@@ -88,6 +90,9 @@ def ask(
     12 denied by the policy, 13 unavailable, undeliverable or tampered, 14 withdrawn, 15 released to another
     waiter already, 16 not waited for, 17 lapsed, 2 usage.
 
+    Who rejects by a button is asked why, and has 60 seconds to say. A terminal shows the no at once; the end
+    comes with the reason or that time, or with Ctrl-C, or at once with --at-once. It is 10 in each case.
+
     Example: sayso ask deploy --note "release 1.4" -- ./deploy.sh prod
     """
     request = {
@@ -100,7 +105,7 @@ def ask(
         "timeout_s": _seconds(timeout),
         "by_policy": by_policy,
     }
-    asking = _Asking(lambda: connect(config, socket), request, outcome)
+    asking = _Asking(lambda: connect(config, socket), request, outcome, at_once=at_once)
     try:
         status = asking.run(command or [], wait=not no_wait, as_json=json)
     except SaysoError as error:
@@ -116,9 +121,11 @@ class _Asking:
     open: Callable[[], Any]
     request: dict[str, Any]
     outcome: Path | None
+    at_once: bool = False
     call: dict[str, Any] | None = None
     interrupted: bool = False
     waiting: bool = False
+    said: str = ""
 
     def run(self, command: list[str], *, wait: bool, as_json: bool) -> int:
         """Ask, wait, run; the exit status."""
@@ -130,6 +137,8 @@ class _Asking:
                 return NOT_WAITED
             self._tell_person()
             self._wait()
+            if self._call.get("reason_until") and not (self.at_once or self.interrupted):
+                self._hear_why()
         finally:
             _restore(before)
         if self.call["status"] not in {"approved", "allowed"}:
@@ -160,6 +169,16 @@ class _Asking:
         self.waiting = False
         if self.interrupted and self._call["status"] == "pending":
             self.call = self._withdrawn()
+
+    def _hear_why(self) -> None:
+        """Wait for the reason of a no while one may come. What is in the way of it changes nothing about the no."""
+        if sys.stderr.isatty():
+            self._say()
+        with contextlib.suppress(KeyboardInterrupt, SaysoError):
+            self.waiting = True
+            while self._call["reason_until"]:
+                self.call = self._send("wait", ref=self._call["ref"], until="explained", limit_s=_POLL_S)["call"]
+        self.waiting = False
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         """A signal ends the wait. Before, while the call is being asked, it is kept: a second one ends all at once."""
@@ -215,9 +234,13 @@ class _Asking:
         status = STATUSES.get(call["status"], RELEASED_ALREADY)
         if status and call["status"] == "rejected" and call["reason"]:
             typer.echo(_visible(call["reason"]), err=True)
-        elif status:
-            typer.echo(f"sayso: {call['message']}", err=True)
+        elif status and call["message"] != self.said:
+            self._say()
         return status
+
+    def _say(self) -> None:
+        self.said = self._call["message"]
+        typer.echo(f"sayso: {self.said}", err=True)
 
     def _write(self, value: dict[str, Any]) -> None:
         if self.outcome is None:

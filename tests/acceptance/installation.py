@@ -258,6 +258,6 @@ def acting_as(uid: int) -> Iterator[None]:
         os.seteuid(mine)
 
 
-def signalled(process: subprocess.Popen[str], number: signal.Signals) -> None:
+def signalled(process: subprocess.Popen[Any], number: signal.Signals) -> None:
     """Send a signal to one process, and to nothing that it started."""
     os.kill(process.pid, number)

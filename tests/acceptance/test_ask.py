@@ -119,6 +119,52 @@ def test_a_no_without_a_reason_says_who_said_it(service: Installation) -> None:
     assert "was rejected" in err
 
 
+def pressed(service: Installation, *, why: str = "") -> None:
+    """An approver at a terminal presses Reject on the one call that waits, and may say why."""
+    with service.client() as desk:
+        desk.call("attach")
+        (call,) = service.waiting()
+        for line in ["d", f"no {call['short']} because {why}"] if why else ["d"]:
+            assert list(desk.say(line))
+
+
+def test_the_reason_of_a_press_is_waited_for(service: Installation) -> None:
+    """It comes after the no, and is all that stands on stderr; the outcome file holds it."""
+    asking = service.begin("ask", "deploy", "--outcome", "outcome.json")
+    pressed(service, why="not on a Friday")
+
+    assert (10, "", "not on a Friday\n") == ends(asking)
+    assert "not on a Friday" == json.loads((service.root / "outcome.json").read_text())["reason"]
+
+
+def test_whoever_wants_no_reason_has_the_no_at_once(service: Installation) -> None:
+    """`--at-once`: 10, and one line that says it."""
+    asking = service.begin("ask", "deploy", "--at-once")
+    pressed(service)
+
+    status, _, err = ends(asking)
+    assert (10, 1) == (status, len(err.splitlines()))
+    assert "was rejected. It was not run. A reason may follow" in err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_who_watches_sees_the_no_at_once_and_need_not_wait(service: Installation, number: signal.Signals) -> None:
+    """A terminal shows it; a signal ends the wait for the reason, with the status of the no, and says nothing twice."""
+    screen, end = pty.openpty()
+    with os.fdopen(screen, "rb", buffering=0) as shown:
+        words = [str(SAYSO), "ask", "deploy"]
+        asking = subprocess.Popen(words, stdin=subprocess.DEVNULL, stderr=end, env=service.surroundings())
+        os.close(end)
+        pressed(service)
+        seen = shown.read(4096)
+        signalled(asking, number)
+
+        assert 10 == asking.wait(20)
+        assert b"A reason may follow within 60 seconds.\r\n" == seen[-40:]
+        with pytest.raises(OSError, match="Input/output error"):
+            shown.read(4096)
+
+
 def test_a_reason_can_not_play_with_the_terminal(service: Installation) -> None:
     """What an approver writes is shown, never obeyed."""
     asking = service.begin("ask", "deploy")

@@ -288,3 +288,26 @@ async def test_who_hangs_up_after_asking_finds_the_same_call(running: Running, m
 
     assert Status.SUCCEEDED is ended.status
     assert ["asked", "allowed", "succeeded"] == [line.event for line in await running.store.history(again.ref)]
+
+
+@pytest.mark.parametrize(("reason", "told"), [("too many files", "too many files"), (None, "")])
+async def test_who_waits_for_a_no_can_wait_for_why(
+    running: Running, clock: SetClock, reason: str | None, told: str
+) -> None:
+    """Until the reason comes, or its time is over; nothing is due then."""
+    call = await parked(running)
+    await running.service.decide(press(call, Verb.REJECT))
+    waiting = asyncio.create_task(running.service.explained(call))
+    decided = await running.service.decided(call)
+    if reason:
+        await running.service.gate.add_reason(call.ref, ME, reason)
+    else:
+        clock.advance(60)
+        await running.service.expiry.sweep()
+    async with asyncio.timeout(5):
+        explained = await waiting
+
+    assert (None, True) == (decided.reason, decided.awaits_reason)
+    assert (told, False) == (explained.reason, explained.awaits_reason)
+    assert explained == await stored(running, call)
+    assert None is await running.store.next_due()

@@ -634,6 +634,17 @@ class TestOutbox:
         clock.advance(60)
         assert [] == list(await store.sendings(lease_s=30))
 
+    async def test_a_card_that_was_found_standing_stays_the_card(self, store: Store, clock: SetClock) -> None:
+        """A second copy that was on its way meanwhile is told of later: it doesn't take its place."""
+        call = await carded(store, clock, CHAT)
+        (second,) = await store.sendings(lease_s=30)
+
+        await store.adopt(call.ref, CHAT, "m7")
+        await store.sent(second, "m8")
+
+        assert {CHAT: "m7"} == await store.cards(call.ref)
+        assert (None, (call.ref, CHAT)) == (await store.by_message("m8"), await store.by_message("m7"))
+
     async def test_an_answer_that_comes_after_its_lease_changes_no_other_row(
         self, store: Store, clock: SetClock
     ) -> None:
@@ -728,6 +739,21 @@ class TestOutbox:
         assert {"slack:T/C": "m9"} == await store.cards(elsewhere.ref)
         posted = [each for _ in range(3) for each in await store.sendings(lease_s=30)]
         assert [live.ref, failed.ref] == [each.post.ref for each in posted]
+
+
+class TestTalks:
+    """What we said last in a private conversation."""
+
+    async def test_the_latest_is_known_until_it_is_not(self, store: Store) -> None:
+        """One for each conversation, about a call or about none."""
+        await store.say("telegram:1", "1:5", "a-ref")
+        await store.say("telegram:2", "2:6", None)
+        await store.say("telegram:3", "3:7", "a-ref")
+        await store.say("telegram:1", "1:8", "another")
+        await store.say("telegram:3", None, None)
+        await store.say("telegram:4", None, None)
+
+        assert {"telegram:1": ("1:8", "another"), "telegram:2": ("2:6", None)} == await store.said()
 
 
 async def standing_elsewhere(store: Store, clock: SetClock) -> Call:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from hitl.cards import outcome
 from hitl.model import Decision, Status
+from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -120,9 +121,13 @@ def summary(
 ) -> str:
     """What became of a call and its cards, and whose act was left without an answer.
 
-    `cards` go with what they show. One that could not be edited is made good by its outcome among the `texts`.
+    `cards` go with what they show. One that could not be edited is made good by its outcome among the `texts`; a second
+    copy of one may say that it is none.
     """
-    true = all(outcome(call) in text and not card.labels for card, text in cards)
+    spare = say("card.spare", short=call.short)
+    shown = [text for card, text in cards if not card.labels and text != spare]
+    true = not any(card.labels for card, _ in cards) and all(outcome(call) in text for text in shown)
+    true = true and (bool(shown) or not cards)
     said = any(f"{call.short}: {outcome(call)}" in text for text in texts)
     count = f"{len(cards)} card{'' if len(cards) == 1 else 's'}"
     parts = (str(call.status), count, "true" if true else "said" if said else "UNTRUE")

@@ -43,11 +43,32 @@ class Office:
         self.world.clock.advance(seconds)
         await self.deliver()
 
+    async def adopted_meanwhile(self) -> Call:
+        """A call whose card was found standing while another copy of it was on its way."""
+        call = await self.world.ask()
+        (second,) = await self.delivery.take()
+        await self.world.store.adopt(call.ref, ROOM, "m7")
+        await self.delivery.send(second)
+        return call
+
     async def posted(self, **changes: Any) -> Call:
         """A call whose card stands."""
         call = await self.world.ask(**changes)
         await self.deliver()
         return call
+
+
+class Stubborn(RecordedChat):
+    """A chat where a second copy of a card can't be changed."""
+
+    def __init__(self, error: PlatformError) -> None:
+        super().__init__()
+        self._error = error
+
+    async def spare(self, route: str, message: str, call: Call) -> None:
+        """Never."""
+        del route, message, call
+        raise self._error
 
 
 @pytest.fixture
@@ -340,6 +361,28 @@ class TestTrouble:
 
         assert ["m1"] == [shown.message for shown in office.telegram.posts]
         assert ["m1"] == [shown.message for shown in office.telegram.updates]
+
+    async def test_a_copy_that_came_second_says_so(self, office: Office) -> None:
+        """The first was adopted while the second was on its way: it stays the card."""
+        call = await office.adopted_meanwhile()
+        await office.world.press(call, verb=Verb.REJECT)
+        await office.deliver()
+
+        assert ["m1"] == [shown.message for shown in office.telegram.posts]
+        assert ["m1"] == [shown.message for shown in office.telegram.spares]
+        assert ["m7"] == [shown.message for shown in office.telegram.updates]
+
+    @pytest.mark.parametrize("error", [PASSING, FOR_GOOD])
+    async def test_a_copy_that_can_not_say_so_is_left(self, error: PlatformError) -> None:
+        """The card is kept true all the same."""
+        office = Office()
+        office.telegram = Stubborn(error)
+        office.delivery = Delivery(office.world.store, office.world.gate, {"telegram": office.telegram})
+        call = await office.adopted_meanwhile()
+        await office.world.press(call, verb=Verb.REJECT)
+        await office.deliver()
+
+        assert ([], ["m7"]) == (office.telegram.spares, [shown.message for shown in office.telegram.updates])
 
     async def test_an_edit_that_fails_is_tried_again(self, office: Office) -> None:
         """The card doesn't stay open on the screen because of one bad answer."""

@@ -11,9 +11,9 @@ from hitl.answers import Came
 from hitl.cards import card, outcome_for_agent
 from hitl.errors import CallUnknown, NotApprover, TooManyPending
 from hitl.limits import Flood, Limits, timeout_of
-from hitl.model import PostKind, Result, Runs, State, Status, Verb
+from hitl.model import Kind, PostKind, Result, Runs, State, Status, Verb
 from hitl.tokens import new_ref
-from tests.hitl.world import ANN, BOB, CLAIM, NOON, OLGA, READ, ROOM, SAM, UMA, World, ask, code
+from tests.hitl.world import ANN, BOB, CLAIM, NOON, OLGA, READ, ROOM, SAM, UMA, World, ask, code, reply
 
 
 class TestWithdraw:
@@ -144,7 +144,7 @@ class TestLateReason:
         """It is kept, shown, and on record; the cards are edited again."""
         call = await world.ask()
         await world.press(call, verb=Verb.REJECT)
-        world.clock.advance(60)
+        world.clock.advance(59.9)
         answer = await world.gate.add_reason(call.ref, ANN, "wrong folder")
         stored = await world.now(call)
 
@@ -191,6 +191,63 @@ class TestLateReason:
 
         assert Came.REJECTED is (await world.gate.add_reason(call.ref, ANN, "\ud800")).came
         assert "\\ud800" == (await world.now(call)).reason
+
+    async def test_who_pressed_is_waited_for(self, world: World) -> None:
+        """The end of the wait is the next thing due; it comes once, by the store's clock, and is on record."""
+        call = await world.ask()
+        await world.press(call, verb=Verb.REJECT)
+        asked = await world.now(call)
+        world.clock.advance(60 - 1e-6)
+        early = await world.gate.settle(asked)
+        world.clock.advance(1e-6)
+        over = await world.gate.settle(asked)
+        again = await world.gate.settle(asked)
+
+        assert (NOON + timedelta(seconds=60), True) == (asked.due_at, asked.awaits_reason)
+        assert (None, None) == (early, again)
+        assert over is not None
+        assert ("", None, False) == (over.reason, over.due_at, over.awaits_reason)
+        assert ([], [ROOM]) == (world.told(PostKind.EDIT), world.told(PostKind.NOTICE))
+        assert ["asked", "rejected", "no_reason"] == await world.events(call)
+
+    async def test_a_reason_ends_the_wait(self, world: World) -> None:
+        """Nothing is due any more."""
+        call = await world.ask()
+        await world.press(call, verb=Verb.REJECT)
+        await world.gate.add_reason(call.ref, ANN, "wrong folder")
+
+        assert None is (await world.now(call)).due_at is await world.store.next_due()
+
+    async def test_who_was_not_asked_is_not_waited_for(self, world: World) -> None:
+        """A no in words, by reaction, or with its reason; each can be explained for a minute all the same."""
+        calls = [await world.ask(args={"path": name}) for name in "abc"]
+        await world.type(f"no {calls[0].short}")
+        await world.react(calls[1], "👎")
+        await world.press(calls[2], verb=Verb.REJECT, reason="first")
+
+        assert [None] * 3 == [(await world.now(call)).due_at for call in calls]
+        assert Came.REJECTED is (await world.gate.add_reason(calls[0].ref, ANN, "wrong folder")).came
+
+    @pytest.mark.parametrize("kind", [Kind.BUTTON, Kind.COMMAND, Kind.API])
+    async def test_the_no_once_more_with_its_reason_is_the_reason(self, world: World, kind: Kind) -> None:
+        """By any way that can carry one; the decision stays as it was."""
+        call = await world.ask()
+        await world.press(call, verb=Verb.REJECT)
+        before = await world.now(call)
+        again = reply(kind=kind, verb=Verb.REJECT, target=call.short, reason="wrong folder")
+        (answer,) = await world.gate.decide(again)
+        after = await world.now(call)
+
+        assert f"{call.short}: the reason is on record." == answer.text
+        assert ("wrong folder", before.decided_at, before.version) == (after.reason, after.decided_at, after.version)
+
+    async def test_without_a_reason_it_is_late(self, world: World) -> None:
+        """A second press is told that it was decided already, and the wait goes on."""
+        call = await world.ask()
+        await world.press(call, verb=Verb.REJECT)
+
+        assert "ALREADY_DECIDED" == code(await world.press(call, verb=Verb.REJECT))
+        assert (await world.now(call)).awaits_reason
 
 
 class TestTelling:

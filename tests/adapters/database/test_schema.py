@@ -35,7 +35,7 @@ def connection(state: Path) -> Iterator[sqlite3.Connection]:
 
 
 #: Statements that read a whole table, which never holds more than a few rows.
-SMALL = {"KEY_IDS": ["SCAN keys"], "MOVES": ["SCAN moves"]}
+SMALL = {"KEY_IDS": ["SCAN keys"], "MOVES": ["SCAN moves"], "TALKS": ["SCAN talks"]}
 
 
 def schema_of(connection: sqlite3.Connection) -> dict[str, str]:

@@ -41,6 +41,44 @@ def press(**fields: Any) -> dict[str, Any]:
     }
 
 
+def card(*elements: object) -> dict[str, Any]:
+    """The fields of a message of ours with these elements in a block."""
+    return {"user": "UBOT", "bot_id": "B1", "blocks": [{"type": "divider"}, {"type": "actions", "elements": elements}]}
+
+
+APPROVE = {"type": "button", "action_id": "sayso:approve", "value": "data"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "conversation"),
+    [
+        ({}, "slack:T1/C1"),
+        ({"thread_ts": "5.0"}, "slack:T1/C1/5.0"),
+        ({"thread_ts": "1700000000.000100"}, "slack:T1/C1"),
+        ({"channel": "D9", "thread_ts": "5.0"}, "slack:T1/D9/5.0"),
+    ],
+)
+def test_a_card_of_ours_comes_back_to_us(fields: dict[str, Any], conversation: str) -> None:
+    """It says where it stands, under which id, and what its button holds."""
+    found = heard(**card({"type": "button", "action_id": "sayso:reject"}, APPROVE), **fields)
+
+    assert (What.ECHO, conversation, "data") == (found.what, found.conversation, found.data)
+    assert f"{fields.get('channel', 'C1')}:1700000000.000100" == found.message
+
+
+@pytest.mark.parametrize("blocks", [None, [], [None], [{"elements": None}], [{"elements": ["x"]}]])
+def test_what_else_we_wrote_is_nothing(blocks: object) -> None:
+    """Without a card's button, or with one that holds no text."""
+    for fields in ({"user": "UBOT", "blocks": blocks}, card(APPROVE | {"value": 7})):
+        assert None is understand(event(**fields), ME)
+
+
+@pytest.mark.parametrize("fields", [{"user": "U1"}, {"user": None}, {"subtype": "message_changed"}])
+def test_a_button_in_what_is_not_ours_is_nothing(fields: dict[str, Any]) -> None:
+    """Another app's, a webhook's, or a change to one of ours."""
+    assert None is understand(event(**card(APPROVE) | fields), ME)
+
+
 @pytest.mark.parametrize(
     ("fields", "conversation", "flags"),
     [

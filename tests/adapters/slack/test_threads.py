@@ -61,3 +61,43 @@ def test_places_that_were_silent_longest_are_forgotten(threads: Threads) -> None
 
     assert not threads.known(PLACE)
     assert threads.known("slack:T1/C9999")
+
+
+def test_what_may_have_been_missed_is_not_known(threads: Threads) -> None:
+    """Until we write there again; that we take part there is known all the same."""
+    threads.missed()
+    unsure = say(threads, "6.0", "U1")
+    sure_before, known = threads.is_sure(PLACE), threads.known(PLACE)
+    threads.wrote(PLACE, "7.0", REF)
+
+    assert (None, False, True) == (unsure, sure_before, known)
+    assert (True, REF) == (threads.is_sure(PLACE), say(threads, "8.0", "U1"))
+
+
+def test_what_is_told_again_makes_it_known(threads: Threads) -> None:
+    """Slack's history, from our message on, however much of it was heard before."""
+    threads.heard(PLACE, "6.0", "U1")
+    threads.missed()
+    threads.wrote(PLACE, "5.0", REF)
+    threads.heard(PLACE, "6.0", "U1")
+
+    assert (True, REF) == (threads.is_sure(PLACE), say(threads, "7.0", "U1"))
+
+
+def test_an_echo_is_ours_about_what_is_not_known_yet(threads: Threads) -> None:
+    """It comes before the answer that says which message it is, or after it, or where that answer was lost."""
+    threads.echoed(PLACE, "5.0")
+    after = say(threads, "6.0", "U1")
+    threads.echoed(PLACE, "7.0")
+    lost = say(threads, "8.0", "U1")
+    threads.wrote(PLACE, "7.0", "another")
+
+    assert [REF, None, "another"] == [after, lost, say(threads, "9.0", "U1")]
+
+
+def test_an_echo_alone_makes_no_place_known() -> None:
+    """What else we wrote there isn't known."""
+    threads = Threads()
+    threads.echoed(PLACE, "5.0")
+
+    assert (False, False) == (threads.known(PLACE), threads.is_sure(PLACE))

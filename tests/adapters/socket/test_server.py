@@ -61,6 +61,10 @@ class Service:
         del limit_s
         return call
 
+    async def explained(self, call: Call, limit_s: float | None = None) -> Call:
+        """The call as it is."""
+        return await self.decided(call, limit_s)
+
     async def ended(self, call: Call, limit_s: float | None = None) -> Call:
         """The call as it is."""
         return await self.decided(call, limit_s)

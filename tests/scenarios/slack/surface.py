@@ -83,7 +83,7 @@ class Room(ChatRoom["Message", "Wired"]):
         me = self.people[who].id
         latest = [one for one in self.room.thread(self.root.ts) if one.user_id != me]
         waiting = [one for one in self.posted() if "Approve" in " ".join(one.labels)]
-        return bool(latest) and call.short in latest[-1].shown.text and len(waiting) == 1
+        return bool(latest) and call.short in latest[-1].shown.text and len(waiting) <= 1
 
     async def press(self, who: str, call: Call, verb: Verb) -> None:
         """A press; on a card whose buttons are gone, one that was on its way when they went."""

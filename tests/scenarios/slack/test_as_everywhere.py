@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hitl.model import Status, Verb
 from tests.scenarios.test_a_critical_call import *  # noqa: F403 - the scenarios are what is wanted
+from tests.scenarios.test_a_reason_follows import *  # noqa: F403
 from tests.scenarios.test_a_stranger_answers import *  # noqa: F403
 from tests.scenarios.test_an_agent_lies import *  # noqa: F403
 from tests.scenarios.test_huge_arguments import *  # noqa: F403

@@ -88,6 +88,23 @@ async def test_when_it_is_switched_off_that_is_said(stage: SlackStage) -> None:
     assert trouble.startswith("slack: ")
 
 
+async def test_what_was_said_while_no_event_came_stands_between(stage: SlackStage) -> None:
+    """Slack delivers none of it later, but keeps it: a bare yes to it decides nothing."""
+    room = stage.surface
+    call = await stage.ask()
+    await room.server.socket_mode(enabled=False)
+    async with asyncio.timeout(PATIENCE_S):
+        while not slack(stage).troubles():  # noqa: ASYNC110 - troubles are asked for, by probes too
+            await asyncio.sleep(0.01)
+    await room.server.say(room.people["bob"], room.room, "Shall we have lunch?", thread=room.root)
+    await room.server.socket_mode(enabled=True)
+    await up(slack(stage))
+    await room.write("ann", "yes")
+
+    assert Status.PENDING == await stage.status(call)
+    assert any("Nothing was decided" in text for text in room.whispers("ann"))
+
+
 @pytest.mark.parametrize("method", ["auth.test", "apps.connections.open"])
 async def test_a_pause_that_slack_asks_for_is_kept(method: str) -> None:
     """Also at the start: who asks again too soon is only made to wait longer."""

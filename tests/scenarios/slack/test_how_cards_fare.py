@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from adapters.slack.messages import card_message
 from hitl.model import Status, Verb
+from hitl.people import chat_of
 from hitl.testing import ScriptedExecutor
 from tests.scenarios.ends import ENDS
+from tests.settling import quieted
 from tests.wire.slack import DropAnswer, Garbage, Refuse, Reset
 
 if TYPE_CHECKING:
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 
     from hitl.model import Call, Lease, Ran, ToolInfo
     from tests.scenarios.slack.surface import SlackStage
+    from tests.wire.slack import Message
     from tests.wire.slack.faults import Fault
 
 FAULTS: dict[str, Fault] = {
@@ -79,18 +83,108 @@ async def test_a_passing_fault_delays_a_card(stage: SlackStage, name: str) -> No
     assert 1 == len(stage.surface.cards(call))
 
 
-async def test_a_card_whose_answer_was_lost_is_adopted(stage: SlackStage) -> None:
-    """A press on either copy counts, and the one that was pressed tells the truth."""
-    await stage.surface.server.fail("chat.postMessage", DropAnswer())
+def open_cards(stage: SlackStage, call: Call) -> list[Message]:
+    """The copies of a card that can be pressed."""
+    return [message for message in stage.surface.cards(call) if message.labels]
+
+
+SPARE = "this is a second copy of the card. The other one here counts."
+
+
+@pytest.mark.parametrize("times", [1, 2, 3, 4])
+async def test_of_the_copies_of_a_card_whose_answers_were_lost_one_can_be_pressed(
+    stage: SlackStage, times: int
+) -> None:
+    """Slack shows us our own messages: the first that we know of is the card, the others say so at once.
+
+    With three lost answers all of the client's tries are; then the card needs no further try.
+    """
+    await stage.surface.server.fail("chat.postMessage", DropAnswer(), times=times)
     call = await stage.submit()
     await posted(stage, call)
     await stage.surface.settle()
-    lost, *_ = stage.surface.cards(call)
-    await stage.surface.pressed("ann", lost, Verb.APPROVE)
-    await stage.surface.settle()
+    (card,) = open_cards(stage, call)
+    copies = [message for message in stage.surface.cards(call) if message.ts != card.ts]
+    await stage.surface.pressed("ann", card, Verb.APPROVE)
+    await stage.wait(30)
+    shown = [line for line in await stage.events(call) if line == "shown"]
 
+    assert {f"{call.short}: {SPARE}"} == {message.shown.text for message in copies}
+    assert min(times, 2) == len(copies)
+    assert 1 + min(times, 2) == len(stage.surface.cards(call))
     assert Status.SUCCEEDED == await stage.status(call)
-    assert "approved by" in stage.surface.cards(call)[0].shown.text
+    assert "approved by" in same(stage, card).shown.text
+    assert 1 == len(shown)
+
+
+async def test_so_it_is_in_private(stage: SlackStage) -> None:
+    """There the channel is the person's."""
+    room = stage.surface
+    ann = room.people["ann"]
+    room.conversation = f"slack:{room.home}/{ann.id}"
+    await room.server.fail("chat.postMessage", DropAnswer(), times=3)
+    call = await stage.submit()
+    await room.server.wait_calls("chat.postMessage", 3)
+    await stage.wait(30)
+    direct = room.server.world.direct(frozenset({ann.id, room.app.user_id}))
+    copies = room.posted(direct)
+
+    assert {room.conversation: f"{copies[0].channel_id}:{copies[0].ts}"} == await stage.store.cards(call.ref)
+    assert [True, False, False] == [bool(message.labels) for message in copies]
+
+
+async def test_a_copy_that_shows_up_after_the_end_shows_the_outcome(stage: SlackStage) -> None:
+    """Nobody is asked by it any more."""
+    room = stage.surface
+    call = await stage.ask()
+    card = room.first(call)
+    await room.press("ann", call, Verb.REJECT)
+    copy = room.server.platform.post(
+        room.room, room.app.user_id, card.text, blocks=card.blocks, thread_ts=card.thread_ts, **ours(stage)
+    )
+    await room.settle()
+
+    assert "rejected by" in same(stage, copy).shown.text
+    assert () == same(stage, copy).labels
+
+
+@pytest.mark.parametrize("spoilt", ["", "another channel", "another value", "no value", "another's message"])
+async def test_only_a_card_of_ours_is_taken_for_one(stage: SlackStage, spoilt: str) -> None:
+    """A token of another chat, one that we didn't seal, or a message that isn't ours: nothing is adopted or edited."""
+    room = stage.surface
+    await room.server.fail("chat.postMessage", Refuse("fatal_error"))
+    call = await stage.submit()
+    await room.server.wait_calls("chat.postMessage")
+    blocks = card_message(call, stage.service.gate.keys, chat_of(call.origin)).blocks
+    blocks[-1]["elements"][0] |= {"another value": {"value": "A" * 46}, "no value": {"value": 7}}.get(spoilt, {})
+    other = await room.server.channel("other", members=[*room.people.values(), room.app.bot])
+    channel = other if spoilt == "another channel" else room.room
+    user, author = (room.people["sam"].id, {}) if spoilt == "another's message" else (room.app.user_id, ours(stage))
+    copy = room.server.platform.post(channel, user, "A card", blocks=blocks, **author)
+    await taken_in(stage)
+
+    assert {call.routes[0]: None if spoilt else f"{channel.id}:{copy.ts}"} == await stage.store.cards(call.ref)
+    assert ([call.ref], 0) == ([one.ref for one in await stage.store.pending()], channel.messages[copy.ts].edits)
+
+
+async def taken_in(stage: SlackStage) -> None:
+    """Until every event was handled; what is still to be sent may wait."""
+
+    async def handled() -> bool:
+        under_way = any(one.state == "waiting" for one in stage.surface.server.platform.deliveries)
+        return not under_way and not await stage.store.incoming()
+
+    await quieted(handled, None, 10)
+
+
+def ours(stage: SlackStage) -> dict[str, str]:
+    """Who the author of the app's messages is."""
+    return {"app_id": stage.surface.app.id, "bot_id": stage.surface.app.bot_id}
+
+
+def same(stage: SlackStage, message: Message) -> Message:
+    """A message as it is by now."""
+    return stage.surface.room.messages[message.ts]
 
 
 class Slow(ScriptedExecutor):
@@ -109,10 +203,12 @@ class Slow(ScriptedExecutor):
 async def test_a_second_card_is_told_how_a_long_run_ended(stage: SlackStage) -> None:
     """The card whose answer was lost is in no outbox; pressed, it says that the tool runs, and then what came of it.
 
-    Also where Slack fails just then.
+    So it is where we don't hear what we wrote ourselves. Also where Slack fails just then.
     """
     slow = stage.executor = Slow(stage.executor.tools)
     await stage.again()
+    app = stage.surface.server.world.apps[stage.surface.app.id]
+    app.events = frozenset(name for name in app.events if not name.startswith("message."))
     await stage.surface.server.fail("chat.postMessage", DropAnswer())
     call = await stage.submit()
     await posted(stage, call)

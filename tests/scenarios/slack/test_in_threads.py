@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from hitl.model import Status, Verb
+from tests.wire.slack import Refuse
 
 if TYPE_CHECKING:
     from hitl.model import Call
@@ -119,15 +122,46 @@ async def test_talk_below_a_card_is_asked_about_once_a_minute(stage: SlackStage)
     assert Status.PENDING == await stage.status(call)
 
 
-async def test_after_a_restart_it_is_not_known_what_was_said_between(stage: SlackStage) -> None:
-    """So a bare yes is asked back, once more with the call's name counts."""
+async def test_after_a_restart_slack_tells_who_wrote_last(stage: SlackStage) -> None:
+    """Right below the card a bare yes counts; it is asked once, not at every word."""
     call = await stage.ask()
     await stage.again()
+    await stage.surface.write("ann", "hm, let me look")
+    await stage.surface.write("ann", "yes")
+
+    assert Status.SUCCEEDED == await stage.status(call)
+    assert 1 == len(await stage.surface.server.calls("conversations.replies"))
+
+
+@pytest.mark.parametrize("refused", ["missing_scope", "thread_not_found", "ratelimited"])
+async def test_where_slack_does_not_tell_a_yes_is_asked_back(stage: SlackStage, refused: str) -> None:
+    """Once more with the call's name it counts."""
+    call = await stage.ask()
+    await stage.again()
+    await stage.surface.server.fail("conversations.replies", Refuse(refused), times=9)
     await stage.surface.write("ann", "yes")
     between = await stage.status(call)
     await stage.surface.write("ann", f"yes {call.short}")
 
     assert [Status.PENDING, Status.SUCCEEDED] == [between, await stage.status(call)]
+
+
+@pytest.mark.parametrize("between", ["somebody", "a bot", "us", "many"])
+async def test_what_was_written_while_we_were_down_stands_between(stage: SlackStage, between: str) -> None:
+    """Slack may never deliver it, but keeps it: somebody's talk, ours about something else, or more than we look at."""
+    room = stage.surface
+    call = await stage.ask()
+    await room.settle()
+    await stage.halt()
+    said = {"somebody": room.people["bob"].id, "a bot": "UOTHER", "us": room.app.user_id, "many": room.people["ann"].id}
+    for _ in range(201 if between == "many" else 1):
+        room.server.platform.post(room.room, said[between], "Shall we have lunch?", thread_ts=room.root.ts)
+    for delivery in room.server.platform.deliveries:
+        delivery.state = "failed" if delivery.state == "waiting" else delivery.state
+    await stage.start()
+    await room.write("ann", "yes")
+
+    assert Status.PENDING == await stage.status(call)
 
 
 async def test_after_a_restart_the_agent_is_still_spoken_with_where_a_call_waits(stage: SlackStage) -> None:

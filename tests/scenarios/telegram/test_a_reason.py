@@ -81,6 +81,33 @@ async def test_after_a_minute_it_is_too_late(stage: TelegramStage) -> None:
     assert stage.surface.told("ann", "A reason can be added for 60 seconds")
 
 
+async def test_a_wait_that_ended_while_we_were_down_ends_at_the_start(stage: TelegramStage) -> None:
+    """Whoever asked is told then that no reason came."""
+    call, _ = await rejected(stage)
+    await stage.surface.settle()
+    await stage.halt()
+    stage.clock.advance(61)
+    await stage.start()
+    await stage.surface.settle()
+
+    assert f"{call.short} was rejected, and no reason was given. It was not run." == stage.last("uma")
+
+
+async def test_a_reason_that_was_sent_while_we_were_down_counts_in_its_time(stage: TelegramStage) -> None:
+    """Telegram kept it; the minute isn't over."""
+    call, question = await rejected(stage)
+    await stage.surface.settle()
+    await stage.halt()
+    await stage.surface.server.say(stage.surface.people["ann"], stage.surface.room, "too many", reply_to=question)
+    stage.clock.advance(59)
+    await stage.start()
+    await stage.surface.settle()
+    stored = await stage.store.get(call.ref)
+
+    assert stored is not None
+    assert "too many" == stored.reason
+
+
 async def test_a_yes_that_needs_a_reason_waits_for_it(stage: TelegramStage) -> None:
     """The press alone decides nothing; the reply does, and is the reason."""
     call, question = await needing_a_reason(stage)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 import pytest
 
 from hitl.model import Status
+from hitl.ports import PlatformError
 from tests.scenarios.harness import Stage
+from tests.wire.telegram import DropAnswer, Refuse
 
 if TYPE_CHECKING:
     from tests.scenarios.telegram.surface import TelegramStage
     from tests.wire.telegram import Chat
+    from tests.wire.telegram.faults import Fault
+
+REFUSED = Refuse(400, "Bad Request: message is too long")
 
 
 async def private(stage: TelegramStage, who: str = "ann") -> Chat:
@@ -54,3 +60,67 @@ async def test_an_unclear_word_is_asked_about(stage: TelegramStage, text: str) -
 
     assert Status.PENDING == await stage.status(call)
     assert "Nothing was decided" in stage.surface.posted()[-1].text
+
+
+async def test_a_word_below_the_card_decides_after_a_restart(stage: TelegramStage) -> None:
+    """Nobody but the two of us writes there, and what we wrote last is kept."""
+    room = await private(stage)
+    call = await stage.ask()
+    await stage.halt()
+    await stage.start()
+    await stage.surface.server.say(stage.surface.people["ann"], room, "yes")
+
+    assert Status.SUCCEEDED == await stage.status(call)
+
+
+async def test_so_does_one_that_telegram_kept_while_we_were_down(stage: TelegramStage) -> None:
+    """It was said right below the card."""
+    room = await private(stage)
+    call = await stage.ask()
+    await stage.halt()
+    await stage.surface.server.say(stage.surface.people["ann"], room, "yes")
+    await stage.start()
+
+    assert Status.SUCCEEDED == await stage.status(call)
+
+
+async def test_what_we_say_to_what_was_kept_comes_after_all_of_it(stage: TelegramStage) -> None:
+    """The answer to her first word stands below her second: what that was said to isn't known any more."""
+    room = await private(stage)
+    call = await stage.ask()
+    await stage.halt()
+    for text in ("/whoami", "yes"):
+        await stage.surface.server.say(stage.surface.people["ann"], room, text)
+    await stage.start()
+
+    assert Status.PENDING == await stage.status(call)
+
+
+async def test_a_word_below_something_else_does_not_after_a_restart(stage: TelegramStage) -> None:
+    """What we said last was about another thing."""
+    room = await private(stage)
+    call = await stage.ask()
+    await stage.surface.server.say(stage.surface.people["ann"], room, "/whoami")
+    await stage.surface.settle()
+    await stage.halt()
+    await stage.start()
+    await stage.surface.server.say(stage.surface.people["ann"], room, "yes")
+
+    assert Status.PENDING == await stage.status(call)
+    assert "Nothing was decided" in stage.surface.posted()[-1].text
+
+
+@pytest.mark.parametrize(("fault", "then"), [(DropAnswer(), Status.PENDING), (REFUSED, Status.SUCCEEDED)])
+async def test_what_may_be_there_stands_between(stage: TelegramStage, fault: Fault, then: Status) -> None:
+    """A message of ours whose answer was lost, just before we went down; one that was refused is surely not there."""
+    room = await private(stage)
+    call = await stage.ask()
+    assert stage.surface.wires is not None
+    await stage.surface.server.fail("sendMessage", fault)
+    with contextlib.suppress(PlatformError):
+        await stage.surface.wires.chat.tell(f"telegram:{room.id}", "about something else")
+    await stage.halt()
+    await stage.start()
+    await stage.surface.server.say(stage.surface.people["ann"], room, "yes")
+
+    assert then == await stage.status(call)

@@ -29,6 +29,8 @@ _CARD_UNITS = 3600
 _LINE = 200
 _NAME = 60
 _LEAST_PER_ARGUMENT = 120
+#: An executor has a warning or two, and the terms add one; more than these are under Details.
+_NOTES = 4
 _DONE = frozenset({Status.SUCCEEDED, Status.RELEASED, Status.APPROVED, Status.RUNNING})
 _CODE_NAMES = frozenset({"command", "cmd", "code", "script", "text", "content", "sql", "query", "argv"})
 
@@ -106,6 +108,7 @@ def details(call: Call) -> str:
         lines.append(say("details.folder", folder=_whole(call.cwd)))
     if call.verdict.programs:
         lines.append(say("card.programs", programs=_whole(", ".join(call.verdict.programs))))
+    lines += [say("card.warning", note=_whole(note)) for note in call.notes]
     if call.note:
         lines.append(say("card.note", note=_whole(call.note)))
     lines += [f"  {name}: {_indented(text, 4)}" for name, text in _arguments(call, None)[0]]
@@ -196,7 +199,7 @@ def _who(call: Call) -> str:
 
 
 def _warnings(call: Call, left_out: int) -> tuple[str, ...]:
-    found = [say("card.warning", note=one_line(note, _LINE)) for note in call.notes]
+    found = [say("card.warning", note=note) for note in _notes(call)]
     if call.previous:
         found.append(say("card.again", short=one_line(call.previous, 40)))
     if call.verdict.programs:
@@ -206,6 +209,11 @@ def _warnings(call: Call, left_out: int) -> tuple[str, ...]:
     if left_out:
         found.append(say("card.cut", count=left_out))
     return tuple(found)
+
+
+def _notes(call: Call) -> list[str]:
+    """Warnings as the card shows them."""
+    return [_within(one_line(note, _LINE), _LINE).text for note in call.notes[:_NOTES]]
 
 
 def _escaped(value: Any) -> int:
@@ -222,15 +230,15 @@ def _body(call: Call) -> tuple[tuple[tuple[str, str], ...], str, int]:
     share = min(1.0, max(0.1, (_CARD_UNITS - _prose(call)) / (ARGUMENT_CHARS + PREVIEW_CHARS)))
     arguments, argument_rest = _arguments(call, int(ARGUMENT_CHARS * share))
     preview, preview_rest = _preview(call, int(PREVIEW_CHARS * share))
-    return arguments, preview, argument_rest + preview_rest
+    return arguments, preview, argument_rest + preview_rest + sum(map(len, call.notes[_NOTES:]))
 
 
 def _prose(call: Call) -> int:
     """How many UTF-16 units the other words of the card take."""
     words = (_told(call.sentence), call.verdict.message or call.verdict.why, call.note, *call.verdict.programs)
     names = (name[:_NAME] for name in list(call.arguments)[: ARGUMENT_CHARS // _LEAST_PER_ARGUMENT])
-    lines = (one_line(line, _LINE) for line in (*words, *call.notes, call.requester, call.agent) if line)
-    return sum(map(_units, (*lines, *names)))
+    lines = (one_line(line, _LINE) for line in (*words, call.requester, call.agent) if line)
+    return sum(map(_units, (*lines, *_notes(call), *names)))
 
 
 def _units(text: str) -> int:

@@ -176,7 +176,8 @@ class Store(Protocol):
 class PlatformError(Exception):
     """A chat platform refused or failed. `passing` tells whether another try may help, `retry_s` when.
 
-    `lost` tells that nothing at all can be sent there: the place or the access to it is gone, whatever the message.
+    `lost` tells that nothing at all can be sent there: the place or the access to it is gone, whatever the message, and
+    not by the doing of one person alone (who blocks us, say), who could get by that what `fallback` lets run.
     """
 
     def __init__(self, message: str, *, passing: bool, retry_s: float | None = None, lost: bool = False) -> None:

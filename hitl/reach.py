@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hitl.recent import remember
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
@@ -24,10 +26,7 @@ class Reach:
 
     def lost(self, route: str, now: datetime) -> None:
         """A card could not be put there, and neither could any other."""
-        self._lost.pop(route, None)
-        self._lost[route] = now
-        if len(self._lost) > _KEPT:
-            del self._lost[next(iter(self._lost))]
+        remember(self._lost, route, now, most=_KEPT)
 
     def found(self, route: str) -> None:
         """Something arrived there."""

@@ -27,11 +27,10 @@ _PASSING = frozenset(
         "team_added_to_org",
     }
 )
-#: Nothing can be sent there, whatever it says (chat.postMessage, errors).
+#: Nothing can be sent there, whatever it says (chat.postMessage, errors). Not what one person can bring about alone.
 _LOST = frozenset(
     {
         "account_inactive",
-        "cannot_dm_bot",
         "channel_not_found",
         "invalid_auth",
         "is_archived",
@@ -41,8 +40,6 @@ _LOST = frozenset(
         "team_not_found",
         "token_expired",
         "token_revoked",
-        "user_disabled",
-        "user_not_found",
     }
 )
 _ASTRAY = frozenset({"thread_not_found", "invalid_thread_ts"})

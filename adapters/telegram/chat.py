@@ -282,6 +282,8 @@ class TelegramChat:
         except PlatformError as error:
             if error.retry_s:
                 self._pace.hold(chat_id, error.retry_s)
+            # A person can shut us out of a private chat at any moment, and must bring nothing about by it.
+            error.lost = error.lost and chat_id < 0
             raise
 
 

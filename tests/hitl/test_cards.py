@@ -331,6 +331,16 @@ class TestTheRest:
 
         assert ("⚠ not confined", "asked again after ABC234", "programs: /bin/rm, /usr/bin/curl") == card(call).warnings
 
+    def test_of_many_warnings_the_card_counts_what_it_leaves_out(self) -> None:
+        """Four stand on it; the others make it a card that is cut, and all are among the details."""
+        notes = tuple(f"warning {number}" for number in range(6))
+        call = asked(notes=notes)
+
+        assert [f"⚠ {note}" for note in notes[:4]] == list(card(call).warnings[:-1])
+        assert card(call).warnings[-1].startswith("⚠ 18 characters are not shown")
+        assert is_cut(call)
+        assert [f"⚠ {note}" for note in notes] == [line for line in details(call).split("\n") if "warning" in line]
+
     def test_the_details_name_every_program(self) -> None:
         """However many: what the card cuts, they hold."""
         programs = tuple(f"program{number:03}" for number in range(100))

@@ -286,7 +286,7 @@ class Gate:
 
     async def _decide_text(self, reply: Reply) -> tuple[Answer, ...]:
         here = await self.store.pending(origin=reply.conversation)
-        readings = read(reply.text, known_refs=[call.short for call in here])
+        readings = [_ours(reply, reading) for reading in read(reply.text, known_refs=[call.short for call in here])]
         if any(reading.target == ALL for reading in readings):
             return (self._listed(reply, here) if reply.private or reply.target else NOTHING,)
         if len(readings) > 1 and all(reading.target for reading in readings):
@@ -836,6 +836,13 @@ def _speakable(reply: Reply) -> Reply:
         return reply
     reason = None if reply.reason is None else encodable(reply.reason)
     return replace(reply, text=encodable(reply.text), reason=reason)
+
+
+def _ours(reply: Reply, reading: Reading) -> Reading:
+    """The reading, but that a yes behind somebody's mention is said to them; a surface takes our own off."""
+    if reading.verdict is Says.APPROVE and reply.text.lstrip().startswith("@"):
+        return Reading(Says.UNCLEAR, target=reading.target, why=say("unclear.to_another"))
+    return reading
 
 
 def _aside(reply: Reply, call: Call, reading: Reading, risk: Risk) -> Answer | None:

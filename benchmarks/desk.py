@@ -88,7 +88,7 @@ class Desk:
         )
         running = await compose(
             state=folder,
-            workspace=folder,
+            workspace=folder / "workspace",
             people=people,
             allow=(),
             limits=LIMITS,

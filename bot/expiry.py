@@ -53,20 +53,20 @@ class Expiry:
 
     async def sweep(self) -> None:
         """Settle everything overdue, in batches that share commits, then arm for the next."""
-        ended = 0
-        while due := await self._store.due(_BATCH):
+        ended, stuck = 0, False
+        while not stuck and (due := await self._store.due(_BATCH)):
             settled = await asyncio.gather(*(self._settle(call) for call in due))
             ended += sum(call is not None for call in settled)
-            if not any(settled):
-                break
+            stuck = not any(settled)
         self._armed_for = None
         next_due = await self._store.next_due()
         if next_due is None:
             return
-        if not ended and next_due <= self._clock.now():
+        if stuck and not ended:
             # Something is overdue that can't be ended: look again later, not at once and for ever.
             self._arm_in(_AFTER_TROUBLE_S)
         else:
+            # A timer may fire a little early; what wasn't due yet may be so by now.
             self._arm(next_due)
 
     async def _settle(self, call: Call) -> Call | None:

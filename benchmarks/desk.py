@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from dataclasses import dataclass, field
 from itertools import count
@@ -96,6 +97,7 @@ class Desk:
             executor=registry,
         )
         await running.service.start()
+        gc.freeze()  # as `sayso run` does
         return cls(running, started, runs)
 
     async def close(self) -> None:

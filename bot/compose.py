@@ -17,7 +17,7 @@ from adapters.executors.workspace import register_workspace
 from bot.agent import TOOLS
 from bot.clock import SystemClock
 from bot.service import Service
-from bot.settings import is_within
+from bot.paths import is_within
 from hitl.builtin import BuiltinSource
 from hitl.errors import Unavailable
 from hitl.gate import Gate

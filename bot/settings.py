@@ -17,6 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, V
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableError
 
+from bot.paths import is_within
 from hitl.limits import Limits
 from hitl.model import Mode, Risk
 from hitl.people import Conversation, Directory
@@ -239,11 +240,6 @@ class Settings(BaseSettings):
     def gate_limits(self) -> Limits:
         """The gate's numbers."""
         return Limits(**self.limits.model_dump())
-
-
-def is_within(path: Path, folder: Path) -> bool:
-    """Whether a path lies in a folder, or is it, wherever links lead."""
-    return path.resolve().is_relative_to(folder.resolve())
 
 
 def default_runtime() -> Path:

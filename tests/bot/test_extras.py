@@ -57,3 +57,13 @@ def test_without_its_secrets_it_says_where_they_belong(tmp_path: Path, platform:
     assert done.returncode
     assert f"SAYSO_{platform.upper()}__" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("module", ["bot.compose", "bot.cli.main"])
+def test_what_starts_quickly_loads_nothing_heavy(module: str) -> None:
+    """A hook, `sayso --version` and a cold start have no time for what only set-up, schema or pictures need."""
+    heavy = {"alembic", "pydantic", "pydantic_settings", "rich", "sqlalchemy", "sqlmodel", "tree_sitter", "re2"}
+    start = f"import sys, {module}; print(*sorted({heavy!r} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", start], capture_output=True, text=True, check=True, timeout=60)
+
+    assert "" == done.stdout.strip()

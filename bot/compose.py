@@ -16,8 +16,8 @@ from adapters.executors.registry import Registry
 from adapters.executors.workspace import register_workspace
 from bot.agent import TOOLS
 from bot.clock import SystemClock
-from bot.service import Service
 from bot.paths import is_within
+from bot.service import Service
 from hitl.builtin import BuiltinSource
 from hitl.errors import Unavailable
 from hitl.gate import Gate

@@ -92,7 +92,7 @@ def test_a_press_rejects_and_the_window_asks_why(stand: Stand) -> None:
     """The press counts; what is written into the window that it opened is the reason on record, and on the card."""
     call = stand.asks()
     told = stand.press("ann", call, "reject", reason="Not on a Friday & never <here>.")
-    stand.ends(call, "Not on a Friday & never <here>.")
+    stand.ends(call, "Not on a Friday & never <here>")
 
     assert {} == told
     assert "Not on a Friday & never <here>." == stand.reason(call)

@@ -64,6 +64,7 @@ class LimitSettings(_Part):
 
     claim_caller_s: float = Field(default=300, gt=0)
     open_per_requester: int = Field(default=50, ge=1)
+    args_bytes: int = Field(default=1 << 20, ge=1)
     asks: int = Field(default=30, ge=1)
     asks_within_s: float = Field(default=300, gt=0)
     execution_s: int = Field(default=3600, ge=1)

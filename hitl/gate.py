@@ -139,6 +139,8 @@ class Gate:
         for name in _WORDS:
             check_text(getattr(ask, name) or "", f"/{name}")
         args = canonical(dict(ask.args))
+        if len(args) > self.limits.args_bytes:
+            raise InvalidConfirmation(say("refused.size", size=len(args), most=self.limits.args_bytes))
         info, prepared = await self._prepare(ask)
         prepared = self.terms.marked(prepared)
         digest = digest_of(

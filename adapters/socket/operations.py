@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import singledispatchmethod
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -125,7 +126,7 @@ class Operations:
     @do.register
     async def _(self, request: protocol.Pending) -> dict[str, Any]:
         del request
-        return {"calls": [view(call) for call in await self._gate.store.pending() if self._may_read(call)]}
+        return {"calls": [await _in_turn(call) for call in await self._gate.store.pending() if self._may_read(call)]}
 
     @do.register
     async def _(self, request: protocol.Show) -> dict[str, Any]:
@@ -181,6 +182,12 @@ class Operations:
 
     def _may_read(self, call: Call) -> bool:
         return self.principal in {call.requester, *call.approvers, *self._gate.people.operators}
+
+
+async def _in_turn(call: Call) -> dict[str, Any]:
+    """The view of one call of many; between any two, others are answered, and what is due ends."""
+    await asyncio.sleep(0)
+    return view(call)
 
 
 def _seen(call: Call | None) -> dict[str, Any] | None:

@@ -305,6 +305,15 @@ class TestNeverAllowedByAccident:
 class TestTooMany:
     """People's attention has limits, and so have requesters."""
 
+    async def test_arguments_have_a_largest_size(self) -> None:
+        """Counted as they are kept; one byte more is refused, and nothing recorded."""
+        world = World(limits=Limits(args_bytes=len('{"path":"ab"}')))
+        with pytest.raises(InvalidConfirmation, match="take 14 bytes; at most 13 are taken"):
+            await world.ask(args={"path": "abc"})
+        assert [] == await world.store.pending()
+
+        assert Status.PENDING == (await world.ask(args={"path": "ab"})).status
+
     async def test_open_calls_of_one_requester(self) -> None:
         """One more than may wait is refused and not recorded; when one is decided there is room again."""
         world = World(limits=Limits(open_per_requester=2))

@@ -1,4 +1,4 @@
-"""A how-to page of ours, followed as written by somebody new: its blocks are typed, its claims are looked for."""
+"""A page of ours, followed as written by somebody new: its blocks are typed, its claims are looked for."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from tests.acceptance.simulator import Simulator, simulating
 
 
 class Page:
-    """One page under docs/how-to."""
+    """One page under docs."""
 
-    def __init__(self, name: str) -> None:
-        self.text = (Path(__file__).parents[2] / "docs/how-to" / name).read_text()
+    def __init__(self, name: str, folder: str = "docs/how-to") -> None:
+        self.text = (Path(__file__).parents[2] / folder / name).read_text()
 
     def blocks(self, section: str) -> list[str]:
         """The code blocks of one section, oldest first."""

@@ -53,20 +53,21 @@ class Expiry:
 
     async def sweep(self) -> None:
         """Settle everything overdue, in batches that share commits, then arm for the next."""
-        ended, stuck = 0, False
-        while not stuck and (due := await self._store.due(_BATCH)):
+        ended, looked = 0, self._clock.now()
+        while due := await self._store.due(_BATCH):
             settled = await asyncio.gather(*(self._settle(call) for call in due))
             ended += sum(call is not None for call in settled)
-            stuck = not any(settled)
+            if not any(settled):
+                break
         self._armed_for = None
         next_due = await self._store.next_due()
         if next_due is None:
             return
-        if stuck and not ended:
-            # Something is overdue that can't be ended: look again later, not at once and for ever.
+        if not ended and next_due <= looked:
+            # Something is overdue that can't be ended: look again later, not at once and for ever. What has become
+            # due since we looked is none such: a timer may fire a little early.
             self._arm_in(_AFTER_TROUBLE_S)
         else:
-            # A timer may fire a little early; what wasn't due yet may be so by now.
             self._arm(next_due)
 
     async def _settle(self, call: Call) -> Call | None:

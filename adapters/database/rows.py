@@ -82,11 +82,13 @@ def args_of(call: Call) -> bytes:
 
 
 def call_of(row: Sequence[Any]) -> Call:
-    """The call of a row of `statements.CALL`."""
+    """The call of a row of `statements.CALL`. Raises TypeError, among others, for a row that was never one."""
     asked, ruled, agreed, moved, args = row[:20], row[20:28], row[28:33], row[33:49], row[49]
     approvers, routes, created_at, deadline, row_mac = agreed
     state, version, decision, decided_at, decided_by, reason, decision_mac = moved[:7]
     owner, secret_hash, until, result, finished_at, due_at, archived, error, output = moved[7:]
+    if type(args) is not bytes:
+        raise TypeError("arguments that aren't bytes")
     call = Call.from_fields(zip(_ASKED, asked, strict=True))
     return call.evolve(
         args=args,

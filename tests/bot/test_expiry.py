@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 from bot.compose import Running
-from hitl.model import Ask, Runs
+from hitl.errors import Tampered
+from hitl.model import Ask, Runs, Status
 from hitl.testing import SetClock
 from tests.bot.conftest import ASKER, PLACE
 
@@ -32,14 +35,40 @@ def clock() -> Ticking:
     return Ticking(datetime(2026, 11, 27, 12, 0, tzinfo=UTC))
 
 
+def asking(command: str) -> Ask:
+    """Somebody wants a command run."""
+    return Ask("workspace", "bash", {"command": command}, ASKER, PLACE, Runs.SERVICE)
+
+
+def fires_in(running: Running) -> float:
+    """In how many seconds the timer looks again; to wait for it would be a race."""
+    timer = running.service.expiry._timer  # noqa: SLF001 - said above
+    assert timer is not None
+    return timer.when() - asyncio.get_running_loop().time()
+
+
 async def test_a_timer_that_fires_early_looks_again_at_once(running: Running, clock: Ticking) -> None:
     """Event loops round to a millisecond. What wasn't due when it looked, and is when it has looked, isn't stuck."""
-    ask = Ask("workspace", "bash", {"command": "true"}, ASKER, PLACE, Runs.SERVICE)
-    call = (await running.service.submit(ask)).call
-    expiry = running.service.expiry
-    clock.advance((call.deadline - clock.now() - 2 * TICK).total_seconds())
+    call = (await running.service.submit(asking("true"))).call
+    clock.advance((call.deadline - clock.now() - 3 * TICK).total_seconds())
     clock.tick = TICK
-    await expiry.sweep()
+    await running.service.expiry.sweep()
 
-    assert expiry._timer is not None  # noqa: SLF001 - waiting for it would be a race
-    assert expiry._timer.when() - asyncio.get_running_loop().time() < 0.1  # noqa: SLF001 - as above
+    assert fires_in(running) < 0.1
+
+
+async def test_a_row_that_can_not_be_read_is_looked_at_seldom(running: Running, clock: Ticking, tmp_path: Path) -> None:
+    """Nothing can end it; others end in time, and the timer doesn't turn for it all the time."""
+    spoilt, sound = [(await running.service.submit(asking(command))).call for command in ("true", "false")]
+    with sqlite3.connect(tmp_path / "state" / "sayso.db") as database:
+        database.execute("update calls set args = cast(args as text) where ref = ?", (spoilt.ref,))
+    clock.advance((sound.deadline - clock.now()).total_seconds())
+    await running.service.expiry.sweep()
+    await running.service.expiry.sweep()
+    ended = await running.store.get(sound.ref)
+
+    assert ended is not None
+    assert Status.EXPIRED is ended.status
+    assert fires_in(running) > 0.5
+    with pytest.raises(Tampered):
+        await running.store.get(spoilt.ref)

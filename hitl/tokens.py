@@ -7,6 +7,7 @@ Keys are derived for each purpose from a list of master keys with HMAC-SHA256 as
 from __future__ import annotations
 
 import hmac
+import re
 import secrets
 from base64 import b64decode, urlsafe_b64encode
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _LOOKALIKES = str.maketrans("ILO", "110")
 SHORT_LENGTH = 6
+_IN_TURN = re.compile(r"\d[A-Z]+\d|[A-Z]\d+[A-Z]")
 _MIN_KEY_BYTES = 32
 #: A row is framed twice on its way to a run, forty parts each time: short lengths are spelled once.
 _TABLED = 256
@@ -110,11 +112,11 @@ def new_ref(now: datetime) -> str:
 
 
 def new_short() -> str:
-    """Six Crockford characters, at least one of them a digit, so that no short ref is a word."""
+    """Six Crockford characters, digits and letters in turn, so that no short ref is a word or an amount (`4388HR`)."""
     while True:
         number = secrets.randbits(5 * SHORT_LENGTH)
         text = "".join(CROCKFORD[number >> 5 * place & 31] for place in range(SHORT_LENGTH))
-        if not text.isalpha():
+        if _IN_TURN.search(text):
             return text
 
 

@@ -156,11 +156,12 @@ def test_who_watches_sees_the_no_at_once_and_need_not_wait(service: Installation
         asking = subprocess.Popen(words, stdin=subprocess.DEVNULL, stderr=end, env=service.surroundings())
         os.close(end)
         pressed(service)
-        seen = shown.read(4096)
+        seen = b""
+        while b"takes it back" not in seen or not seen.endswith(b"A reason may follow within 60 seconds.\r\n"):
+            seen += shown.read(4096)
         signalled(asking, number)
 
         assert 10 == asking.wait(20)
-        assert b"A reason may follow within 60 seconds.\r\n" == seen[-40:]
         with pytest.raises(OSError, match="Input/output error"):
             shown.read(4096)
 

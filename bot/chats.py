@@ -21,8 +21,7 @@ from hitl.heard import Heard, What
 from hitl.model import Ask, Decision, Entry, Kind, Reply, Runs, Status, Verb
 from hitl.people import belongs, chat_of
 from hitl.ports import Change, PlatformError, adding
-from hitl.replies import Verdict as Says
-from hitl.replies import read, verdict
+from hitl.replies import is_reason
 from hitl.tokens import ButtonData, as_short
 from hitl.wording import say
 
@@ -348,14 +347,15 @@ class Chats:
     async def _reason(self, heard: Heard, event: tuple[str, str], aimed: _Aimed) -> None:
         """A reason that we asked this person for. It completes the yes that they pressed, or follows their no.
 
-        It is never read as a decision itself, but for one that takes the yes back.
+        It is never read as a decision itself, but for one that takes the yes back. What may be no reason (a question, a
+        condition, a "wait") completes nothing.
         """
         ref = str(aimed.ref)
         call = await self._store.get(ref)
         if call is not None and call.decision is Decision.REJECTED and call.decided_by == self._principal(heard):
             return await self._answer(heard, await self._gate.add_reason(ref, heard.identity, heard.text))
         reply = self._reply(heard, event, Kind.TEXT, target=ref, conversation=aimed.conversation)
-        if verdict(read(heard.text)).verdict is not Says.REJECT:
+        if is_reason(heard.text):
             reply = replace(reply, kind=Kind.BUTTON, verb=Verb.APPROVE, reason=heard.text)
         for answer in await self._service.decide(reply):
             await self._answer(heard, answer)

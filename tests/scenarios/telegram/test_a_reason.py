@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from hitl.model import Status, Verb
 
 if TYPE_CHECKING:
@@ -143,6 +145,18 @@ async def test_a_no_in_its_place_is_a_no(stage: TelegramStage) -> None:
 
     assert Status.REJECTED == await stage.status(call)
     assert [] == stage.ran()
+
+
+@pytest.mark.parametrize("text", ["wait", "hold on, let me check first", "what does it do?", "not sure yet"])
+async def test_a_doubt_in_its_place_completes_nothing(stage: TelegramStage, text: str) -> None:
+    """She is told that nothing was decided, and why; a reason in the same field still completes her yes."""
+    call, question = await needing_a_reason(stage)
+    await reply(stage, "ann", question, text)
+    before = await stage.status(call)
+    await reply(stage, "ann", question, "the disk is full")
+
+    assert stage.surface.told("ann", "Nothing was decided")
+    assert [Status.PENDING, Status.SUCCEEDED] == [before, await stage.status(call)]
 
 
 async def test_nobody_else_completes_it(stage: TelegramStage) -> None:

@@ -535,10 +535,15 @@ class Gate:
         return answer
 
     async def add_reason(self, target: str, identity: str, reason: str) -> Answer:
-        """Attach a reason to one's own rejection, within 60 seconds of it. Those who wait for it are told."""
+        """Attach a reason to one's own rejection, within 60 seconds of it. Those who wait for it are told.
+
+        One without words (a picture, blanks) is none: the wait goes on.
+        """
         call = await self.find(target)
         if call is None:
             return refuse(CallUnknown(unknown_call(target)))
+        if not reason.strip():
+            return Answer(Came.UNCLEAR, say("answer.no_words", short=call.short), call)
         return await self._explain(call, self.people.principal(identity), encodable(reason))
 
     async def _explain(self, call: Call, principal: str, reason: str, event: tuple[str, str] | None = None) -> Answer:

@@ -111,6 +111,7 @@ ENGLISH: Mapping[str, str] = {
     "answer.point": "Nothing was decided: reply to the card, or name it: yes {short}.",
     "answer.two_targets": "That names {named} but answers {target}. Nothing was decided.",
     "answer.denied_now": "The policy denies {short} by now: {why}. It was not run.",
+    "answer.no_words": "{short}: that holds no words. Say why in some.",
     "answer.reason_added": "{short}: the reason is on record.",
     "answer.why_rejected": "✍️ {short} is rejected. Reply to this message to say why (60 seconds).",
     "answer.why_approved": "✍️ {short} is approved only with a reason. Reply to this message with it.",

@@ -21,6 +21,7 @@ from hitl.heard import Heard, What
 from hitl.model import Ask, Decision, Entry, Kind, Reply, Runs, Status, Verb
 from hitl.people import belongs, chat_of
 from hitl.ports import Change, PlatformError, adding
+from hitl.recent import remember
 from hitl.replies import is_reason
 from hitl.tokens import ButtonData, as_short
 from hitl.wording import say
@@ -42,6 +43,8 @@ _QUESTIONS = frozenset({Came.UNCLEAR, Came.WHICH, Came.NOT_A_REPLY})
 _DECIDED = frozenset({Came.APPROVED, Came.REJECTED})
 #: So many waiting calls are looked through for those whose cards stand in a conversation.
 _LOOKED_THROUGH = 1000
+#: So many questions are remembered as answered; each matters for a minute.
+_SPENT = 1000
 
 
 class Talker(Protocol):
@@ -120,6 +123,8 @@ class Chats:
         self._talker = talker
         self._manner = manner or Manner("/", say("chat.help"))
         self._patience = Patience(time.monotonic)
+        #: Questions whose answer was the first of two yeses: the second begins with a press, which asks anew.
+        self._spent: dict[str | None, None] = {}
         self._acts: Mapping[What, Callable[[Heard, tuple[str, str]], Awaitable[None]]] = {
             What.PRESS: self._press,
             What.TEXT: self._text,
@@ -355,9 +360,11 @@ class Chats:
         if call is not None and call.decision is Decision.REJECTED and call.decided_by == self._principal(heard):
             return await self._answer(heard, await self._gate.add_reason(ref, heard.identity, heard.text))
         reply = self._reply(heard, event, Kind.TEXT, target=ref, conversation=aimed.conversation)
-        if is_reason(heard.text):
+        if is_reason(heard.text) and heard.answers not in self._spent:
             reply = replace(reply, kind=Kind.BUTTON, verb=Verb.APPROVE, reason=heard.text)
         for answer in await self._service.decide(reply):
+            if answer.came is Came.CONFIRM:
+                remember(self._spent, heard.answers, None, most=_SPENT)
             await self._answer(heard, answer)
         return None
 

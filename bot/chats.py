@@ -21,8 +21,8 @@ from hitl.heard import Heard, What
 from hitl.model import Ask, Decision, Entry, Kind, Reply, Runs, Status, Verb
 from hitl.people import belongs, chat_of
 from hitl.ports import Change, PlatformError, adding
-from hitl.replies import Verdict as Says
-from hitl.replies import read, verdict
+from hitl.recent import remember
+from hitl.replies import is_reason
 from hitl.tokens import ButtonData, as_short
 from hitl.wording import say
 
@@ -43,6 +43,8 @@ _QUESTIONS = frozenset({Came.UNCLEAR, Came.WHICH, Came.NOT_A_REPLY})
 _DECIDED = frozenset({Came.APPROVED, Came.REJECTED})
 #: So many waiting calls are looked through for those whose cards stand in a conversation.
 _LOOKED_THROUGH = 1000
+#: So many questions are remembered as answered; each matters for a minute.
+_SPENT = 1000
 
 
 class Talker(Protocol):
@@ -121,6 +123,8 @@ class Chats:
         self._talker = talker
         self._manner = manner or Manner("/", say("chat.help"))
         self._patience = Patience(time.monotonic)
+        #: Questions whose answer was the first of two yeses: the second begins with a press, which asks anew.
+        self._spent: dict[str | None, None] = {}
         self._acts: Mapping[What, Callable[[Heard, tuple[str, str]], Awaitable[None]]] = {
             What.PRESS: self._press,
             What.TEXT: self._text,
@@ -348,16 +352,19 @@ class Chats:
     async def _reason(self, heard: Heard, event: tuple[str, str], aimed: _Aimed) -> None:
         """A reason that we asked this person for. It completes the yes that they pressed, or follows their no.
 
-        It is never read as a decision itself, but for one that takes the yes back.
+        It is never read as a decision itself, but for one that takes the yes back. What may be no reason (a question, a
+        condition, a "wait") completes nothing.
         """
         ref = str(aimed.ref)
         call = await self._store.get(ref)
         if call is not None and call.decision is Decision.REJECTED and call.decided_by == self._principal(heard):
             return await self._answer(heard, await self._gate.add_reason(ref, heard.identity, heard.text))
         reply = self._reply(heard, event, Kind.TEXT, target=ref, conversation=aimed.conversation)
-        if verdict(read(heard.text)).verdict is not Says.REJECT:
+        if is_reason(heard.text) and heard.answers not in self._spent:
             reply = replace(reply, kind=Kind.BUTTON, verb=Verb.APPROVE, reason=heard.text)
         for answer in await self._service.decide(reply):
+            if answer.came is Came.CONFIRM:
+                remember(self._spent, heard.answers, None, most=_SPENT)
             await self._answer(heard, answer)
         return None
 

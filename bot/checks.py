@@ -183,7 +183,7 @@ def _database(path: Path) -> Check:
     if not path.exists():
         return Check("database", Health.YELLOW, f"{path} isn't there yet; the service makes it at its first start")
     try:
-        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as connection:
+        with sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True) as connection:
             (revision,) = connection.execute("SELECT version_num FROM alembic_version").fetchone()
             (waiting,) = connection.execute(
                 "SELECT count(*) FROM calls WHERE state = 'awaiting_confirmation'"

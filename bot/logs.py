@@ -44,13 +44,21 @@ class Line(logging.Formatter):
         at = datetime.fromtimestamp(record.created, UTC)
         yield "timestamp", at.isoformat(timespec="microseconds").replace("+00:00", "Z")
         yield "level", record.levelname.lower()
-        yield "event", record.getMessage()
+        yield "event", _event(record)
         if record.name.partition(".")[0] not in _OURS:
             yield "logger", record.name
         elif isinstance(record.args, Mapping):
             yield from record.args.items()
         if record.exc_info:
             yield "exception", self.formatException(record.exc_info)
+
+
+def _event(record: logging.LogRecord) -> str:
+    """The message; as it came where its facts don't fit it: logging would tell of that on lines that nothing masks."""
+    try:
+        return record.getMessage()
+    except (LookupError, TypeError, ValueError):
+        return f"{record.msg} {record.args!r}"
 
 
 def _masked(value: object) -> object:

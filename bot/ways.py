@@ -64,7 +64,7 @@ def _seen(database: Path) -> Iterator[tuple[tuple[str, Kind], datetime]]:
 def _lines(database: Path) -> list[tuple[int, str]]:
     """Nothing where there is no record that can be read; the database's own check says so."""
     try:
-        with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as connection:
+        with sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True) as connection:
             return connection.execute("SELECT at, data FROM audit ORDER BY id DESC LIMIT ?", (_LATEST,)).fetchall()
     except sqlite3.Error:
         return []

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import math
+import re
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -85,6 +86,8 @@ if TYPE_CHECKING:
     from hitl.ports import Clock, Executor, Observer, PolicySource, Store
 
 _TRIES = 20
+#: A mention, not the middle of an address.
+_MENTION = re.compile(r"(?<!\w)@(?=\S)")
 _VERBS = {Verb.APPROVE: Says.APPROVE, Verb.REJECT: Says.REJECT}
 #: What an ask says in words; all of it is kept, so all of it must be text that can be.
 _WORDS = ("tools", "tool", "requester", "origin", "agent", "session", "cwd", "key", "note", "previous")
@@ -532,10 +535,15 @@ class Gate:
         return answer
 
     async def add_reason(self, target: str, identity: str, reason: str) -> Answer:
-        """Attach a reason to one's own rejection, within 60 seconds of it. Those who wait for it are told."""
+        """Attach a reason to one's own rejection, within 60 seconds of it. Those who wait for it are told.
+
+        One without words (a picture, blanks) is none: the wait goes on.
+        """
         call = await self.find(target)
         if call is None:
             return refuse(CallUnknown(unknown_call(target)))
+        if not reason.strip():
+            return Answer(Came.UNCLEAR, say("answer.no_words", short=call.short), call)
         return await self._explain(call, self.people.principal(identity), encodable(reason))
 
     async def _explain(self, call: Call, principal: str, reason: str, event: tuple[str, str] | None = None) -> Answer:
@@ -841,10 +849,16 @@ def _speakable(reply: Reply) -> Reply:
 
 
 def _ours(reply: Reply, reading: Reading) -> Reading:
-    """The reading, but that a yes behind somebody's mention is said to them; a surface takes our own off."""
-    if reading.verdict is Says.APPROVE and reply.text.lstrip().startswith("@"):
-        return Reading(Says.UNCLEAR, target=reading.target, why=say("unclear.to_another"))
-    return reading
+    """The reading, but that a yes behind somebody's mention is said to them; a surface takes our own off.
+
+    What can't be seen, a greeting or a bracket before the mention changes nothing: only a yes that comes first is ours.
+    """
+    if reading.verdict is not Says.APPROVE or not (mention := _MENTION.search(reply.text)):
+        return reading
+    first = verdict_of(read(reply.text[: mention.start()]))
+    if first.verdict is Says.APPROVE:
+        return reading
+    return Reading(Says.UNCLEAR, target=reading.target, why=say("unclear.to_another"))
 
 
 def _aside(reply: Reply, call: Call, reading: Reading, risk: Risk) -> Answer | None:

@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
-from adapters.slack.errors import SERVER_ERROR, TOO_MANY, AstrayError, explained, promised
+from adapters.slack.errors import GONE, SERVER_ERROR, TOO_MANY, AstrayError, explained, promised
 from adapters.slack.handlers import Alone, Kept, Me, message_of, parse_place, place_of, writer_of
 from adapters.slack.messages import (
     Message,
@@ -295,11 +295,15 @@ class SlackChat:
     async def _send(self, route: str, message: Message, *, about: str | None) -> str:
         """Post to where a conversation is: to its channel where the thread is gone."""
         team, place, thread = _parsed(route)
-        channel = await self._channel(place)
         try:
+            channel = await self._channel(place)
             ts = await self._post(channel, thread, message)
         except AstrayError:
             thread, ts = None, await self._post(channel, None, message)
+        except PlatformError as error:
+            # A person can end a conversation with us at any moment, and must bring nothing about by it.
+            error.lost = error.lost and not (place.startswith(_PEOPLE) and str(error) in GONE)
+            raise
         self.threads.wrote(place_of(team, place, thread), ts, about)
         if thread is None:
             self.threads.wrote(place_of(team, place, ts), ts, about)

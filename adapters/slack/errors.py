@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
 TOO_MANY = 429
+#: Slack asks for a minute at most, as a rule. Nobody can make us silent for longer than this.
+LONGEST_PAUSE_S = 3600.0
 SERVER_ERROR = 500
 #: Errors that may pass by themselves (the methods' pages, "Errors"); any other stays until somebody acts.
 _PASSING = frozenset(
@@ -27,15 +29,14 @@ _PASSING = frozenset(
         "team_added_to_org",
     }
 )
-#: Nothing can be sent there, whatever it says (chat.postMessage, errors). Not what one person can bring about alone.
-_LOST = frozenset(
+#: Nothing can be sent to that conversation, whatever it says (chat.postMessage, errors).
+GONE = frozenset({"channel_not_found", "is_archived", "not_in_channel"})
+#: Nor to any other.
+_SHUT_OUT = frozenset(
     {
         "account_inactive",
-        "channel_not_found",
         "invalid_auth",
-        "is_archived",
         "not_authed",
-        "not_in_channel",
         "org_login_required",
         "team_not_found",
         "token_expired",
@@ -83,12 +84,13 @@ def error_code(error: SlackApiError) -> str:
 
 
 def pause_of(headers: Mapping[str, Any]) -> float | None:
-    """For how many seconds Slack wants to be left alone, if it says so ("Rate limits": `Retry-After`)."""
+    """For how many seconds Slack wants to be left alone, if it says so ("Rate limits": `Retry-After`, whole seconds).
+
+    Whoever answers in Slack's place may say anything: what is no number of seconds (`inf`, a date) is no pause.
+    """
     said = next((value for name, value in headers.items() if name.lower() == "retry-after"), None)
-    try:
-        return float(said[0] if isinstance(said, list) else said) if said else None
-    except ValueError:
-        return None
+    first = str(said[0] if isinstance(said, list) and said else said)
+    return min(float(first), LONGEST_PAUSE_S) if first.isascii() and first.isdecimal() else None
 
 
 def _refused(error: SlackApiError) -> NoReturn:
@@ -98,5 +100,5 @@ def _refused(error: SlackApiError) -> NoReturn:
         raise AstrayError(code, passing=False) from error
     passing = code in _PASSING or not code or status == TOO_MANY or status >= SERVER_ERROR
     pause = pause_of(getattr(response, "headers", None) or {})
-    lost = code in _LOST and not passing
+    lost = code in GONE | _SHUT_OUT and not passing
     raise PlatformError(code or ELSE, passing=passing, retry_s=pause, lost=lost) from error

@@ -369,7 +369,7 @@ def _sign(found: re.Match[str]) -> str:
 def _seen(found: re.Match[str]) -> str:
     sign, name, label = found[1], found[2], found[3]
     if label is not None:
-        return f"{sign}{label}" if sign == "#" else label
+        return label if label.startswith(sign) or sign == "!" else f"{sign}{label}"
     return ("@" if sign == "!" else sign) + name
 
 

@@ -21,3 +21,13 @@ def reasoned_yes(text: str) -> Reading | None:
         return None
     said = verdict(read(head))
     return Reading(Verdict.APPROVE, rest[0].strip(), said.target) if said.verdict is Verdict.APPROVE else None
+
+
+def is_reason(text: str) -> bool:
+    """Whether the answer to "why yes?" may be one, and completes the yes.
+
+    Words that nobody knows are fine. A question, a condition, a change, a hedge, a "wait" or a no anywhere is not: who
+    says so thinks again.
+    """
+    said = verdict(read(text))
+    return said.verdict is Verdict.APPROVE or said.why.startswith(_ONLY_UNKNOWN_WORDS)

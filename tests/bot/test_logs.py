@@ -36,6 +36,14 @@ def test_no_value_begins_a_line() -> None:
     assert 1 == len(line("intake.failed", why="x\nlevel='info' event='approved'").splitlines())
 
 
+def test_a_message_that_its_facts_do_not_fit_is_masked_too() -> None:
+    """Logging itself would write both beside the log, as they are."""
+    token = "ghp_" + "Z9" * 18
+    record = logging.makeLogRecord({"name": "lib", "levelname": "WARNING", "msg": "%d tries", "args": (token,)})
+
+    assert "event=\"%d tries ('ghp_[masked 36]',)\"" in Line().format(record)
+
+
 def test_secrets_are_masked() -> None:
     """In facts, messages and tracebacks."""
     token = "ghp_" + "Z9" * 18

@@ -63,3 +63,10 @@ async def test_before_the_first_answer_it_says_how_to_try(tmp_path: Path) -> Non
 
     assert [Health.YELLOW] * 4 == [row.state for row in rows]
     assert all("answer it in each way" in row.text for row in rows)
+
+
+async def test_a_folder_of_any_name_is_read(tmp_path: Path) -> None:
+    """Its characters mean nothing in the database's address."""
+    row, _ = report(await recorded(tmp_path / "100% #1?x", ("telegram", "button")), BOTH)
+
+    assert Health.GREEN is row.state

@@ -192,6 +192,17 @@ class TestLateReason:
         assert Came.REJECTED is (await world.gate.add_reason(call.ref, ANN, "\ud800")).came
         assert "\\ud800" == (await world.now(call)).reason
 
+    @pytest.mark.parametrize("blank", ["", " \n"])
+    async def test_without_words_it_is_none(self, world: World, blank: str) -> None:
+        """A picture in the reply field, blanks in a window: the wait goes on, and words still count."""
+        call = await world.ask()
+        await world.press(call, verb=Verb.REJECT)
+        answer = await world.gate.add_reason(call.ref, ANN, blank)
+        waits = (await world.now(call)).awaits_reason
+
+        assert (Came.UNCLEAR, True) == (answer.came, waits)
+        assert Came.REJECTED is (await world.gate.add_reason(call.ref, ANN, "wrong folder")).came
+
     async def test_who_pressed_is_waited_for(self, world: World) -> None:
         """The end of the wait is the next thing due; it comes once, by the store's clock, and is on record."""
         call = await world.ask()

@@ -36,15 +36,34 @@ class TestUnaddressed:
         assert Came.NOT_A_REPLY is answer.came
         assert Status.PENDING == (await world.now(call)).status
 
-    @pytest.mark.parametrize("text", ["@ann approve", " @ops_lead yes, go ahead", "@bob ok {short}"])
-    async def test_a_yes_that_begins_with_somebodys_name_is_said_to_them(self, world: World, text: str) -> None:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "@ann approve",
+            " @ops_lead yes, go ahead",
+            "@bob ok {short}",
+            "\u200b@bob yes",
+            "hey @bob yes",
+            "(@bob) yes",
+            "*@bob* approve {short}",
+        ],
+    )
+    async def test_a_yes_behind_somebodys_name_is_said_to_them(self, world: World, text: str) -> None:
         """It asks them for theirs; also where it replies to the card."""
         call = await world.ask()
         (answer,) = await world.gate.decide(reply(text=text.format(short=call.short), target=call.ref))
 
         assert Came.UNCLEAR is answer.came
-        assert "it begins with somebody's name" in answer.text
+        assert "it is said to somebody else" in answer.text
         assert Status.PENDING == (await world.now(call)).status
+
+    @pytest.mark.parametrize("text", ["yes @bob", "approve {short}, @bob", "👍 @bob"])
+    async def test_a_yes_before_somebodys_name_counts(self, world: World, text: str) -> None:
+        """Somebody is to know of it; the yes was said before."""
+        call = await world.ask()
+        (answer,) = await world.gate.decide(reply(text=text.format(short=call.short), target=call.ref))
+
+        assert Came.APPROVED is answer.came
 
     async def test_with_two_open_it_asks_which(self, world: World) -> None:
         """It names both, and decides neither."""

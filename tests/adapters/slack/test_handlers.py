@@ -242,6 +242,8 @@ def test_a_commands_first_word_is_what_it_does(typed: str, command: str, rest: s
         ("<https://a.test/x?y=1&amp;z=2>", "https://a.test/x?y=1&z=2"),
         ("<http://a.test|a.test>", "a.test"),
         ("<@U2> <#C2|general> <!here>", "@U2 #general @here"),
+        ("<@U2|Ok> yes", "@Ok yes"),
+        ("<!subteam^S1|@ops> yes", "@ops yes"),
         (":+1: :x:", "👍 :x:"),
         (":thumbsdown::skin-tone-3: no", "👎 no"),
         ("write x.txt :x:", "write x.txt :x:"),

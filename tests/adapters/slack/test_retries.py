@@ -8,7 +8,7 @@ import aiohttp
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.slack.errors import explained, promised
+from adapters.slack.errors import LONGEST_PAUSE_S, explained, pause_of, promised
 from adapters.slack.retries import Soon
 from hitl.ports import PlatformError
 from tests.wire.slack import Garbage, Refuse, SlackServer
@@ -62,3 +62,21 @@ async def test_a_no_is_taken_at_once() -> None:
 
     assert error is not None
     assert (1, False, "missing_scope") == (tries, error.passing, str(error))
+
+
+@pytest.mark.parametrize(
+    ("said", "pause"),
+    [
+        ("30", 30.0),
+        (["7"], 7.0),
+        ("9" * 400, LONGEST_PAUSE_S),
+        ("inf", None),
+        ("nan", None),
+        ("-1", None),
+        ("Fri, 27 Nov 2026 12:00:00 GMT", None),
+        ([], None),
+    ],
+)
+def test_a_pause_has_an_end(said: object, pause: float | None) -> None:
+    """Slack says whole seconds; whoever answers in its place can't silence us for ever."""
+    assert pause == pause_of({"Retry-After": said})

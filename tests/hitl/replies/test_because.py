@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hitl.replies import Reading, Verdict, reasoned_yes
+from hitl.replies import Reading, Verdict, is_reason, reasoned_yes
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,18 @@ def test_a_yes_and_its_reason(text: str, reason: str, target: str | None) -> Non
 def test_anything_less_is_none(text: str) -> None:
     """No reason, no whole yes, or a condition, a question, a hedge or a no anywhere: nothing is approved."""
     assert reasoned_yes(text) is None
+
+
+@pytest.mark.parametrize("text", ["the disk is full", "ticket 4411", "Needed for the release.", "yes", "因为磁盘已满"])
+def test_what_completes_a_yes(text: str) -> None:
+    """Words that nobody knows are what reasons are made of."""
+    assert is_reason(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["wait", "hold on, let me check", "what does it do?", "not sure yet", "only in staging", "no", "bitte warten"],
+)
+def test_what_completes_none(text: str) -> None:
+    """Who says so thinks again."""
+    assert not is_reason(text)

@@ -9,7 +9,7 @@ import pytest
 
 from adapters.slack.messages import card_message
 from hitl.model import Status, Verb
-from hitl.people import chat_of
+from hitl.people import Conversation, chat_of
 from hitl.testing import ScriptedExecutor
 from tests.scenarios.ends import ENDS
 from tests.settling import quieted
@@ -251,6 +251,21 @@ async def test_what_slack_refuses_tells_whether_the_place_is_out_of_reach(
     reachable = stage.service.gate.reach.any(call.routes, stage.clock.now())
 
     assert lost is not reachable
+
+
+@pytest.mark.parametrize(("error", "lost"), [("channel_not_found", False), ("token_revoked", True)])
+async def test_who_ends_the_conversation_with_us_brings_nothing_about(
+    stage: SlackStage, error: str, *, lost: bool
+) -> None:
+    """A person's own conversation being gone lets nothing pass; that we may send nothing to anybody does."""
+    room = stage.surface
+    place = f"slack:{room.app.team_id}/{room.room.id}"
+    await stage.again(conversations={place: Conversation(place, routes=("approvers",))})
+    await room.server.fail("chat.postMessage", Refuse(error), times=9)
+    call = await stage.ask()
+
+    assert Status.UNDELIVERABLE == await stage.status(call)
+    assert lost is not stage.service.gate.reach.any(call.routes, stage.clock.now())
 
 
 @pytest.mark.parametrize("error", ["missing_scope", "cant_update_message", "message_not_found"])

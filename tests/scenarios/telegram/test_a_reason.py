@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from hitl.model import Status, Verb
 
 if TYPE_CHECKING:
@@ -136,6 +138,20 @@ async def test_a_reason_is_no_second_yes_to_a_critical_call(stage: TelegramStage
     assert stage.surface.told("ann", "say so again within 60 seconds")
 
 
+async def test_a_reason_in_two_messages_is_no_second_yes(stage: TelegramStage) -> None:
+    """She pressed once; what she adds is no second thought."""
+    stage.rules.set("delete_files", require_reason=True)
+    call = await stage.ask("delete_files", {"pattern": "*"})
+    await stage.surface.press("ann", call, Verb.APPROVE)
+    question = await stage.surface.server.wait_message(stage.surface.room, "approved only with a reason")
+    await reply(stage, "ann", question, "the disk is full")
+    await stage.wait(3)
+    await reply(stage, "ann", question, "and it is full of logs")
+
+    assert Status.PENDING == await stage.status(call)
+    assert stage.surface.told("ann", "Nothing was decided")
+
+
 async def test_a_no_in_its_place_is_a_no(stage: TelegramStage) -> None:
     """Asked why she approves, she thinks again."""
     call, question = await needing_a_reason(stage)
@@ -143,6 +159,18 @@ async def test_a_no_in_its_place_is_a_no(stage: TelegramStage) -> None:
 
     assert Status.REJECTED == await stage.status(call)
     assert [] == stage.ran()
+
+
+@pytest.mark.parametrize("text", ["wait", "hold on, let me check first", "what does it do?", "not sure yet"])
+async def test_a_doubt_in_its_place_completes_nothing(stage: TelegramStage, text: str) -> None:
+    """She is told that nothing was decided, and why; a reason in the same field still completes her yes."""
+    call, question = await needing_a_reason(stage)
+    await reply(stage, "ann", question, text)
+    before = await stage.status(call)
+    await reply(stage, "ann", question, "the disk is full")
+
+    assert stage.surface.told("ann", "Nothing was decided")
+    assert [Status.PENDING, Status.SUCCEEDED] == [before, await stage.status(call)]
 
 
 async def test_nobody_else_completes_it(stage: TelegramStage) -> None:

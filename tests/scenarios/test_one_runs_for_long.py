@@ -30,8 +30,12 @@ class Slow(ScriptedExecutor):
         """Begun at once, over when its gate is opened."""
         await super().run(lease, limit_s=limit_s)
         path = str(lease.call.arguments["path"])
-        await self.gates.setdefault(path, asyncio.Event()).wait()
+        await self.gate(path).wait()
         return Ran(Result.SUCCEEDED, f"ran on {path}")
+
+    def gate(self, path: str) -> asyncio.Event:
+        """Where the run on a path waits, also one that is yet to begin."""
+        return self.gates.setdefault(path, asyncio.Event())
 
 
 def slowed(stage: Stage) -> Slow:
@@ -63,8 +67,8 @@ async def test_the_next_is_decided_meanwhile(stage: Stage) -> None:
     await until(lambda: is_over(third, Status.REJECTED))
     answers.append(asyncio.create_task(stage.surface.answer("ann", other, f"yes {other.short}")))
     await until(lambda: is_over(other, Status.RUNNING))
-    for gate in slow.gates.values():
-        gate.set()
+    for path in ("one", "other"):
+        slow.gate(path).set()
     await asyncio.gather(*answers)
 
     assert [Status.SUCCEEDED] * 2 == [await stage.status(call) for call in (one, other)]

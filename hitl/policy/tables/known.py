@@ -1,0 +1,206 @@
+"""The programs that may run unasked: what each does, its options, and what its operands are.
+
+The data are the ``programs/*.ini`` files beside this module, written from the programs' manuals. An option or operand
+that a section doesn't name makes the call ask. A section is one program, or one sub-command of one:
+
+    [head]                          names of the program, with a sub-command's words behind: [git log], [docker ps]
+    does = read                     read, write, delete, build or connect: what it does to what its operands name
+    says = prints the beginning     completes the sentence "The command ..." for people
+    options = -q --quiet -c:text --bytes=text -NUM
+    asks = --output=out             known options that a person must judge
+    operands = path*                what the words are that are no options
+
+Options: ``-q`` is a flag; ``-c:KIND`` takes a value, joined or as the next word; ``-c[KIND]`` takes one only if it is
+joined; ``--long``, ``--long=KIND`` and ``--long[=KIND]`` are the same for long options; ``-NUM`` and ``+NUM`` are a
+sign and digits. Long options may be shortened (getopt_long(3)) unless ``style`` says otherwise.
+
+Operands: kinds in order, the last with ``*`` (any number), ``+`` (at least one) or ``?``. Several forms are separated
+by ``;``; a form behind ``with -e --regexp:`` holds if one of those options is given. ``operands = none`` takes none.
+``operands = command`` in a program's own section: its words name a sub-command, which has a section of its own.
+
+Kinds: ``text`` (any harmless text), ``number``, ``path`` (a file or folder that is read), ``out`` (one that is
+written), ``folder`` (where it works from now on), ``rev`` (a git revision), ``item`` (a revision or a path),
+``run`` (a command of its own, in the remaining words).
+
+More keys: ``needs`` (one of these options must be given), ``tree`` (``always``, or options with which every file below
+a folder is read), ``names`` (options with which only names are shown, so that no file below a folder is read),
+``bare`` (``folder`` if the working folder is read when no path is given), ``ends`` (``yes`` if options end at the
+first operand), ``style`` (``words``: options are whole words with one or two dashes, as Go's flag package reads them;
+``exact``: long options can't be shortened), ``unknown`` (``text`` if words that are known only when the line runs can
+do no harm: the program takes no option that reads, writes or runs anything).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from configparser import ConfigParser
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+FLAG: Final = ""
+EFFECTS: Final = ("read", "write", "delete", "build", "connect")
+KINDS: Final = frozenset(("text", "number", "path", "out", "folder", "rev", "item", "run"))
+_KEYS: Final = frozenset(
+    ("does", "says", "options", "asks", "operands", "needs", "tree", "names", "bare", "ends", "style", "unknown")
+)
+_OPTION = re.compile(
+    r"(?P<name>--?[A-Za-z0-9#@?.][\w.+-]*|[-+]NUM|--?|\+[A-Za-z])"
+    r"(?:(?P<taken>[:=])(?P<value>[a-z]+)|\[=?(?P<joined>[a-z]+)\])?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Takes:
+    """What an option takes: the kind of its value ('' for a flag), and whether only a joined value counts."""
+
+    kind: str = FLAG
+    joined_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One form of operands: the kinds in order, how often the last may come, and the options that it needs."""
+
+    kinds: tuple[str, ...]
+    last: str = ""
+    given: frozenset[str] = frozenset()
+
+    def fits(self, count: int) -> bool:
+        """Whether so many operands may come."""
+        least = len(self.kinds) - (self.last in ("*", "?"))
+        return count >= least and (self.last in ("*", "+") or count <= len(self.kinds))
+
+    def kind(self, at: int) -> str:
+        """What the operand at that place is."""
+        return self.kinds[min(at, len(self.kinds) - 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One section: a program or one sub-command of it."""
+
+    path: tuple[str, ...]
+    does: str
+    says: str
+    options: Mapping[str, Takes]
+    asks: Mapping[str, Takes]
+    operands: tuple[Form, ...]
+    needs: frozenset[str] = frozenset()
+    tree: frozenset[str] = frozenset()
+    always_tree: bool = False
+    names: frozenset[str] = frozenset()
+    bare: bool = False
+    ends: bool = False
+    style: str = ""
+    unknown_is_text: bool = False
+    subcommands: bool = field(default=False)
+
+
+@cache
+def programs() -> Mapping[tuple[str, ...], Program]:
+    """Every section by its words: ``("head",)``, ``("git", "log")``.
+
+    Raises ValueError for a data file with a mistake, naming the section.
+    """
+    found: dict[tuple[str, ...], Program] = {}
+    folder = files("hitl.policy.tables").joinpath("programs")
+    for file in sorted(folder.iterdir(), key=lambda one: one.name):
+        if file.name.endswith(".ini"):
+            for program in parse(file.read_text(encoding="utf-8")):
+                if program.path in found:
+                    raise ValueError(f"{' '.join(program.path)} has two sections")
+                found[program.path] = program
+    return found
+
+
+def parse(text: str) -> list[Program]:
+    """The sections of one data file; a section with several names gives one program each.
+
+    Raises ValueError for a key, kind or option that can't be read.
+    """
+    parser = ConfigParser(
+        delimiters=("=",), comment_prefixes=("#",), interpolation=None, strict=True, default_section="\0"
+    )
+    parser.optionxform = str  # type: ignore[method-assign,assignment]
+    parser.read_string(text)
+    found: list[Program] = []
+    for section in parser.sections():
+        keys = parser[section]
+        if odd := set(keys) - _KEYS:
+            raise ValueError(f"[{section}] has the unknown key {min(odd)!r}")
+        found += [_program(path, keys) for path in _paths(section)]
+    return found
+
+
+def _paths(section: str) -> list[tuple[str, ...]]:
+    """``egrep | fgrep`` are two programs; ``git log`` is one with a sub-command."""
+    return [tuple(name.split()) for name in section.split("|")]
+
+
+def _program(path: tuple[str, ...], keys: Mapping[str, str]) -> Program:
+    where = " ".join(path)
+    does = keys.get("does", "read")
+    if does not in EFFECTS:
+        raise ValueError(f"[{where}] does {does!r}, which is none of {', '.join(EFFECTS)}")
+    tree = keys.get("tree", "").split()
+    forms = keys.get("operands", "none")
+    return Program(
+        path=path,
+        does=does,
+        says=keys.get("says", ""),
+        options=_options(keys.get("options", ""), where),
+        asks=_options(keys.get("asks", ""), where),
+        operands=() if forms == "command" else tuple(_form(part, where) for part in forms.split(";")),
+        needs=frozenset(keys.get("needs", "").split()),
+        tree=frozenset(tree) - {"always"},
+        always_tree="always" in tree,
+        names=frozenset(keys.get("names", "").split()),
+        bare=keys.get("bare") == "folder",
+        ends=keys.get("ends") == "yes",
+        style=keys.get("style", ""),
+        unknown_is_text=keys.get("unknown") == "text",
+        subcommands=forms == "command",
+    )
+
+
+def _options(text: str, where: str) -> Mapping[str, Takes]:
+    found: dict[str, Takes] = {}
+    for word in text.split():
+        match = _OPTION.fullmatch(word)
+        if match is None:
+            raise ValueError(f"[{where}] has the option {word!r}, which can't be read")
+        kind = match["value"] or match["joined"] or FLAG
+        if kind and kind not in KINDS:
+            raise ValueError(f"[{where}] has the unknown kind {kind!r}")
+        if match["name"] in found:
+            raise ValueError(f"[{where}] has the option {match['name']!r} twice")
+        found[match["name"]] = Takes(kind, joined_only=match["joined"] is not None)
+    return found
+
+
+def _form(text: str, where: str) -> Form:
+    given, _, rest = text.rpartition(":")
+    words = rest.split()
+    if words == ["none"]:
+        return Form((), "", _given(given))
+    last = words[-1][-1:] if words and words[-1][-1:] in "*+?" else ""
+    kinds = tuple(word.rstrip("*+?") for word in words)
+    if not kinds or not KINDS.issuperset(kinds):
+        raise ValueError(f"[{where}] has the operands {text.strip()!r}, which can't be read")
+    return Form(kinds, last, _given(given))
+
+
+def _given(text: str) -> frozenset[str]:
+    return frozenset(text.split()) - {"with"}
+
+
+def section(words: Sequence[str | None]) -> Program | None:
+    """The section of the longest path that the words begin with; None if there is none."""
+    known = programs()
+    for length in (3, 2, 1):
+        if len(words) >= length and (found := known.get(tuple(word or "" for word in words[:length]))):
+            return found
+    return None

@@ -187,6 +187,8 @@ def _form(text: str, where: str) -> Form:
     if words == ["none"]:
         return Form((), "", _given(given))
     last = words[-1][-1:] if words and words[-1][-1:] in "*+?" else ""
+    if words[-1:] == ["run"]:
+        last = "+"
     kinds = tuple(word.rstrip("*+?") for word in words)
     if not kinds or not KINDS.issuperset(kinds):
         raise ValueError(f"[{where}] has the operands {text.strip()!r}, which can't be read")
@@ -195,6 +197,16 @@ def _form(text: str, where: str) -> Form:
 
 def _given(text: str) -> frozenset[str]:
     return frozenset(text.split()) - {"with"}
+
+
+_NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)*[A-Za-z]{0,2}")
+
+
+def misfit(kind: str, text: str | None) -> str | None:
+    """Why a text isn't what its kind takes; None if it is, or if it is known only when the line runs."""
+    if text is None or kind not in ("number",):
+        return None
+    return None if _NUMBER.fullmatch(text) else f"takes a number, not {text[:40]!r}"
 
 
 def section(words: Sequence[str | None]) -> Program | None:

@@ -1,0 +1,564 @@
+"""A line as the commands that it runs, or nothing: the reading that may loosen.
+
+``syntax`` finds every program that a line might run, for rules that tighten. This module does the opposite: it accepts
+only syntax that it understands whole, and raises NotPlain for everything else. A line that it accepts runs exactly the
+steps that it gives, each with its words, its possible working folders, and what its redirections read and write.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from hitl.policy.shell import programs, words
+from hitl.policy.shell.syntax import MAX_LINE, parsed
+from hitl.policy.shell.tree import text_of
+from hitl.policy.tables import names
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+MAX_STEPS = 64
+MAX_WORDS = 4096
+MAX_DEPTH = 8
+_MAX_FOLDERS = 8
+_MAX_VALUES = 32
+
+#: Variables of the shell and of every session whose values tell nothing that must stay secret.
+_HARMLESS_VALUES = names(
+    "PATH HOME PWD OLDPWD USER LOGNAME SHELL LANG LC_ALL TERM HOSTNAME HOSTTYPE OSTYPE MACHTYPE UID EUID PPID RANDOM "
+    "SECONDS LINENO SHLVL BASH_VERSION COLUMNS LINES TMPDIR ? # $ ! 0 1 2 3 4 5 6 7 8 9 @ * -"
+)
+#: Assignments before a command that change how it writes, and nothing else.
+_HARMLESS_SETTINGS = names(
+    "LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_NUMERIC LC_TIME LANG LANGUAGE TZ NO_COLOR FORCE_COLOR CLICOLOR COLUMNS "
+    "LINES GIT_OPTIONAL_LOCKS GIT_TERMINAL_PROMPT PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED CI"
+)
+_SETTING = re.compile(r"[\w+:/,=@-]*", re.ASCII)
+_UNQUOTED_WILD = re.compile(r"(?<!\\)(?:\\\\)*[*?\[]")
+_BRACES = re.compile(r"(?<!\\)[{}]")
+_NULL = "/dev/null"
+_PASSED_ON = re.compile(r"\d+|-")
+_INPUTS, _OUTPUTS = frozenset(("<",)), frozenset((">", ">>", ">|", "&>", "&>>"))
+_GROUPS = frozenset(("if_statement", "elif_clause", "else_clause", "do_group", "compound_statement"))
+_TESTING = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
+_RUNS_TEXT = re.compile(r"[\[\]`]|\$\(")
+
+
+class NotPlain(Exception):
+    """The line holds something that is not understood whole; the message says what."""
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """Names of files below some folders, as ``find`` gives them. ``only``: the pattern of their base names, if any."""
+
+    roots: tuple[str, ...]
+    only: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word after quoting. ``text`` None: known only when the line runs; then ``prefix`` is how it begins.
+
+    ``wild``: the text is an unquoted pattern of file names. ``loose``: may come to any number of words, also options.
+    ``below``: it stands for the name of any file below some folders.
+    """
+
+    text: str | None
+    wild: bool = False
+    loose: bool = False
+    prefix: str = ""
+    below: Below | None = None
+
+    @property
+    def literal(self) -> str | None:
+        """The text, if it is one word that stands for itself."""
+        return None if self.wild else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One simple command: its words, where it may run, what its redirections read and write, and where input is from.
+
+    ``folders`` are relative to the call's working folder; "" is that folder. ``fed_by``: the step whose output it
+    reads through a pipe, if any.
+    """
+
+    words: tuple[Word, ...]
+    folders: tuple[str, ...] = ("",)
+    inputs: tuple[Word, ...] = ()
+    outputs: tuple[Word, ...] = ()
+    fed_by: Step | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Folders:
+    """Where the shell may be: after success, and after any outcome."""
+
+    success: tuple[str, ...]
+    any: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _State:
+    """What the walk knows at one place of the line."""
+
+    folders: tuple[str, ...] = ("",)
+    variables: dict[str, Word] = field(default_factory=dict)
+    in_loop: bool = False
+    inputs: tuple[Word, ...] = ()
+    outputs: tuple[Word, ...] = ()
+    fed_by: Step | None = None
+
+
+def steps(line: str, folders: tuple[str, ...] = ("",), depth: int = 0) -> list[Step]:
+    """The commands of a line, in order.
+
+    Raises NotPlain for a line with anything that is not understood whole.
+    """
+    if depth > MAX_DEPTH or len(line) > MAX_LINE:
+        raise NotPlain("the line is too long or too deeply nested")
+    if words.plain_line(line):
+        split = line.split()
+        if split[0] not in words.RESERVED and split[0] not in words.DECLARING and "=" not in split[0]:
+            return [Step(tuple(Word(word) for word in split), folders)]
+    if words.unseen.search(line) or "\r" in line or "\\\n" in line:
+        raise NotPlain("the line holds invisible characters or continued lines")
+    root = parsed(line.encode("utf-8", "replace"))
+    if root.has_error:
+        raise NotPlain("the line is not complete shell syntax")
+    walk = _Walk(line)
+    walk.sequence(root, _State(folders))
+    return walk.steps
+
+
+class _Walk:
+    """Visits a tree in the order in which it runs; collects the steps."""
+
+    def __init__(self, line: str) -> None:
+        self.steps: list[Step] = []
+        self._source = line.encode("utf-8", "replace")
+        self._words = 0
+
+    # --- statements
+
+    def sequence(self, node: Node, state: _State) -> _Folders:
+        """Statements one after another."""
+        found = _Folders(state.folders, state.folders)
+        for child in node.children:
+            if not child.is_named:
+                if child.type not in _SEPARATORS:
+                    raise NotPlain(f"{child.type} is not read here")
+            elif child.type != "comment":
+                found = self.statement(child, replace(state, folders=found.any))
+        return found
+
+    def statement(self, node: Node, state: _State) -> _Folders:
+        """One statement of any kind."""
+        visit = _STATEMENTS.get(node.type)
+        if visit is None:
+            raise NotPlain(f"{node.type.replace('_', ' ')} is not read here")
+        return visit(self, node, state)
+
+    def listed(self, node: Node, state: _State) -> _Folders:
+        """``a && b`` and ``a || b``."""
+        if len(node.children) != _BINARY:
+            raise NotPlain("a list has an odd form")
+        left, joint, right = node.children
+        first = self.statement(left, state)
+        if joint.type == "&&":
+            second = self.statement(right, _branch(state, first.success))
+            return _Folders(second.success, _union(first.any, second.any))
+        if joint.type == "||":
+            second = self.statement(right, _branch(state, first.any))
+            return _Folders(_union(first.success, second.success), _union(first.any, second.any))
+        raise NotPlain(f"{joint.type} is not read here")
+
+    def pipeline(self, node: Node, state: _State) -> _Folders:
+        """Each part runs in a shell of its own, so that no part changes the folder or a variable of the next."""
+        fed_by = state.fed_by
+        for child in node.children:
+            if child.is_named:
+                own = replace(_branch(state), fed_by=fed_by)
+                before = len(self.steps)
+                self.statement(child, own)
+                fed_by = self.steps[-1] if len(self.steps) == before + 1 else None
+            elif child.type not in ("|", "|&"):
+                raise NotPlain(f"{child.type} is not read here")
+        return _Folders(state.folders, state.folders)
+
+    def subshell(self, node: Node, state: _State) -> _Folders:
+        """``( ... )`` and what stands in ``$( ... )``."""
+        own = _branch(state)
+        found = _Folders(own.folders, own.folders)
+        for child in node.children[1:-1]:
+            if child.is_named and child.type != "comment":
+                found = self.statement(child, replace(own, folders=found.any))
+            elif child.type not in _SEPARATORS and child.type != "comment":
+                raise NotPlain(f"{child.type} is not read here")
+        return _Folders(state.folders, state.folders)
+
+    def group(self, node: Node, state: _State) -> _Folders:
+        """The statements of a condition, a branch, a loop's body or braces: each may run or not."""
+        reached, inner = state.folders, _branch(state)
+        for child in node.children:
+            if child.is_named and child.type != "comment":
+                found = self.statement(child, replace(inner, folders=reached))
+                reached = _union(reached, found.any)
+            elif child.type not in _SEPARATORS and child.type not in words.RESERVED and child.type != "comment":
+                raise NotPlain(f"{child.type} is not read here")
+        return _Folders(reached, reached)
+
+    def negated(self, node: Node, state: _State) -> _Folders:
+        """``! command``: success and failure change places."""
+        found = self.statement(node.children[-1], state)
+        return _Folders(found.any, found.any)
+
+    def loop(self, node: Node, state: _State) -> _Folders:
+        """``while``: condition and body, any number of times."""
+        return self.group(node, replace(state, in_loop=True))
+
+    def each(self, node: Node, state: _State) -> _Folders:
+        """``for name in words``: the name has each of the values."""
+        kinds = [child.type for child in node.children]
+        if kinds[:3] != ["for", "variable_name", "in"]:
+            raise NotPlain("the loop has an odd form")
+        name = self._assignable(text_of(node.children[1]), state)
+        values: list[Word] = []
+        for child in node.children[3:-1]:
+            if child.is_named:
+                values.append(self._word(child, state))
+            elif child.type not in _SEPARATORS:
+                raise NotPlain(f"{child.type} is not read here")
+        if len(values) > _MAX_VALUES or any(value.loose for value in values):
+            values = [Word(None, loose=True)]
+        reached = state.folders
+        for value in values:
+            inner = replace(_branch(state), in_loop=True)
+            inner.variables[name] = value
+            reached = _union(reached, self.statement(node.children[-1], inner).any)
+        return _Folders(reached, reached)
+
+    def redirected(self, node: Node, state: _State) -> _Folders:
+        """A statement with redirections behind it."""
+        inputs, outputs = self._redirects(node.children[1:], state)
+        whole = replace(state, inputs=(*state.inputs, *inputs), outputs=(*state.outputs, *outputs))
+        return self.statement(node.children[0], whole)
+
+    def assignments(self, node: Node, state: _State) -> _Folders:
+        """One or more assignments on their own."""
+        parts = node.named_children if node.type == "variable_assignments" else [node]
+        for part in parts:
+            if part.type != "variable_assignment":
+                raise NotPlain("an assignment has an odd form")
+            name, value = self._assignment(part, state)
+            state.variables[name] = value
+        return _Folders(state.folders, state.folders)
+
+    def tested(self, node: Node, state: _State) -> _Folders:
+        """``[ ... ]`` and ``[[ ... ]]`` as a step of its own: its operands may all name files."""
+        found = [Word(node.children[0].type)]
+        stack = list(node.children[1:-1])[::-1]
+        while stack:
+            child = stack.pop()
+            if child.type in _TEST_NODES:
+                stack += child.children[::-1]
+            elif child.type == "test_operator" or not child.is_named:
+                found.append(Word(text_of(child)))
+            elif child.type == "extglob_pattern":
+                found.append(Word(words.unquoted(text_of(child))))
+            else:
+                found.append(self._word(child, state))
+        self._guard_arithmetic(found)
+        self._add(Step(tuple(found), state.folders, state.inputs, state.outputs, state.fed_by))
+        return _Folders(state.folders, state.folders)
+
+    def _guard_arithmetic(self, found: Sequence[Word]) -> None:
+        """A text that is used as a number may run a substitution in its subscript."""
+        numeric = any(word.text in _TESTING or word.text == "-v" for word in found)
+        for word in found[1:]:
+            if (numeric and word.text is None) or (word.text and _RUNS_TEXT.search(word.text)):
+                raise NotPlain("a test may run a substitution")
+
+    def command(self, node: Node, state: _State) -> _Folders:
+        """A simple command."""
+        inputs, outputs = self._redirects([c for c in node.children if c.type.endswith("_redirect")], state)
+        found: list[Word] = []
+        end = -1
+        for child in node.children:
+            if end >= 0 and self._source[end : child.start_byte].strip(b" \t"):
+                raise NotPlain("the line's words can't be told apart")
+            end = child.end_byte
+            if child.type == "variable_assignment":
+                self._setting(child, state)
+            elif child.type == "command_name":
+                found.append(self._word(child.children[0], state))
+            elif not child.type.endswith("_redirect"):
+                found.append(self._word(child, state))
+        step = Step(
+            tuple(found),
+            state.folders,
+            (*state.inputs, *inputs),
+            (*state.outputs, *outputs),
+            state.fed_by,
+        )
+        return self._run(step, state)
+
+    def _run(self, step: Step, state: _State) -> _Folders:
+        if not step.words:
+            raise NotPlain("a command has no words")
+        self._add(step)
+        name = step.words[0].literal
+        if name == "cd":
+            if state.in_loop:
+                raise NotPlain("a loop changes the working folder")
+            went = _gone_to(step)
+            return _Folders(went, _union(state.folders, went))
+        if name == "read":
+            for word in step.words[1:]:
+                if word.literal is None:
+                    raise NotPlain("read sets a variable that is not written out")
+                if not word.literal.startswith("-"):
+                    state.variables[self._assignable(word.literal, state)] = Word(None, loose=True)
+        return _Folders(state.folders, state.folders)
+
+    def _add(self, step: Step) -> None:
+        self._words += len(step.words)
+        if len(self.steps) >= MAX_STEPS or self._words > MAX_WORDS:
+            raise NotPlain("the line runs too many commands")
+        self.steps.append(step)
+
+    # --- redirections and assignments
+
+    def _redirects(self, nodes: Iterable[Node], state: _State) -> tuple[list[Word], list[Word]]:
+        inputs: list[Word] = []
+        outputs: list[Word] = []
+        for node in nodes:
+            if node.type == "heredoc_redirect":
+                self._heredoc(node)
+            elif node.type == "herestring_redirect":
+                self._word(node.children[-1], state)
+            elif node.type == "file_redirect":
+                self._file(node, state, inputs, outputs)
+            else:
+                raise NotPlain(f"{node.type.replace('_', ' ')} is not read here")
+        return inputs, outputs
+
+    def _file(self, node: Node, state: _State, inputs: list[Word], outputs: list[Word]) -> None:
+        parts = [child for child in node.children if child.type != "file_descriptor"]
+        if len(parts) != _OPERATOR_AND_TARGET:
+            raise NotPlain("a redirection has an odd form")
+        operator, target = parts[0].type, self._word(parts[1], state)
+        if target.text is None or target.wild:
+            raise NotPlain("a redirection's file is known only when the line runs")
+        if operator in (">&", "<&") and _PASSED_ON.fullmatch(target.text):
+            return
+        if operator in _INPUTS:
+            inputs.append(target)
+        elif operator in _OUTPUTS:
+            if target.text != _NULL:
+                outputs.append(target)
+        else:
+            raise NotPlain(f"the redirection {operator} is not read here")
+
+    def _heredoc(self, node: Node) -> None:
+        """Text behind a quoted delimiter is data; any other may hold expansions."""
+        kinds = [child.type for child in node.children]
+        start = text_of(node.children[kinds.index("heredoc_start")]) if "heredoc_start" in kinds else ""
+        if start[:1] not in ("'", '"') or set(kinds) - {"<<", "<<-", "heredoc_start", "heredoc_body", "heredoc_end"}:
+            raise NotPlain("a here-document may hold expansions")
+
+    def _assignment(self, node: Node, state: _State) -> tuple[str, Word]:
+        kinds = [child.type for child in node.children]
+        if kinds[:2] != ["variable_name", "="] or len(kinds) > _NAME_SIGN_VALUE:
+            raise NotPlain("an assignment has an odd form")
+        name = self._assignable(text_of(node.children[0]), state)
+        if len(kinds) == _NAME_SIGN_VALUE - 1:
+            return name, Word("")
+        value = self._word(node.children[2], state)
+        return name, Word(None, loose=True) if value.wild else value
+
+    def _assignable(self, name: str, state: _State) -> str:
+        """A name that may be set: it steers no program, and no branch or loop can give it a second value."""
+        if programs.hijacks(name) or name in _HARMLESS_VALUES or name.startswith("BASH"):
+            raise NotPlain(f"the line sets {name[:40]}")
+        if name in state.variables:
+            raise NotPlain(f"the line sets {name[:40]} twice")
+        return name
+
+    def _setting(self, node: Node, state: _State) -> None:
+        """An assignment before a command goes into that command's environment."""
+        kinds = [child.type for child in node.children]
+        name = text_of(node.children[0])
+        text = self._word(node.children[-1], state).literal if len(kinds) == _NAME_SIGN_VALUE else ""
+        if name not in _HARMLESS_SETTINGS or text is None or not _SETTING.fullmatch(text):
+            raise NotPlain(f"the line sets {name[:40]} for a command")
+
+    # --- words
+
+    def _word(self, node: Node, state: _State) -> Word:
+        """What one written word comes to."""
+        kind = node.type
+        if kind in ("word", "number"):
+            return _bare(text_of(node))
+        if kind == "raw_string":
+            return Word(text_of(node)[1:-1])
+        if kind == "ansi_c_string":
+            return Word(words.escapes(text_of(node)[2:-1]))
+        if kind == "string":
+            return self._string(node, state)
+        if kind == "concatenation":
+            return self._joined(node, state)
+        if kind in ("simple_expansion", "expansion"):
+            value = self._value(node, state)
+            single = value.literal is not None and _ONE_WORD.fullmatch(value.literal)
+            return value if single else Word(None, loose=True)
+        if kind == "command_substitution":
+            self._substituted(node, state)
+            return Word(None, loose=True)
+        raise NotPlain(f"{kind.replace('_', ' ')} is not read here")
+
+    def _substituted(self, node: Node, state: _State) -> None:
+        """Commands whose output becomes part of a word."""
+        if any(child.type == "file_redirect" for child in node.children) or b"\\`" in (node.text or b""):
+            raise NotPlain("a substitution has an odd form")
+        inner = replace(state, inputs=(), outputs=(), fed_by=None, in_loop=True)
+        self.subshell(node, inner)
+
+    def _string(self, node: Node, state: _State) -> Word:
+        """A text in double quotes: one word, whatever stands in it."""
+        inner = node.children[1:-1]
+        if len(inner) == 1 and inner[0].type in ("simple_expansion", "expansion"):
+            return replace(self._value(inner[0], state), loose=False)
+        self._no_gaps(node)
+        parts: list[str | None] = []
+        for child in inner:
+            if child.type == "string_content":
+                parts.append(words.double_quoted(text_of(child)))
+            elif child.type in ("simple_expansion", "expansion"):
+                parts.append(self._value(child, state).literal)
+            elif child.type == "command_substitution":
+                self._substituted(child, state)
+                parts.append(None)
+            elif child.type == "$":
+                parts.append("$")
+            else:
+                raise NotPlain(f"{child.type.replace('_', ' ')} is not read here")
+        return _glued(parts)
+
+    def _no_gaps(self, node: Node) -> None:
+        """Blanks between the parts of a quoted text are not in the tree: they are text, too, and can't be lost."""
+        inner = node.children[1:-1]
+        for before, after in zip(inner, inner[1:], strict=False):
+            if before.end_byte != after.start_byte and "string_content" not in (before.type, after.type):
+                raise NotPlain("a quoted text has an odd form")
+
+    def _joined(self, node: Node, state: _State) -> Word:
+        """Parts without a blank between them, each with quotes of its own or none."""
+        if any(_BRACES.search(text_of(child)) for child in node.children if child.type == "word"):
+            whole = text_of(node)
+            if whole == "{}" or _IS_REVISION.fullmatch(whole):
+                return Word(whole)
+            raise NotPlain("braces are not read here")
+        parts: list[str | None] = []
+        wild = loose = False
+        for child in node.children:
+            if child.type == "$":
+                raise NotPlain("a translated text is not read here")
+            found = self._word(child, state)
+            if found.text is not None and not found.wild and wild_text(found.text):
+                raise NotPlain("a pattern is partly quoted")
+            wild |= found.wild
+            loose |= found.loose
+            parts.append(found.text)
+        return replace(_glued(parts), wild=wild, loose=loose)
+
+    def _value(self, node: Node, state: _State) -> Word:
+        """The value of a variable: of one that the line set, or of one whose value does no harm when it is shown."""
+        inner = [child for child in node.children if child.is_named]
+        operators = [child.type for child in node.children if not child.is_named]
+        if len(inner) != 1 or operators not in (["$"], ["${", "}"]):
+            raise NotPlain("an expansion has an odd form")
+        name = text_of(inner[0])
+        if name in state.variables:
+            return state.variables[name]
+        if name in _HARMLESS_VALUES:
+            return Word(None, loose=True)
+        raise NotPlain(f"${name[:40]} comes from the environment")
+
+
+_BINARY = 3
+_OPERATOR_AND_TARGET = 2
+_NAME_SIGN_VALUE = 3
+_SEPARATORS = frozenset((";", "\n", ";;"))
+_TEST_NODES = frozenset(("binary_expression", "unary_expression", "negation_expression", "parenthesized_expression"))
+#: An unquoted value that is neither split nor taken for a pattern.
+_ONE_WORD = re.compile(r"[^\s*?\[\\~]+")
+_IS_REVISION = re.compile(r"[\w./~^-]*@\{[\w-]*\}[\w./~^-]*", re.ASCII)
+
+_STATEMENTS = {
+    "list": _Walk.listed,
+    "pipeline": _Walk.pipeline,
+    "subshell": _Walk.subshell,
+    "negated_command": _Walk.negated,
+    "while_statement": _Walk.loop,
+    "for_statement": _Walk.each,
+    "redirected_statement": _Walk.redirected,
+    "variable_assignment": _Walk.assignments,
+    "variable_assignments": _Walk.assignments,
+    "test_command": _Walk.tested,
+    "command": _Walk.command,
+    **dict.fromkeys(_GROUPS, _Walk.group),
+}
+
+
+def _branch(state: _State, folders: tuple[str, ...] | None = None) -> _State:
+    """The state of what may run or not: a variable that is set there is known there only."""
+    return replace(state, variables=dict(state.variables), folders=state.folders if folders is None else folders)
+
+
+def wild_text(text: str) -> bool:
+    """Whether a text would be a pattern if it stood without quotes."""
+    return any(mark in text for mark in "*?[")
+
+
+def _bare(text: str) -> Word:
+    """A word without quotes: backslashes are taken off; wildcards, a home folder and braces keep their meaning."""
+    if _BRACES.search(text):
+        raise NotPlain("braces are not read here")
+    plain = words.unquoted(text)
+    wild = _UNQUOTED_WILD.search(text) is not None
+    if wild and "\\" in text:
+        raise NotPlain("a pattern is partly quoted")
+    if text[:1] == "~":
+        return Word(None, prefix="~", loose=False) if wild else Word(plain)
+    return Word(plain, wild=wild)
+
+
+def _glued(parts: Sequence[str | None]) -> Word:
+    known = [part for part in parts if part is not None]
+    if len(known) == len(parts):
+        return Word("".join(known))
+    first_gap = next(at for at, part in enumerate(parts) if part is None)
+    return Word(None, prefix="".join(part or "" for part in parts[:first_gap]))
+
+
+def _union(*folders: tuple[str, ...]) -> tuple[str, ...]:
+    found = tuple(dict.fromkeys(folder for some in folders for folder in some))
+    if len(found) > _MAX_FOLDERS:
+        raise NotPlain("the working folder can't be told")
+    return found
+
+
+def _gone_to(step: Step) -> tuple[str, ...]:
+    """The folders that ``cd`` may lead to: by its text, as bash takes it, and by the file system's links."""
+    operands = [word for word in step.words[1:] if word.text != "--"]
+    target = operands[0].literal if len(operands) == 1 else None
+    if not target or target.startswith(("-", "~")):
+        raise NotPlain("cd leads to a folder that is not written out")
+    joined = [posixpath.join(folder, target) for folder in step.folders]
+    return _union(tuple(posixpath.normpath(one) for one in joined), tuple(joined) if ".." in target else ())

@@ -1,0 +1,391 @@
+"""Programs whose words hold more than options and paths: expressions, scripts, and commands of their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hitl.policy.shell.plain import Below, NotPlain, Step, Word, steps
+from hitl.policy.tables import known, names
+
+if TYPE_CHECKING:
+    from hitl.policy.shell.effects import Found, Parsed
+
+Handler = Callable[["Found", Step], None]
+
+_FILE_TESTS = re.compile(r"-[abcdefghkprstuwxGLNOS]")
+_STARTUP = names("-l")
+
+# --- the shell's own
+
+
+def _cd(found: Found, step: Step) -> None:
+    call = _parsed(step)
+    found.effect("read", call.program.says)
+    for _, word in call.operands:
+        found.path("read", word, step.folders)
+
+
+def _test(found: Found, step: Step) -> None:
+    """``test``, ``[`` and ``[[``: words behind a test of files name files."""
+    found.effect("read", "tests files and texts")
+    for before, word in zip(step.words, step.words[1:], strict=False):
+        if before.text is not None and (_FILE_TESTS.fullmatch(before.text) or before.text in ("-nt", "-ot", "-ef")):
+            found.path("read", word, step.folders)
+        elif word.text in ("-nt", "-ot", "-ef"):
+            found.path("read", before, step.folders)
+        if before.text == "-v" or before.text == "-R":
+            raise NotPlain("a test may run a substitution")
+
+
+def _printf(found: Found, step: Step) -> None:
+    first = step.words[1] if len(step.words) > 1 else Word("")
+    if first.text is None or first.text.startswith("-v"):
+        raise NotPlain("printf sets a variable")
+    found.effect("read", "prints text")
+
+
+def _command(found: Found, step: Step) -> None:
+    """``command -v`` looks a program up; without it the words are a command."""
+    first = step.words[1].literal if len(step.words) > 1 else None
+    if first is not None and not first.startswith("-"):
+        found.step(replace(step, words=step.words[1:], inputs=(), outputs=()))
+    else:
+        found.listed(step)
+
+
+def _shell(found: Found, step: Step) -> None:
+    """``bash -c TEXT``: the text is read as a line of its own."""
+    call = _parsed(step)
+    if not call.has("-c"):
+        if call.given.keys() <= {"--version"} and not call.operands and call.given:
+            found.effect("read", "says its version")
+            return
+        raise NotPlain(f"{call.program.path[0]} runs a script, or what it reads")
+    text = call.operands[0][1].literal if call.operands else None
+    if text is None:
+        raise NotPlain("a shell gets a text that is known only when the line runs")
+    found.run([replace(one, fed_by=one.fed_by or step.fed_by) for one in steps(text, step.folders, found.depth)])
+
+
+# --- wrappers
+
+
+def _wrapper(found: Found, step: Step) -> None:
+    """A program that runs the command in its later words."""
+    call = _parsed(step)
+    rest = tuple(word for kind, word in call.operands if kind == "run")
+    if not rest:
+        raise NotPlain(f"{call.program.path[0]} runs nothing that is written out")
+    found.step(replace(step, words=rest, inputs=(), outputs=()))
+
+
+def _env(found: Found, step: Step) -> None:
+    """``env COMMAND``; alone it shows the environment, and settings in front are not read here."""
+    call = _parsed(step)
+    rest = tuple(word for _, word in call.operands)
+    if not rest or rest[0].literal is None or "=" in rest[0].literal:
+        raise NotPlain("env shows or sets the environment")
+    found.step(replace(step, words=rest, inputs=(), outputs=()))
+
+
+def _xargs(found: Found, step: Step) -> None:
+    """The command runs with words from the input behind it: file names below a folder, if ``find`` wrote them."""
+    call = _parsed(step)
+    rest = tuple(word for _, word in call.operands) or (Word("echo"),)
+    given = _names_from(step.fed_by)
+    mark = call.given.get("-I") or call.given.get("--replace")
+    if mark is None:
+        rest = (*rest, given)
+    else:
+        if any(mark.text in (word.text or "") for word in rest if word.text != mark.text and mark.text):
+            raise NotPlain("xargs puts its input into a longer word")
+        rest = tuple(given if word.text == mark.text else word for word in rest)
+    found.step(replace(step, words=rest, inputs=(), outputs=(), fed_by=None))
+
+
+def _names_from(fed_by: Step | None) -> Word:
+    """The file names that a ``find`` before the pipe writes; any text from another program."""
+    if fed_by is None or fed_by.words[0].literal != "find":
+        return Word(None, loose=True)
+    look = _Find(fed_by)
+    if look.actions - {"-print", "-print0"}:
+        return Word(None, loose=True)
+    return look.found_names()
+
+
+# --- find
+
+_FIND_ALONE = names(
+    "-true -false -empty -executable -readable -writable -nouser -nogroup -depth -d -mount -xdev -noleaf -prune -print "
+    "-print0 -ls -quit -daystart -o -or -a -and -not ! ( ) , -ignore_readdir_race -noignore_readdir_race -nowarn -warn"
+)
+_FIND_VALUED = names(
+    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype -maxdepth -mindepth -size "
+    "-mtime -mmin -atime -amin -ctime -cmin -perm -user -group -uid -gid -links -inum -fstype -lname -ilname -printf "
+    "-newermt -newerat -newerct -used"
+)
+_FIND_PATHS = names("-newer -anewer -cnewer -samefile")
+_FIND_ACTIONS = names("-print -print0 -ls -printf -quit -exec -delete -prune")
+_EITHER = names("-o -or , -not ! -prune")
+
+
+class _Find:
+    """The words of one ``find``: where it looks, what it tests, and what it does with what it finds."""
+
+    def __init__(self, step: Step) -> None:
+        self.step = step
+        self.roots: list[Word] = []
+        self.paths: list[Word] = []
+        self.commands: list[tuple[Word, ...]] = []
+        self.actions: set[str] = set()
+        self.patterns: list[str] = []
+        self.either = False
+        self._read(list(step.words[1:]))
+
+    def found_names(self) -> Word:
+        """What stands for the name of each file found."""
+        only = tuple(self.patterns[:1]) if len(self.patterns) == 1 and not self.either else ()
+        roots = tuple(root.literal or "" for root in self.roots) or (".",)
+        return Word(None, prefix=roots[0], below=Below(roots, only))
+
+    def _read(self, rest: list[Word]) -> None:
+        while rest and rest[0].literal in ("-P", "-H"):
+            del rest[0]
+        while rest and not self._begins(rest[0]):
+            root = rest.pop(0)
+            if root.literal is None:
+                raise NotPlain("find looks in a folder that isn't written out")
+            self.roots.append(root)
+        while rest:
+            self._term(rest)
+
+    def _begins(self, word: Word) -> bool:
+        return word.text is None or word.text[:1] == "-" or word.text in ("(", "!", ")", ",")
+
+    def _term(self, rest: list[Word]) -> None:
+        name = rest.pop(0).literal
+        if name is None:
+            raise NotPlain("find gets a word that is known only when the line runs")
+        if name in _FIND_ACTIONS:
+            self.actions.add(name)
+        self.either |= name in _EITHER
+        if name in _FIND_VALUED or name in _FIND_PATHS:
+            value = rest.pop(0) if rest else Word(None)
+            if value.wild or value.text is None:
+                raise NotPlain(f"find {name} gets a value that isn't written out")
+            if name in _FIND_PATHS:
+                self.paths.append(value)
+            elif name == "-name":
+                self.patterns.append(value.text)
+        elif name == "-exec":
+            self._exec(rest)
+        elif name not in _FIND_ALONE and name != "-delete":
+            raise NotPlain(f"find {name[:64]} isn't known here, or a matter for a person")
+
+    def _exec(self, rest: list[Word]) -> None:
+        ends = [at for at, word in enumerate(rest) if word.text == ";" or (word.text == "+" and at)]
+        if not ends:
+            raise NotPlain("find runs a command without an end")
+        self.commands.append(tuple(rest[: ends[0]]))
+        del rest[: ends[0] + 1]
+
+
+def _find(found: Found, step: Step) -> None:
+    look = _Find(step)
+    found.effect("delete", "deletes files") if "-delete" in look.actions else found.effect("read", "lists files")
+    how = "write" if "-delete" in look.actions else "read"
+    for root in look.roots or [Word(".")]:
+        found.path(how, root, step.folders)
+    for word in look.paths:
+        found.path("read", word, step.folders)
+    for command in look.commands:
+        if any("{}" in (word.text or "") for word in command if word.text != "{}") or not command:
+            raise NotPlain("find puts file names into a longer word")
+        names_of = look.found_names()
+        words = tuple(names_of if word.text == "{}" else word for word in command)
+        if words[0].text is None:
+            raise NotPlain("find runs what it finds")
+        found.step(Step(words, step.folders))
+
+
+# --- scripts
+
+#: One command of a sed script that only prints or edits the stream: addresses, then a command without a file or program.
+_SED_ADDRESS = r"(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\.)*/I?)"
+_SED_ADDRESSES = rf"(?:{_SED_ADDRESS}\s*(?:,\s*(?:{_SED_ADDRESS}|[+~]\d+)\s*)?!?\s*)?"
+_SED_COMMAND = r"(?:[pPdDqQ=nNgGhHxl]\d*|s(?P<mark>[/|#,:@!%])(?:(?!(?P=mark))[^\\\n]|\\.)*(?P=mark)(?:(?!(?P=mark))[^\\\n]|\\.)*(?P=mark)[gpiI\d]*)"
+_sed_command = re.compile(rf"[\s;{{}}]*{_SED_ADDRESSES}{_SED_COMMAND}\s*(?=[;}}\n]|$)")
+_MAX_SCRIPT = 2000
+
+
+def _sed(found: Found, step: Step) -> None:
+    words = list(step.words)
+    in_place = [word for word in words[1:] if word.text and re.fullmatch(r"-[nErsuz]*i|--in-place", word.text)]
+    step = replace(step, words=tuple(word for word in words if word not in in_place))
+    call = _parsed(step)
+    given = [word for kind, word in call.values if kind == "text"] if call.has("-e", "--expression") else []
+    scripts = given or [word for kind, word in call.operands if kind == "text"]
+    for script in scripts:
+        if script.literal is None or not _only_edits(script.literal):
+            raise NotPlain("a sed script isn't read here")
+    found.effect(*(("write", "changes files in place") if in_place else ("read", call.program.says)))
+    for kind, word in call.operands:
+        if kind == "path":
+            found.path("write" if in_place else "read", word, step.folders, guarded=call.guarded(word))
+
+
+def _only_edits(script: str) -> bool:
+    """Whether every command of a sed script only prints or changes the stream."""
+    at, end = 0, len(script.rstrip("; }\n"))
+    if len(script) > _MAX_SCRIPT:
+        return False
+    while at < end:
+        match = _sed_command.match(script, at)
+        if match is None or match.end() == at:
+            return False
+        at = match.end()
+    return True
+
+
+_AWK_ACTS = re.compile(
+    r"system|getline|ENVIRON|PROCINFO|SYMTAB|FUNCTAB|ARGV|ARGC|ARGIND|close|/inet|@|[|>`]|\bprintf?\b[^;}]*>", re.ASCII
+)
+
+
+def _awk(found: Found, step: Step) -> None:
+    call = _parsed(step)
+    for kind, word in call.operands[:1]:
+        if kind == "text" and (word.literal is None or _AWK_ACTS.search(word.literal.replace("||", " or "))):
+            raise NotPlain("an awk program may run, write or read more than its files")
+    _reads(found, call)
+
+
+_JQ_READS = re.compile(r"\benv\b|\$ENV|\$__prog|\bimport\b|\binclude\b|input_filename|get_search_list|\bmodulemeta\b")
+
+
+def _jq(found: Found, step: Step) -> None:
+    call = _parsed(step)
+    for kind, word in call.operands[:1]:
+        if kind == "text" and (word.literal is None or _JQ_READS.search(word.literal)):
+            raise NotPlain("a jq filter may read the environment or other files")
+    found.apply(call)
+
+
+def _reads(found: Found, call: Parsed) -> None:
+    found.effect(call.program.does, call.program.says)
+    for kind, word in call.operands:
+        if kind == "path":
+            found.path("read", word, call.folders, guarded=call.guarded(word))
+
+
+# --- git
+
+_IS_PATH = re.compile(r"(?:^|/)[^/]*[^/.]\.[A-Za-z]\w{0,9}$", re.ASCII)
+_REVISION = re.compile(r"[\w./@{}^~+#-]+", re.ASCII)
+_WORK_TREE = names("diff grep")
+
+
+def _git(found: Found, step: Step) -> None:
+    """A git command: its repository is looked at, and what it shows of the files in it."""
+    call = _parsed(step)
+    found.effect(call.program.does, call.program.says)
+    for kind, word in call.values:
+        if kind in ("path", "out"):
+            found.path("write" if kind == "out" else "read", word, call.folders)
+    found.path("repository", Word("."), call.folders)
+    paths = [word for kind, word in call.operands if kind == "path"]
+    for kind, word in call.operands:
+        if kind in ("item", "rev"):
+            paths += _git_item(found, call, word, only_revision=kind == "rev")
+    how = "write" if call.program.does in ("write", "delete") else "read"
+    shows = call.reads_trees()
+    for word in paths:
+        if word.text is None or word.text.startswith(":"):
+            raise NotPlain("git gets a path with a meaning of its own")
+        named = _IS_PATH.search(word.text) is not None
+        found.path("tree" if shows and (word.wild or not named) else how, word, call.folders)
+    if shows and not paths:
+        _whole_repository(found, call)
+
+
+def _git_item(found: Found, call: Parsed, word: Word, *, only_revision: bool) -> list[Word]:
+    """The path that a word names if it isn't a revision; also judges the path in ``REVISION:PATH``."""
+    text = word.literal
+    if text is None:
+        return [word]
+    revision, colon, path = text.partition(":")
+    if colon:
+        if not path or not _REVISION.fullmatch(revision or "x"):
+            raise NotPlain("git shows a folder, or the index")
+        found.path("read", Word(path), call.folders)
+        return [Word(path)] if _IS_PATH.search(path) else []
+    if only_revision or (not call.ended and not _IS_PATH.search(text)):
+        if not _REVISION.fullmatch(text) or (not only_revision and not text.strip(".")):
+            return [word]
+        found.path("read", Word(text), call.folders)
+        return []
+    return [word]
+
+
+def _whole_repository(found: Found, call: Parsed) -> None:
+    """Every file that git tracks may be shown: as it lies in the work tree, or (not told here) as it was."""
+    if call.program.path[-1] not in _WORK_TREE or any(kind in ("item", "rev") for kind, _ in call.operands):
+        raise NotPlain("git shows files as they were, which may hold secrets; name the files, or ask for --stat")
+    if call.has("--cached", "--staged"):
+        raise NotPlain("git shows files as they were, which may hold secrets; name the files, or ask for --stat")
+    found.path("tracked", Word("."), call.folders)
+
+
+# --- trees of files
+
+
+def _rg(found: Found, step: Step) -> None:
+    """ripgrep reads every file that isn't hidden below its folders; with ``--files`` it shows their names."""
+    call = _parsed(step)
+    found.effect("read", call.program.says)
+    hidden = call.has("-.", "--hidden", "-u", "--unrestricted")
+    for kind, word in call.values:
+        if kind == "path":
+            found.path("read", word, call.folders)
+    paths = [word for kind, word in call.operands if kind == "path"]
+    if not paths and step.fed_by is not None:
+        return
+    how = "tree" if call.reads_trees() else "read"
+    for word in paths or [Word(".")]:
+        found.path(how, word, call.folders, visible=not hidden, guarded=call.guarded(word))
+
+
+def _tar(found: Found, step: Step) -> None:
+    """``tar tf`` and ``tar -tf``: letters without a dash are options, too."""
+    first = step.words[1].literal if len(step.words) > 1 else None
+    if first is not None and first.isalpha():
+        step = replace(step, words=(step.words[0], Word(f"-{first}"), *step.words[2:]))
+    found.apply(_parsed(step))
+
+
+def _parsed(step: Step) -> Parsed:
+    from hitl.policy.shell.effects import parse  # noqa: PLC0415 - it looks its handlers up here
+
+    return parse(step)
+
+
+HANDLERS: Mapping[str, Handler] = {
+    "cd": _cd,
+    **dict.fromkeys(("test", "[", "[["), _test),
+    "printf": _printf,
+    "command": _command,
+    **dict.fromkeys(("bash", "sh", "dash", "zsh"), _shell),
+    **dict.fromkeys(("timeout", "nice", "time", "nohup", "stdbuf"), _wrapper),
+    "env": _env,
+    "xargs": _xargs,
+    "find": _find,
+    "sed": _sed,
+    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), _awk),
+    "jq": _jq,
+    "git": _git,
+    "rg": _rg,
+    "tar": _tar,
+}

@@ -1,0 +1,137 @@
+"""What the tools of coding agents and of well-known MCP servers do, and what each of their arguments names.
+
+The data are ``tools.ini`` beside this module. A section is a kind of tool and, behind it, the host or server:
+
+    [read Claude Code]
+    names = Read NotebookRead       names of the tools
+    reads = file_path               arguments that name what is read
+    harmless = offset limit         arguments that can do no harm, whatever their value
+    servers = filesystem            only for MCP servers: the names that people give to this server
+
+``writes``, ``command``, ``folder`` (where a command runs), ``url`` and ``content`` (text that is written or sent) name
+arguments as ``reads`` does. An argument in ``off`` is harmless only if it is false, null or absent. An argument that no
+key lists is unknown.
+
+Several hosts have tools of one name. A call doesn't say which host made it, so their sections are joined, and the
+stricter meaning of an argument counts: a named role before ``off``, and ``off`` before ``harmless``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from configparser import ConfigParser, SectionProxy
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Final
+
+KINDS: Final = (
+    "command", "read", "list", "search", "write", "edit", "move", "copy", "delete", "mkdir", "fetch", "web_search",
+    "note", "get",
+)  # fmt: skip
+_ROLES: Final = ("reads", "writes", "command", "folder", "url", "content")
+_KEYS: Final = frozenset((*_ROLES, "names", "servers", "harmless", "off"))
+
+#: How hosts name the tool of an MCP server: Claude Code and Codex, Gemini CLI, OpenCode, Copilot (two ways).
+_JOINED: Final = ("mcp__{}__{}", "mcp_{}_{}", "{}_{}", "{}-{}", "{}/{}")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a tool does (`kind`, one of KINDS) and which of its arguments names what."""
+
+    kind: str
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
+    folder: tuple[str, ...] = ()
+    url: tuple[str, ...] = ()
+    content: tuple[str, ...] = ()
+    #: Arguments that can do no harm, whatever their value.
+    harmless: frozenset[str] = frozenset()
+    #: Arguments that can do no harm if they are false, null or absent.
+    off: frozenset[str] = frozenset()
+
+    def named(self) -> frozenset[str]:
+        """Every argument that names something: the ones that a rule must look at."""
+        return frozenset(name for role in _ROLES for name in getattr(self, role))
+
+
+@lru_cache(maxsize=4096)
+def shape(tools: str, tool: str) -> Shape | None:
+    """Return what the table knows of the tool, or None for an unknown one.
+
+    `tools` is the call's tool group. If it is a known MCP server, only that server's tools are known; any other group
+    says nothing, and the tools of hosts are found by their name. A name that holds the server (``mcp__time__...``) is
+    found in every group.
+    """
+    known = shapes()
+    server = tools.removeprefix("mcp__")
+    return known.get((server if server in _servers() else "", tool))
+
+
+@cache
+def _servers() -> frozenset[str]:
+    return frozenset(server for server, _ in shapes() if server)
+
+
+@cache
+def shapes() -> Mapping[tuple[str, str], Shape]:
+    """Each shape by server ('' for hosts) and name. Raises ValueError for a data file with a mistake."""
+    return parse(files("hitl.policy.tables").joinpath("tools.ini").read_text(encoding="utf-8"))
+
+
+def parse(text: str) -> Mapping[tuple[str, str], Shape]:
+    """The shapes of a data file, by server ('' for hosts) and tool name.
+
+    Raises ValueError for a kind or key that can't be read, and for a name that has two kinds.
+    """
+    parser = ConfigParser(delimiters=("=",), comment_prefixes=("#",), interpolation=None, default_section="\0")
+    parser.optionxform = str  # type: ignore[method-assign,assignment]
+    parser.read_string(text)
+    found: dict[tuple[str, str], Shape] = {}
+    for title in parser.sections():
+        one = _shape(title, parser[title])
+        for key in _places(parser[title]):
+            found[key] = _join(found[key], one, title) if key in found else one
+    return found
+
+
+def _shape(title: str, keys: SectionProxy) -> Shape:
+    kind = title.split(maxsplit=1)[0]
+    if kind not in KINDS:
+        raise ValueError(f"[{title}] begins with {kind!r}, which is none of {', '.join(KINDS)}")
+    if odd := set(keys) - _KEYS:
+        raise ValueError(f"[{title}] has the unknown key {min(odd)!r}")
+    roles = {role: tuple(keys.get(role, "").split()) for role in _ROLES}
+    harmless, off = (frozenset(keys.get(key, "").split()) for key in ("harmless", "off"))
+    return _strict(Shape(kind, harmless=harmless, off=off, **roles))
+
+
+def _places(keys: SectionProxy) -> Iterator[tuple[str, str]]:
+    names, servers = keys.get("names", "").split(), keys.get("servers", "").split()
+    for name in names:
+        if not servers:
+            yield "", name
+        for server in servers:
+            yield server, name
+            for form in _JOINED:
+                yield server, form.format(server, name)
+                yield "", form.format(server, name)
+
+
+def _join(one: Shape, other: Shape, title: str) -> Shape:
+    if one.kind != other.kind:
+        raise ValueError(f"[{title}] names a tool that is {one.kind!r} in another section")
+    roles = {role: tuple(dict.fromkeys((*getattr(one, role), *getattr(other, role)))) for role in _ROLES}
+    return _strict(Shape(one.kind, harmless=one.harmless | other.harmless, off=one.off | other.off, **roles))
+
+
+def _strict(one: Shape) -> Shape:
+    """The shape with each argument in its strictest place only."""
+    named = one.named()
+    off = one.off - named
+    return Shape(
+        one.kind, one.reads, one.writes, one.command, one.folder, one.url, one.content,
+        harmless=one.harmless - named - off, off=off,
+    )  # fmt: skip

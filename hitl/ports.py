@@ -253,6 +253,29 @@ class PolicySource(Protocol):
         """The policy in force."""
 
 
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """The git repository that git would use from a folder."""
+
+    #: The absolute path of the folder that holds `.git`, or of the bare repository itself.
+    root: str
+    #: The first thing found that could make a read-only git command run a program or read outside the repository:
+    #: a configuration key, or a short name of a file or fault. None if nothing was found.
+    armed: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """What lies below a folder."""
+
+    #: The absolute path of the folder, after links; for a single file, of the folder that holds it.
+    root: str
+    #: Everything below `root` that is not a folder, links among it, as paths relative to `root`, in no order.
+    files: Sequence[str]
+    #: False if a folder could not be read, or if there was more than the caller wanted.
+    complete: bool
+
+
 class Paths(Protocol):
     """Questions about the file system that conditions on paths may ask, at the moment of the call."""
 
@@ -261,6 +284,19 @@ class Paths(Protocol):
 
     def case_insensitive(self, path: str) -> bool:
         """Whether the file system at this path takes `A` and `a` for the same name."""
+
+    def repository(self, path: str) -> Repository | None:
+        """Return the repository that git would use from this folder, or None if there is none up to `/`.
+
+        Never runs git and never raises. What can't be read counts as armed.
+        """
+
+    def tree(self, path: str, *, most: int) -> Tree | None:
+        """Return what lies below a folder, after visiting at most `most` entries; None for what no path can be.
+
+        Links are listed and not followed, except `path` itself. A missing folder has an empty, complete tree; a
+        single file is its own only entry. Never raises.
+        """
 
 
 class Resolver(Protocol):
@@ -289,9 +325,11 @@ __all__ = [
     "PlatformError",
     "Policy",
     "PolicySource",
+    "Repository",
     "Resolver",
     "ShortTakenError",
     "Store",
+    "Tree",
     "Unit",
     "adding",
 ]

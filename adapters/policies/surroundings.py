@@ -8,6 +8,10 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooLateError
 
+from adapters.policies.repositories import repository
+from adapters.policies.trees import tree
+from hitl.ports import Repository, Tree
+
 _LOOKUP_S = 0.5
 _LOOKUPS = 4
 
@@ -37,6 +41,14 @@ class RealPaths:
                 return _same(at, os.path.join(folder, swapped))  # noqa: PTH118 - as above
             at = folder
         return False
+
+    def repository(self, path: str) -> Repository | None:
+        """Return the git repository that git would use from this folder, or None; by reading files, not by git."""
+        return repository(path)
+
+    def tree(self, path: str, *, most: int) -> Tree | None:
+        """Return what lies below a folder, as far as `most` entries go; None for what no path can be."""
+        return tree(path, most)
 
 
 class SystemResolver:

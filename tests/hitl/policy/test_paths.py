@@ -7,6 +7,7 @@ import pytest
 from hitl.policy.globs import BadGlob, expand_braces, glob
 from hitl.policy.logic import NO, UNSURE, YES
 from hitl.policy.paths import PathScope
+from hitl.ports import Repository, Tree
 
 MATCHES = (
     ("*.txt", "a.txt", True),
@@ -164,6 +165,15 @@ class Links:
     def case_insensitive(self, path: str) -> bool:
         """Whether case matters nowhere."""
         return self.insensitive and bool(path)
+
+    def repository(self, path: str) -> Repository | None:
+        """No folder is in a repository."""
+        del path
+        return None
+
+    def tree(self, path: str, *, most: int) -> Tree | None:
+        """Every folder is empty."""
+        return Tree(path, (), complete=most >= 0)
 
 
 def test_a_link_is_judged_by_where_it_leads() -> None:

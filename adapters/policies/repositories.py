@@ -1,0 +1,313 @@
+"""Which git repository a command would use, and whether its files could make a command that only reads run a program.
+
+Git runs what a repository's configuration names: `git status` alone may start a file system monitor, a filter for each
+file, a hook and the same in every submodule. Whoever can write one file of a repository could so turn a command that
+nobody needs to be asked about into any other. This module reads those files, as git would find them, and never runs
+git. It knows which keys are harmless; every other key counts as armed, so that a key of a later git does, too.
+
+The steps are those of gitrepository-layout(5), gitsubmodules(7) and git's setup.c. Where git's own tests of what is a
+repository are finer than ours, the folder counts as armed, because git might go on to another one.
+"""
+
+from __future__ import annotations
+
+# Paths stay text: a Path would drop the dots that links must be followed for, and takes ten times as long.
+# ruff: noqa: PTH118, PTH119, PTH120, PTH123
+import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+from adapters.policies.gitconfig import Setting, Unreadable, settings
+from hitl.ports import Repository
+from hitl.text import one_line
+
+#: Bytes of a configuration file; one of a person's has a few hundred.
+_MOST_CONFIG = 256 * 1024
+_MOST_INDEX = 32 * 1024 * 1024
+_MOST_POINTER = 4096
+_MOST_SUBMODULES = 100
+_SHOWN = 100
+# validate_headref() in git's path.c.
+_HEAD = re.compile(rb"ref:[ \t\r\n]*refs/|[0-9a-f]{40}")
+# Hooks that a command may run that changes no more than the index: githooks(5).
+_HOOKS = ("post-index-change", "reference-transaction", "pre-auto-gc")
+# An entry of the index for a submodule: mode 160000 (gitformat-index(5)).
+_GITLINK = b"\x00\x00\xe0\x00"
+_HEADER, _ALIGNED, _MODE_AT, _FLAGS_AT, _NAME_AT = 12, 8, 24, 60, 62
+_WHOLE_NAMES = frozenset({2, 3})
+_EXTENDED = 0x4000
+
+_HARMLESS_SECTIONS = frozenset({"advice", "color", "column"})
+# `*` is any subsection. Each of these keys is data: git runs and reads nothing because of it.
+_HARMLESS = frozenset(
+    """
+    branch.*.description branch.*.gh-merge-base branch.*.github-pr-owner-number branch.*.merge branch.*.pushremote
+    branch.*.rebase branch.*.remote branch.*.vscode-merge-base branch.autosetupmerge branch.autosetuprebase branch.sort
+    checkout.defaultremote checkout.guess commit.cleanup commit.status commit.verbose
+    core.abbrev core.autocrlf core.bare core.bigfilethreshold core.checkstat core.commentchar core.commitgraph
+    core.compression core.eol core.filemode core.fscache core.hidedotfiles core.ignorecase core.ignorestat
+    core.logallrefupdates core.longpaths core.loosecompression core.multipackindex core.precomposeunicode
+    core.prefersymlinkrefs core.preloadindex core.protecthfs core.protectntfs core.quotepath
+    core.repositoryformatversion core.safecrlf core.sharedrepository core.sparsecheckout core.sparsecheckoutcone
+    core.splitindex core.symlinks core.trustctime core.untrackedcache core.whitespace
+    diff.algorithm diff.colormoved diff.colormovedws diff.context diff.indentheuristic diff.interhunkcontext
+    diff.mnemonicprefix diff.noprefix diff.renamelimit diff.renames diff.statgraphwidth diff.wserrorhighlight
+    extensions.noop extensions.objectformat extensions.preciousobjects extensions.refstorage
+    extensions.relativeworktrees extensions.worktreeconfig
+    feature.manyfiles fetch.prune fetch.prunetags
+    gc.auto gc.autodetach gc.autopacklimit grep.column grep.extendedregexp grep.linenumber grep.patterntype
+    gui.geometry gui.wmstate i18n.commitencoding i18n.logoutputencoding index.sparse index.threads index.version
+    init.defaultbranch lfs.repositoryformatversion
+    log.abbrevcommit log.date log.decorate log.follow log.mailmap
+    maintenance.auto maintenance.strategy merge.conflictstyle merge.ff merge.renamelimit merge.renames merge.stat
+    pull.ff pull.rebase push.autosetupremote push.default push.followtags
+    rebase.autosquash rebase.autostash rebase.updaterefs
+    remote.*.fetch remote.*.gh-resolved remote.*.mirror remote.*.prune remote.*.prunetags remote.*.push
+    remote.*.pushurl remote.*.skipdefaultupdate remote.*.skipfetchall remote.*.tagopt remote.*.url
+    remote.pushdefault rerere.autoupdate rerere.enabled
+    stash.showpatch stash.showstat status.aheadbehind status.branch status.displaycommentprefix status.relativepaths
+    status.renames status.short status.showstash status.showuntrackedfiles
+    submodule.*.active submodule.*.branch submodule.*.ignore submodule.*.url submodule.active
+    tag.sort user.email user.name user.useconfigonly versionsort.suffix
+    """.split()  # noqa: SIM905 - a list of words is read and kept in order best as text
+)
+
+
+class _Armed(Exception):
+    """The first finding; its only argument names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A repository: the folder of its files, the repository's own files, and those that all its worktrees share."""
+
+    root: str
+    own: str
+    common: str
+
+
+def repository(path: str) -> Repository | None:
+    """Implement `hitl.ports.Paths.repository`."""
+    try:
+        at = os.path.realpath(path)
+    except (OSError, ValueError):
+        return Repository(path, "the path")
+    while True:
+        try:
+            found = _found(at)
+            if found is not None:
+                _examine(found)
+                return Repository(at, None)
+        except _Armed as finding:
+            return Repository(at, one_line(str(finding), _SHOWN))
+        except (OSError, ValueError):
+            return Repository(at, ".git can't be read")
+        if at == "/":
+            return None
+        at = os.path.dirname(at)
+
+
+def _found(at: str) -> _Place | None:
+    """Return the repository of this very folder, or None. Raises _Armed where git might see another one than we do."""
+    entry = f"{at}/.git"
+    status = _status(entry)
+    if status is not None:
+        if stat.S_ISLNK(status.st_mode):
+            raise _Armed(".git is a link")
+        if not stat.S_ISDIR(status.st_mode):
+            return _pointed(at, entry)
+        if _like_repository(entry):
+            return _Place(at, entry, _common(entry))
+    if _like_repository(at):
+        raise _Armed("a bare repository")
+    return None
+
+
+def _like_repository(folder: str) -> bool:
+    """Whether git could take the folder for a repository. Wider than git's own test."""
+    held = {name for name in ("HEAD", "objects", "refs", "commondir") if os.path.lexists(f"{folder}/{name}")}
+    return "HEAD" in held and ({"objects", "refs"} <= held or "commondir" in held)
+
+
+def _pointed(root: str, entry: str) -> _Place:
+    """The repository that a `.git` file names: of a linked worktree or a submodule, which name the folder in return."""
+    _refuse_others(entry)
+    text = os.fsdecode(_content(entry, ".git", _MOST_POINTER))
+    if not text.startswith("gitdir: "):
+        raise _Armed(".git is no folder")
+    own = os.path.realpath(os.path.join(root, text.removeprefix("gitdir: ").rstrip("\r\n")))
+    if not _like_repository(own):
+        raise _Armed(".git leads to no repository")
+    common = _common(own)
+    if not (_is_worktree(entry, own, common) or _is_submodule(root, own)):
+        raise _Armed(".git leads elsewhere")
+    return _Place(root, own, common)
+
+
+def _common(own: str) -> str:
+    pointer = f"{own}/commondir"
+    if not os.path.lexists(pointer):
+        return own
+    text = os.fsdecode(_content(pointer, "commondir", _MOST_POINTER)).rstrip("\r\n")
+    common = os.path.realpath(os.path.join(own, text))
+    if os.path.realpath(own) != f"{common}/worktrees/{os.path.basename(own)}":
+        raise _Armed("commondir")
+    return common
+
+
+def _is_worktree(entry: str, own: str, common: str) -> bool:
+    """Whether the repository's list of linked worktrees has this one: gitrepository-layout(5), `worktrees/<id>`."""
+    if common == own or not os.path.lexists(f"{own}/gitdir"):
+        return False
+    text = os.fsdecode(_content(f"{own}/gitdir", "gitdir", _MOST_POINTER)).rstrip("\r\n")
+    return os.path.realpath(os.path.join(own, text)) == os.path.realpath(entry)
+
+
+def _is_submodule(root: str, own: str) -> bool:
+    """Whether this is a submodule of a repository further up, which keeps it in its `modules` folder."""
+    if not any(setting.key == "core.worktree" for setting in _settings(f"{own}/config", "config")):
+        return False
+    above = os.path.dirname(root)
+    while above != "/":
+        if own.startswith(f"{above}/.git/modules/"):
+            return True
+        above = os.path.dirname(above)
+    return False
+
+
+def _examine(place: _Place, seen: list[str] | None = None) -> None:
+    """Raise _Armed for the first thing in the repository's files that could run a program or read elsewhere."""
+    seen = [] if seen is None else seen
+    seen.append(place.root)
+    for folder in (place.root, place.own, place.common):
+        _refuse_others(folder)
+    _examine_layout(place)
+    for path in dict.fromkeys((f"{place.common}/config", f"{place.own}/config", f"{place.own}/config.worktree")):
+        for setting in _settings(path, os.path.basename(path)):
+            if not _harmless(setting, place):
+                raise _Armed(setting.key)
+    for name in _HOOKS:
+        if os.path.lexists(f"{place.common}/hooks/{name}") or os.path.lexists(f"{place.own}/hooks/{name}"):
+            raise _Armed(f"hooks/{name}")
+    for name in _submodules(place):
+        _examine_submodule(place, name, seen)
+
+
+def _examine_layout(place: _Place) -> None:
+    """Refuse objects of another repository, and what git's own test of a repository might not accept."""
+    status = _status(f"{place.own}/HEAD")
+    if status is None or not stat.S_ISREG(status.st_mode) or not _HEAD.match(_head(place.own)):
+        raise _Armed("HEAD")
+    for name in ("objects", "refs"):
+        status = _status(f"{place.common}/{name}")
+        if status is None or not stat.S_ISDIR(status.st_mode) or not os.access(f"{place.common}/{name}", os.X_OK):
+            raise _Armed(name)
+    for name in ("objects/info", "objects/pack"):
+        status = _status(f"{place.common}/{name}")
+        if status is not None and not stat.S_ISDIR(status.st_mode):
+            raise _Armed(name)
+    if os.path.lexists(f"{place.common}/objects/info/alternates"):
+        raise _Armed("objects/info/alternates")
+
+
+def _head(own: str) -> bytes:
+    with suppress(OSError), open(f"{own}/HEAD", "rb") as file:
+        return file.read(_SHOWN)
+    return b""
+
+
+def _harmless(setting: Setting, place: _Place) -> bool:
+    if setting.key == "core.worktree":
+        leads = os.path.realpath(os.path.join(place.own, setting.value or ""))
+        return setting.value is not None and leads == place.root
+    if setting.section in _HARMLESS_SECTIONS:
+        return True
+    general = setting.key if setting.subsection is None else f"{setting.section}.*.{setting.name}"
+    return general in _HARMLESS
+
+
+def _settings(path: str, shown: str) -> Iterator[Setting]:
+    if not os.path.lexists(path):
+        return
+    _refuse_others(path)
+    try:
+        yield from settings(_content(path, shown, _MOST_CONFIG))
+    except Unreadable:
+        raise _Armed(f"{shown} can't be parsed") from None
+
+
+def _submodules(place: _Place) -> Iterator[str]:
+    """Yield the paths of the submodules that the index names: `git status` runs git in each that is there."""
+    paths = [f"{place.own}/index"]
+    with suppress(FileNotFoundError), os.scandir(place.own) as entries:
+        paths += [entry.path for entry in entries if entry.name.startswith("sharedindex.")]
+    for path in paths:
+        status = _status(path)
+        if status is None or not status.st_size:
+            continue
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_INDEX:
+            raise _Armed("index")
+        with open(path, "rb") as file:
+            yield from _gitlinks(file.read(_MOST_INDEX))
+
+
+def _gitlinks(index: bytes) -> Iterator[str]:
+    """Yield the names of the entries whose mode is a submodule's, found by the bytes of the mode: an index may be long.
+
+    Entries of versions 2 and 3 begin at multiples of 8 bytes after the header of 12. Version 4 shortens names, so that
+    a submodule there has no name that we can read.
+    """
+    version = int.from_bytes(index[4:8], "big")
+    at = index.find(_GITLINK, _HEADER)
+    while at >= 0:
+        entry = at - _MODE_AT
+        if version not in _WHOLE_NAMES:
+            raise _Armed(f"a submodule in an index of version {version}")
+        if entry >= _HEADER and (entry - _HEADER) % _ALIGNED == 0:
+            flags = int.from_bytes(index[entry + _FLAGS_AT : entry + _NAME_AT], "big")
+            start = entry + _NAME_AT + (2 if flags & _EXTENDED else 0)
+            yield os.fsdecode(index[start : max(index.find(b"\0", start), start)])
+        at = index.find(_GITLINK, at + 1)
+
+
+def _examine_submodule(place: _Place, name: str, seen: list[str]) -> None:
+    root = os.path.realpath(os.path.join(place.root, name))
+    if not name or not os.path.lexists(f"{root}/.git") or root in seen:
+        return
+    if len(seen) > _MOST_SUBMODULES:
+        raise _Armed("too many submodules")
+    try:
+        found = _found(root)
+        if found is not None:
+            _examine(found, seen)
+    except _Armed as finding:
+        raise _Armed(f"submodule {name}: {finding}") from None
+
+
+def _content(path: str, shown: str, most: int) -> bytes:
+    """The bytes of a regular file, not through a link."""
+    status = _status(path)
+    if status is None or not stat.S_ISREG(status.st_mode):
+        raise _Armed(f"{shown} is no file")
+    with open(path, "rb") as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise _Armed(f"{shown} is too long")
+    return data
+
+
+def _refuse_others(path: str) -> None:
+    """Refuse what another user could change, as git does (safe.directory in git-config(1))."""
+    status = os.lstat(path)
+    if status.st_uid != os.geteuid():
+        raise _Armed(f"{os.path.basename(path)} belongs to another user (uid {status.st_uid})")
+
+
+def _status(path: str) -> os.stat_result | None:
+    try:
+        return os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None

@@ -39,6 +39,7 @@ from hitl.faults import reach
 from hitl.lifecycle import Event, advance
 from hitl.limits import Flood, Limits
 from hitl.model import (
+    ISOLATED,
     Action,
     Ask,
     Call,
@@ -187,7 +188,7 @@ class Gate:
         if not info.executor:
             return denial("no_tool")
         try:
-            verdict = self.terms.verdict(self.policies, _question(ask, ask.args, prepared.cwd))
+            verdict = self.terms.verdict(self.policies, _question(ask, ask.args, prepared))
         except PolicyUnusable:
             return denial("policy_error")
         return self.terms.applied(tightened(verdict, ask, prepared, self.limits), ask)
@@ -814,7 +815,7 @@ class Gate:
         return call
 
     def _judged_now(self, call: Call) -> Verdict:
-        return self.terms.verdict(self.policies, _question(call, call.arguments, call.cwd))
+        return self.terms.verdict(self.policies, _question(call, call.arguments, call))
 
     def _asked_by(self, call: Call, principal: str) -> bool:
         """Whether it is that person's own call, also if it was asked before the operator said who is who."""
@@ -829,10 +830,19 @@ class Gate:
             observer.changed(call)
 
 
-def _question(asked: Ask | Call, args: Mapping[str, Any], cwd: str | None) -> PolicyCall:
-    """What the policy is asked."""
-    seen = judged(asked.runs, args)
-    return PolicyCall(asked.tools, asked.tool, seen, cwd, requester=asked.requester, origin=asked.origin)
+def _question(asked: Ask | Call, args: Mapping[str, Any], found: Preparation | Call) -> PolicyCall:
+    """What the policy is asked. ``found`` says where the call runs, and how."""
+    seen, is_command = judged(asked.runs, args)
+    return PolicyCall(
+        asked.tools,
+        asked.tool,
+        seen,
+        found.cwd,
+        requester=asked.requester,
+        origin=asked.origin,
+        is_command=is_command,
+        isolated=asked.runs is Runs.SERVICE and ISOLATED in found.preconditions,
+    )
 
 
 def secret_hash(secret: str) -> str:

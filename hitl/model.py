@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -106,6 +106,10 @@ class PolicyCall:
     trusted_annotations: bool = False
     requester: str | None = None
     origin: str | None = None
+    #: What runs is the argument `command` alone, a list of words that a caller starts, whatever the tool is called.
+    is_command: bool = False
+    #: It runs confined to its folder and without network.
+    isolated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +168,10 @@ class ToolInfo:
     executor: str
     definition: str
     idempotent: bool = False
+
+
+#: The precondition of a call that its executor runs confined to its folder and without network.
+ISOLATED: Final = ("confinement", "bubblewrap")
 
 
 @dataclass(frozen=True, slots=True)

@@ -274,6 +274,8 @@ class Tree:
     files: Sequence[str]
     #: False if a folder could not be read, or if there was more than the caller wanted.
     complete: bool
+    #: The path that was asked for is a file, and `files` is its name.
+    single: bool = False
 
 
 class Paths(Protocol):
@@ -291,11 +293,11 @@ class Paths(Protocol):
         Never runs git and never raises. What can't be read counts as armed.
         """
 
-    def tree(self, path: str, *, most: int) -> Tree | None:
-        """Return what lies below a folder, after visiting at most `most` entries; None for what no path can be.
+    def tree(self, path: str, *, most: int, deep: bool = True) -> Tree | None:
+        """Return what lies below a folder, after visiting at most `most` entries; None for what isn't there.
 
-        Links are listed and not followed, except `path` itself. A missing folder has an empty, complete tree; a
-        single file is its own only entry. Never raises.
+        Links are listed and not followed, except `path` itself. A single file is its own only entry. Not `deep`: only
+        what lies in the folder itself is listed, folders too. Never raises.
         """
 
 

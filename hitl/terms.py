@@ -91,13 +91,16 @@ def tightened(verdict: Verdict, ask: Ask, prepared: Preparation, limits: Limits)
     return replace(verdict, timeout_s=timeout_s, execution_s=execution_s)
 
 
-def judged(runs: Runs, args: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The arguments as a policy sees them: what a caller will start, its `argv`, is the command, and nothing else is.
+def judged(runs: Runs, args: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
+    """The arguments as a policy sees them, and whether they are a caller's command.
 
-    So the rules about commands hold for it, and no `command` that stands beside it can pose as what runs.
+    What a caller will start, its `argv`, is the command, and nothing else is. So the rules about commands hold for it,
+    and no `command` that stands beside it can pose as what runs.
     """
     argv = _argv(runs, args)
-    return args if argv is None else {**args, "command": argv}
+    if argv is None:
+        return args, False
+    return {name: value for name, value in args.items() if name not in ("argv", "command")} | {"command": argv}, True
 
 
 def _argv(runs: Runs, args: Mapping[str, Any]) -> list[str] | None:

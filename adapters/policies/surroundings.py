@@ -46,9 +46,9 @@ class RealPaths:
         """Return the git repository that git would use from this folder, or None; by reading files, not by git."""
         return repository(path)
 
-    def tree(self, path: str, *, most: int) -> Tree | None:
-        """Return what lies below a folder, as far as `most` entries go; None for what no path can be."""
-        return tree(path, most)
+    def tree(self, path: str, *, most: int, deep: bool = True) -> Tree | None:
+        """Return what lies below a folder, as far as `most` entries go; None for what isn't there."""
+        return tree(path, most, deep=deep)
 
 
 class SystemResolver:

@@ -9,7 +9,7 @@ import os
 from hitl.ports import Tree
 
 
-def tree(path: str, most: int) -> Tree | None:
+def tree(path: str, most: int, *, deep: bool = True) -> Tree | None:
     """Implement `hitl.ports.Paths.tree`."""
     try:
         root = os.path.realpath(path)
@@ -17,17 +17,17 @@ def tree(path: str, most: int) -> Tree | None:
             return _single(root, most)
     except (OSError, ValueError):
         return None
-    return _below(root, most)
+    return _below(root, most, deep=deep)
 
 
-def _single(root: str, most: int) -> Tree:
+def _single(root: str, most: int) -> Tree | None:
     folder, name = os.path.split(root)
     if not os.path.lexists(root):
-        return Tree(root, (), complete=True)
-    return Tree(folder, (name,) if most > 0 else (), complete=most > 0)
+        return None
+    return Tree(folder, (name,) if most > 0 else (), complete=most > 0, single=True)
 
 
-def _below(root: str, most: int) -> Tree:
+def _below(root: str, most: int, *, deep: bool) -> Tree:
     files: list[str] = []
     folders, left, complete = [""], most, True
     while folders:
@@ -39,7 +39,7 @@ def _below(root: str, most: int) -> Tree:
                         return Tree(root, files, complete=False)
                     left -= 1
                     path = folder + entry.name
-                    if entry.is_dir(follow_symlinks=False):
+                    if deep and entry.is_dir(follow_symlinks=False):
                         folders.append(f"{path}/")
                     else:
                         files.append(path)

@@ -162,10 +162,18 @@ def evaluate(
                 answer = evaluate_row(row)
             else:
                 given = given or _usable(*_read(file, preset, config))
-                answer = {"id": row.get("id"), "refused": False, **_verdict(given.judge(_call(row)))}
+                answer = {"id": row.get("id"), "refused": False, **_verdict(_judged(given, _call(row)))}
             sys.stdout.write(json_module.dumps(answer, ensure_ascii=False) + "\n")
         return
-    print_json(_verdict(_usable(*_read(file, preset, config)).judge(_call(_object(sys.stdin.read(), "stdin")))))
+    print_json(_verdict(_judged(_usable(*_read(file, preset, config)), _call(_object(sys.stdin.read(), "stdin")))))
+
+
+def _judged(policy: Policy, call: PolicyCall) -> Verdict:
+    """The verdict by the call's text, and by what its working folder holds where that folder is on this machine."""
+    from adapters.policies.surroundings import RealPaths
+
+    here = call.cwd is not None and Path(call.cwd).is_dir()
+    return (policy.with_ports(looks=RealPaths()) if here else policy).judge(call)
 
 
 def schema() -> None:

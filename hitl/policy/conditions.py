@@ -24,9 +24,14 @@ from hitl.policy.model import PolicyCall
 from hitl.policy.paths import PathScope, plain_path
 from hitl.policy.ports import Paths, Resolver
 from hitl.policy.shell import Reading, read_argv, read_line
+from hitl.policy.shell.effects import EFFECTS, Effects, effects
 from hitl.policy.shell.lists import Prefixes, Programs, plain_tokens
+from hitl.policy.tables import names
+from hitl.policy.tables.tools import ROLES, Shape, shape
+from hitl.policy.vouching import Vouching
 
 ANYWHERE: Final = "*"  # the key that stands for every value at any depth
+ROLE: Final = "@"  # a key that begins so stands for each argument in a role: @reads, @writes, @command, ...
 MAX_SUBJECT = 1_000_000
 MAX_PATH = 4096
 _MAX_DIGITS = 400
@@ -38,15 +43,33 @@ class BadValue(ValueError):
     """A condition's value that the operator cannot use; the message says what it takes."""
 
 
+#: The tool whose arguments a caller's own command line stands for.
+_SHELL: Final = ("", "bash")
+
+
+def shape_of(call: PolicyCall) -> Shape | None:
+    """What the tables know of the call's tool. What a caller starts itself is a command, whatever it calls the tool."""
+    return shape(*_SHELL) if call.is_command else shape(call.tools, call.tool)
+
+
 class Scope:
     """One call while it is judged: its arguments, and the readings that several conditions share.
 
     ``textual_paths``: paths are judged by their text alone.
     """
 
-    __slots__ = ("_path_scope", "_paths", "_readings", "args", "call", "resolver", "textual_paths")
+    __slots__ = (
+        "_effects", "_path_scope", "_paths", "_readings", "_shape", "_vouching", "args", "call", "resolver",
+        "textual_paths",
+    )  # fmt: skip
 
-    def __init__(self, call: PolicyCall, paths: Paths | None, resolver: Resolver | None) -> None:
+    def __init__(
+        self,
+        call: PolicyCall,
+        paths: Paths | None,
+        resolver: Resolver | None,
+        vouching: Callable[[PolicyCall], Vouching] | None = None,
+    ) -> None:
         self.call = call
         self.args = call.args
         self.resolver = resolver
@@ -54,6 +77,34 @@ class Scope:
         self.textual_paths = paths is None
         self._path_scope: PathScope | None = None
         self._readings: dict[str, Reading | None] | None = None
+        self._vouching = vouching
+        self._effects: dict[str, Effects | str | None] = {}
+        self._shape: Shape | bool | None = False
+
+    @property
+    def shape(self) -> Shape | None:
+        """What the tables know of the call's tool."""
+        if isinstance(self._shape, bool):
+            self._shape = shape_of(self.call)
+        return self._shape
+
+    def role(self, name: str) -> list[Any]:
+        """The values of the arguments in a role; the working folder where a tool that lists is told no path."""
+        known = self.shape
+        if known is None:
+            return []
+        found = [self.args[key] for key in getattr(known, name) if key in self.args]
+        return found or (["."] if name == "reads" and known.kind in _LISTING else [])
+
+    def effects(self, key: str) -> Effects | str | None:
+        """What a command argument does, or why that can't be told; None if there is no such argument."""
+        if key not in self._effects:
+            self._effects[key] = _effects_of(self, key)
+        return self._effects[key]
+
+    def vouched(self, found: Effects) -> int:
+        """Whether every path that a command uses may be used so."""
+        return UNSURE if self._vouching is None else self._vouching(self.call).holds(found)
 
     @property
     def paths(self) -> PathScope:
@@ -69,8 +120,19 @@ class Scope:
             readings = self._readings = {}
         elif key in readings:
             return readings[key]
-        found = readings[key] = _read_command(self.args, key)
+        found = readings[key] = _read_command(self.args, self.named(key))
         return found
+
+    def named(self, key: str) -> str:
+        """The argument that a key names: of ``@command``, the one that this tool's command is in."""
+        if key != f"{ROLE}command" or self.shape is None:
+            return key
+        return next((name for name in self.shape.command if name in self.args), key)
+
+    def shell_programs(self, key: str) -> tuple[str, ...]:
+        """The programs that the other reading of the same command finds: it looks for more than it understands."""
+        found = self.shell(key)
+        return ("?",) if found is None or found.hidden else found.programs()
 
     def programs(self) -> tuple[str, ...]:
         """The programs of every command that was read."""
@@ -86,6 +148,35 @@ def _command_of(args: Mapping[str, Any], key: str) -> tuple[Any, list[str]]:
     if key in ("command", "args"):
         return args.get("command", values.MISSING), _tokens(args["args"]) if "args" in args else []
     return values.lookup(args, values.pointer(key)), []
+
+
+_LISTING = names("list search")
+
+
+def command_effects(call: PolicyCall) -> Effects | str | None:
+    """What a call's command does, or why that can't be told; None if it has none."""
+    return Scope(call, None, None).effects(f"{ROLE}command")
+
+
+def _effects_of(scope: Scope, key: str) -> Effects | str | None:
+    """The effects of a command that is a line or a list of words on its own."""
+    name = scope.named(key)
+    command = values.lookup(scope.args, values.pointer(name))
+    if command is values.MISSING:
+        return None
+    if key.startswith(ROLE) and len(scope.role("command")) > 1:
+        return "several arguments hold a command"
+    folder = scope.role("folder")
+    if len(folder) > 1 or not all(isinstance(one, str) and one for one in folder):
+        return "the working folder can't be told"
+    where = folder[0] if folder else ""
+    if isinstance(command, list | tuple) and command and all(isinstance(word, str) for word in command):
+        found = effects(tuple(command), where)
+    elif isinstance(command, str) and command.strip():
+        found = effects(command, where)
+    else:
+        return "the command is neither a text nor a list of texts"
+    return "its arguments are given apart" if "args" in scope.args and name != "args" else found
 
 
 def _read_command(args: Mapping[str, Any], key: str) -> Reading | None:
@@ -176,7 +267,7 @@ def over_values(key: str, judge: Judge, use: Use) -> Test:
     steps = values.pointer(key)
     if key == ANYWHERE:
         return lambda scope: _every(values.leaves(scope.args), judge, use)
-    if len(steps) > 1:
+    if len(steps) > 1 or key.startswith(ROLE):
         return _scoped(key, lambda _: judge, use)
     name, missing, absent, scalars = steps[0], use.missing, values.MISSING, values.SCALARS
 
@@ -587,6 +678,9 @@ def _scoped(key: str, of: Callable[[Scope], Judge], use: Use) -> Test:
     def test(scope: Scope) -> int:
         if key == ANYWHERE:
             return _every(values.leaves(scope.args), of(scope), use)
+        if key.startswith(ROLE):
+            judge = of(scope)
+            return _every(scope.role(key[1:]), lambda value: _nested(value, judge, use), use)
         value = values.lookup(scope.args, steps)
         if value is values.MISSING:
             return missing
@@ -718,6 +812,33 @@ def _build_resolvable(condition: Condition, use: Use) -> Test:
     return test
 
 
+def _effect_names(value: Any) -> frozenset[str]:
+    found = entries(value)
+    for name in found:
+        if name not in EFFECTS:
+            raise BadValue(f"{name!r} is no effect; there are {', '.join(EFFECTS)}")
+    return frozenset(found)
+
+
+def _build_effects(condition: Condition, use: Use) -> Test:
+    """To loosen, a line has these effects at most, and each of its paths may be used so; to tighten, one of them."""
+    wanted: frozenset[str] = condition.value
+
+    def test(scope: Scope) -> int:
+        found = scope.effects(condition.key)
+        if found is None:
+            return use.missing
+        if isinstance(found, str):
+            return UNSURE
+        if not use.loosen:
+            return YES if found.does & wanted else NO
+        if not found.does <= wanted or not set(scope.shell_programs(condition.key)) <= set(found.programs):
+            return NO
+        return scope.vouched(found)
+
+    return test
+
+
 _SUBSTITUTES = ("$(", "`", "<(", ">(", "$[", "${}")
 
 
@@ -780,6 +901,11 @@ def _build_annotation(condition: Condition, use: Use) -> Test:
     return test
 
 
+def _build_isolated(condition: Condition, _use: Use) -> Test:
+    wanted: bool = condition.value
+    return lambda scope: YES if scope.call.isolated == wanted else NO
+
+
 OPERATORS: Mapping[str, Operator] = {
     "eq": Operator(_scalar, _build_eq, "a text, number, true, false or null", seed_check=_text),
     "ne": Operator(_scalar, _build_ne, "a text, number, true, false or null"),
@@ -803,8 +929,10 @@ OPERATORS: Mapping[str, Operator] = {
         entries, _build_programs, "programs, globs or sub-commands", seed_check=_seed_entries
     ),
     "command_prefix_allowlist": Operator(entries, _build_prefixes, "beginnings of commands", seed_check=_seed_entries),
+    "command_effects": Operator(_effect_names, _build_effects, f"effects: {', '.join(EFFECTS)}"),
     "command_resolvable": Operator(_flag, _build_resolvable, "true or false"),
     "no_command_substitution": Operator(_nothing, _build_substitution, "nothing", seed_check=_nothing),
     "destructive_set": Operator(entries, _build_destructive, "tool names", keyed=False),
+    "isolated": Operator(_flag, _build_isolated, "true or false", keyed=False),
     "annotation": Operator(_flag, _build_annotation, "true or false"),
 }

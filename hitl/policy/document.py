@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Final
 
-from hitl.policy.conditions import ANYWHERE, HINTS, OPERATORS, BadValue, Condition
+from hitl.policy.conditions import ANYWHERE, HINTS, OPERATORS, ROLE, BadValue, Condition
 from hitl.policy.globs import BadGlob, check_name, is_name_glob
 from hitl.policy.model import (
     ACTIONS,
@@ -25,6 +25,7 @@ from hitl.policy.model import (
     Problem,
     Risk,
 )
+from hitl.policy.tables import tools
 from hitl.policy.text import Parsed, join
 
 SEED: Final = 3
@@ -35,11 +36,14 @@ MAX_EXECUTION_S = 24 * 60 * 60
 
 TOP_KEYS = ("version", "description", "default_action", "defaults", "risk", "risk_rules", "forbid", "rules")
 RULE_KEYS = (
-    "id", "tools", "tool", "when", "action", "risk", "timeout_s", "on_timeout", "approvers", "exclude_requester",
-    "require_reason", "message",
+    "id", "tools", "tool", "kind", "when", "action", "risk", "timeout_s", "on_timeout", "approvers",
+    "exclude_requester", "require_reason", "harmless", "message",
 )  # fmt: skip
-FORBID_KEYS = ("id", "tools", "tool", "when", "message", "risk")
-RISK_RULE_KEYS = ("id", "tools", "tool", "when", "risk", "at_least", "message")
+FORBID_KEYS = ("id", "tools", "tool", "kind", "when", "message", "risk")
+RISK_RULE_KEYS = ("id", "tools", "tool", "kind", "when", "risk", "at_least", "message")
+#: What the table of tools knows a tool as, and what it is if the table doesn't know it.
+UNKNOWN: Final = "unknown"
+TOOL_KINDS: Final = (*tools.KINDS, UNKNOWN)
 LEVEL_KEYS = ("action", "timeout_s", "require_reason")
 CONDITION_KEYS = ("key", "op", "value", "match")
 ASKING_KEYS = ("timeout_s", "on_timeout", "approvers", "exclude_requester", "require_reason")
@@ -82,7 +86,10 @@ When = All | AnyOf | Not | Condition
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A checked rule of any list. ``action`` is None in ``risk_rules``; ``name`` is what verdicts call it."""
+    """A checked rule of any list. ``action`` is None in ``risk_rules``; ``name`` is what verdicts call it.
+
+    ``harmless`` names arguments that an allow rule vouches for without looking at them.
+    """
 
     name: str
     path: str
@@ -100,6 +107,8 @@ class Rule:
     require_reason: bool = False
     message: str | None = None
     literal: bool = False
+    kind: tuple[str, ...] = ()
+    harmless: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,6 +338,7 @@ class _Checker:
             "line": self.parsed.line(path),
             "tools": self.names(value, "tools", path),
             "tool": self.names(value, "tool", path),
+            "kind": self.kinds(value, path),
             "when": self.whens(value, path),
             "content": value,
             "message": self.text(value["message"], join(path, "message"))
@@ -352,6 +362,29 @@ class _Checker:
             self.name(one, where)
         named = tuple(one for one in listed if isinstance(one, str) and one not in ("", "*"))
         return named if len(named) == len(listed) else ()
+
+    def kinds(self, value: dict[str, Any], path: str) -> tuple[str, ...]:
+        """The kinds of tools that a rule is for; empty: any."""
+        if "kind" not in value or self.seed:
+            return ()
+        where = join(path, "kind")
+        found = value["kind"] if isinstance(value["kind"], list) else [value["kind"]]
+        if not found:
+            self.refuse(where, "is an empty list", "leave it out to match every kind")
+        return tuple(self.choice(one, where, TOOL_KINDS, UNKNOWN) for one in found)
+
+    def vouched_for(self, value: dict[str, Any], path: str, action: Action) -> tuple[str, ...]:
+        """Arguments that an allow rule takes as harmless."""
+        if "harmless" not in value or self.seed:
+            return ()
+        where = join(path, "harmless")
+        found = self.items(value["harmless"], where)
+        if action != "allow":
+            self.refuse(where, f"means nothing where the action is {action}", "it is for 'action: allow'")
+        if not found or not all(isinstance(one, str) and one for one in found):
+            self.refuse(where, "takes a list of argument names", "such as ['note']")
+            return ()
+        return tuple(found)
 
     def name(self, value: Any, path: str) -> None:
         if not isinstance(value, str):
@@ -425,6 +458,9 @@ class _Checker:
             return key
         if key == "" or "key" not in value:
             self.strictly(where, "a condition needs the name of an argument", "add 'key'")
+        if key.startswith(ROLE) and key[1:] not in tools.ROLES and not self.seed:
+            known = [f"{ROLE}{role}" for role in tools.ROLES]
+            self.refuse(where, f"{key!r} is no role of an argument; there are {', '.join(known)}", _closest(key, known))
         if op == "annotation" and key not in HINTS:
             self.refuse(where, f"{key!r} is no hint of a tool", _closest(key, HINTS))
         if key == ANYWHERE and op in _ONE_ARGUMENT:
@@ -470,6 +506,7 @@ class _Checker:
             require_reason=self.flag(value.get("require_reason", False), join(path, "require_reason"))
             and not self.seed,
             literal=self.seed and action == "allow",
+            harmless=self.vouched_for(value, path, action),
         )
 
     def asking_only(self, value: dict[str, Any], path: str, action: Action) -> None:
@@ -533,6 +570,7 @@ _ONE_ARGUMENT = frozenset(
         "command_ask_always",
         "command_prefix_allowlist",
         "command_resolvable",
+        "command_effects",
     )
 )
 

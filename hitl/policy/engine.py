@@ -10,15 +10,15 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any, Literal
 
 from hitl import model
-from hitl.policy import globs, risk, text
-from hitl.policy.conditions import OPERATORS, Condition, Scope, Test, Use
-from hitl.policy.document import SEED, AnyOf, Checked, Level, Not, Rule, When, check
+from hitl.policy import globs, risk, text, values
+from hitl.policy.conditions import ANYWHERE, OPERATORS, ROLE, Condition, Scope, Test, Use, shape_of
+from hitl.policy.document import SEED, UNKNOWN, AnyOf, Checked, Level, Not, Rule, When, check
 from hitl.policy.explain import describe
 from hitl.policy.index import Index
 from hitl.policy.lint import findings, impossible
@@ -37,6 +37,8 @@ from hitl.policy.model import (
     Verdict,
 )
 from hitl.policy.ports import Paths, Resolver
+from hitl.policy.tables.tools import Shape
+from hitl.policy.vouching import READ, WRITE, Closed, Vouching
 
 _STRENGTH = {action: at for at, action in enumerate(ACTIONS)}
 _MAX_PLANS = 4096
@@ -81,13 +83,16 @@ def _any(parts: Iterable[Test], scope: Scope) -> int:
 class Outcome:
     """What the rules came to; ``verdicts`` keeps it put into words, for each risk that it was met with."""
 
-    __slots__ = ("action", "reason", "rule", "unsure", "verdicts")
+    __slots__ = ("action", "reason", "rule", "unseen", "unsure", "verdicts")
 
-    def __init__(self, action: Action, rule: Rule | None, reason: Reason, *, unsure: bool = False) -> None:
+    def __init__(
+        self, action: Action, rule: Rule | None, reason: Reason, *, unsure: bool = False, unseen: str | None = None
+    ) -> None:
         self.action = action
         self.rule = rule
         self.reason = reason
         self.unsure = unsure
+        self.unseen = unseen
         self.verdicts: dict[tuple[risk.Assessment, tuple[str, ...]], Verdict] = {}
 
 
@@ -103,6 +108,49 @@ class Compiled:
     raises: int | None
     outcome: Outcome
     doubt: Outcome
+    looks_at: frozenset[str] | None = None
+
+    def unseen(self, scope: Scope) -> str | None:
+        """An argument that this rule neither looked at nor may take as harmless; None if there is none."""
+        if self.looks_at is None:
+            return None
+        names = scope.args.keys() - self.looks_at
+        if not names:
+            return None
+        known = scope.shape
+        if known is not None:
+            roles = [role[1:] for role in self.looks_at if role[:1] == ROLE]
+            seen = {name for role in roles for name in (*getattr(known, role), *_beside(known, role))}
+            off = {name for name in names & known.off if scope.args[name] in (False, None)}
+            names = names - seen - known.harmless - off
+        return min(names, default=None)
+
+
+def _beside(known: Shape, role: str) -> tuple[str, ...]:
+    """The arguments that are looked at with those of a role: a command is judged in the folder that it runs in."""
+    return known.folder if role == "command" else ()
+
+
+def _looked_at(rule: Rule) -> frozenset[str] | None:
+    """The arguments that an allow rule looks at; None if it is for the tool as a whole, or looks at all of them."""
+    if rule.action != "allow" or rule.literal or "*" in rule.harmless:
+        return None
+    found = {condition.key for condition in conditions(rule.when) if condition.key}
+    if ANYWHERE in found or (not found and not rule.kind):
+        return None
+    steps = {values.pointer(key)[0] if not key.startswith(ROLE) else key for key in found}
+    return frozenset((*steps, *rule.harmless))
+
+
+def conditions(when: When) -> Iterator[Condition]:
+    """Every condition of a rule, at any depth."""
+    if isinstance(when, Condition):
+        yield when
+    elif isinstance(when, Not):
+        yield from conditions(when.part)
+    else:
+        for part in when.parts:
+            yield from conditions(part)
 
 
 def _compile(rule: Rule, at: int, *, seed: bool, reason: Reason = "matched_rule") -> Compiled:
@@ -119,6 +167,7 @@ def _compile(rule: Rule, at: int, *, seed: bool, reason: Reason = "matched_rule"
         raises,
         Outcome(action, rule, reason),
         Outcome("approve", rule, "matched_rule", unsure=True),
+        _looked_at(rule),
     )
 
 
@@ -132,8 +181,15 @@ def _named(patterns: tuple[str, ...], name: str, *, literal: bool) -> bool:
     )
 
 
-def _applies(rule: Rule, tools: str, tool: str) -> bool:
-    return _named(rule.tools, tools, literal=rule.literal) and _named(rule.tool, tool, literal=rule.literal)
+def _applies(rule: Rule, call: PolicyCall) -> bool:
+    if rule.kind and _kind(call) not in rule.kind:
+        return False
+    return _named(rule.tools, call.tools, literal=rule.literal) and _named(rule.tool, call.tool, literal=rule.literal)
+
+
+def _kind(call: PolicyCall) -> str:
+    known = shape_of(call)
+    return UNKNOWN if known is None else known.kind
 
 
 class _Group:
@@ -147,9 +203,9 @@ class _Group:
         self.wide = Index([one for one in rules if _is_wide(one.rule)], plain_paths=plain_paths)
         self._narrow = [one for one in rules if not _is_wide(one.rule)]
 
-    def of(self, tools: str, tool: str) -> Index | None:
-        """The index of the rules for this tool that are not for every tool; None if there are none."""
-        own = [one for one in self._narrow if _applies(one.rule, tools, tool)]
+    def of(self, call: PolicyCall) -> Index | None:
+        """The index of the rules for this call's tool that are not for every tool; None if there are none."""
+        own = [one for one in self._narrow if _applies(one.rule, call)]
         return Index(own, plain_paths=self._plain_paths) if own else None
 
     def candidates(self, own: Index | None, args: Mapping[str, Any]) -> Sequence[Compiled]:
@@ -160,13 +216,13 @@ class _Group:
             return wide or narrow
         return sorted((*wide, *narrow), key=_place)
 
-    def applying(self, tools: str, tool: str) -> list[Compiled]:
-        """Every rule that is for this tool, found by trying each."""
-        return [one for one in self.rules if _applies(one.rule, tools, tool)]
+    def applying(self, call: PolicyCall) -> list[Compiled]:
+        """Every rule that is for this call's tool, found by trying each."""
+        return [one for one in self.rules if _applies(one.rule, call)]
 
 
 def _is_wide(rule: Rule) -> bool:
-    return not rule.tools and not rule.tool
+    return not rule.tools and not rule.tool and not rule.kind
 
 
 _place = attrgetter("at")
@@ -194,43 +250,65 @@ class Policy:
     """A document that was accepted, compiled. Judging changes nothing that a later verdict could depend on."""
 
     def __init__(
-        self, checked: Checked, name: str, paths: Paths | None = None, resolver: Resolver | None = None
+        self,
+        checked: Checked,
+        name: str,
+        paths: Paths | None = None,
+        resolver: Resolver | None = None,
+        looks: Paths | None = None,
     ) -> None:
         self.name = name
         self.checked = checked
         self.digest = digest(checked.content)
         self._paths = paths
         self._resolver = resolver
+        self._looks = looks or paths
         self._forbid = self._group(checked.forbid, reason="forbidden")
         self._rules = self._group(checked.rules)
         self._levels = self._group([rule for rule in checked.risk_rules if rule.at_least is None])
         self._raising = self._group([rule for rule in checked.risk_rules if rule.at_least is not None])
-        self._plans: dict[tuple[str, str], _Plan] = {}
+        self._plans: dict[tuple[str, str, bool], _Plan] = {}
         self._unmatched = tuple(Outcome(self._default(level), None, "default_action") for level in RISKS)
+        self._closed = {tool: closing(checked, tool) for tool in (READ, WRITE)}
+        self._by_text: Policy | None = None
 
     def _group(self, rules: Sequence[Rule], reason: Reason = "matched_rule") -> _Group:
         seed = self.checked.dialect == SEED
         compiled = [_compile(rule, at, seed=seed, reason=reason) for at, rule in enumerate(rules)]
         return _Group(compiled, plain_paths=self._paths is None)
 
-    def with_ports(self, paths: Paths | None = None, resolver: Resolver | None = None) -> Policy:
-        """The same policy, judging paths and hosts also by what they are at the moment of the call."""
-        return Policy(self.checked, self.name, paths, resolver)
+    def with_ports(
+        self, paths: Paths | None = None, resolver: Resolver | None = None, looks: Paths | None = None
+    ) -> Policy:
+        """The same policy, judging paths and hosts also by what they are at the moment of the call.
+
+        ``looks`` alone is asked only what folders and repositories hold that commands use; paths are judged by text.
+        """
+        return Policy(self.checked, self.name, paths, resolver, looks)
+
+    def _vouching(self, call: PolicyCall) -> Vouching:
+        """What the paths of a call's command are judged with."""
+        if self._by_text is None:
+            self._by_text = self if self._paths is None else self.with_ports()
+        return Vouching(self.judge, self._by_text.judge, call.cwd, self._looks, self._closed)
+
+    def _scope(self, call: PolicyCall) -> Scope:
+        return Scope(call, self._paths, self._resolver, self._vouching)
 
     # --- judging
 
     def judge(self, call: PolicyCall) -> Verdict:
         """The verdict on a call. Odd arguments raise nothing: what cannot be judged is denied as ``policy_error``."""
         try:
-            plan = self._plans.get((call.tools, call.tool))
+            plan = self._plans.get((call.tools, call.tool, call.is_command))
             if plan is None:
-                plan = self._plan(call.tools, call.tool)
+                plan = self._plan(call)
             args, assessed = call.args, risk.assess(call)
             forbid = self._forbid.candidates(plan.forbid, args) if self._forbid.rules else ()
             rules = self._rules.candidates(plan.rules, args)
             if not rules and not forbid and plan.quiet:
                 return self._verdict(self._unmatched[assessed[0]], assessed, ())
-            scope = Scope(call, self._paths, self._resolver)
+            scope = self._scope(call)
             if not plan.quiet:
                 levels = self._levels.candidates(plan.levels, args)
                 assessed = self._risk(levels, plan.raising, scope, assessed)
@@ -241,11 +319,11 @@ class Policy:
     def judge_slowly(self, call: PolicyCall) -> Verdict:
         """The verdict on a call, found by trying every rule in order: what ``judge`` is held to."""
         try:
-            scope = Scope(call, self._paths, self._resolver)
+            scope = self._scope(call)
             groups = (self._forbid, self._rules, self._levels, self._raising)
-            forbid, rules, levels, raising = (group.applying(call.tools, call.tool) for group in groups)
+            forbid, rules, levels, raising = (group.applying(call) for group in groups)
             assessed = self._risk(levels, raising, scope, risk.assess(call))
-            return self._judged(_shell_key(call.tools, call.tool), forbid, rules, scope, assessed)
+            return self._judged(_shell_key(call), forbid, rules, scope, assessed)
         except _ERRORS as error:
             return self._failed(error)
 
@@ -262,15 +340,15 @@ class Policy:
             scope.shell(shell)
         return self._verdict(outcome, assessed, scope.programs())
 
-    def _plan(self, tools: str, tool: str) -> _Plan:
+    def _plan(self, call: PolicyCall) -> _Plan:
         if len(self._plans) >= _MAX_PLANS:
             self._plans.clear()
-        shell = _shell_key(tools, tool)
-        plan = self._plans[tools, tool] = _Plan(
-            self._forbid.of(tools, tool),
-            self._rules.of(tools, tool),
-            self._levels.of(tools, tool),
-            tuple(self._raising.applying(tools, tool)),
+        shell = _shell_key(call)
+        plan = self._plans[call.tools, call.tool, call.is_command] = _Plan(
+            self._forbid.of(call),
+            self._rules.of(call),
+            self._levels.of(call),
+            tuple(self._raising.applying(call)),
             shell,
             quiet=shell is None and not self._levels.rules and not self._raising.rules,
         )
@@ -308,6 +386,8 @@ class Policy:
         for compiled in rules:
             answer = compiled.test(scope)
             if answer == YES:
+                if not compiled.strength and doubt is None and (name := compiled.unseen(scope)) is not None:
+                    return Outcome("approve", compiled.rule, "matched_rule", unseen=name)
                 return compiled.outcome if doubt is None or compiled.strength else doubt
             if answer == UNSURE and compiled.strength and doubt is None:
                 doubt = compiled.doubt
@@ -330,7 +410,7 @@ class Policy:
         return found
 
     def _written(self, outcome: Outcome, level: int, why: str, programs: tuple[str, ...]) -> Verdict:
-        rule = None if outcome.unsure else outcome.rule
+        rule = None if outcome.unsure or outcome.unseen is not None else outcome.rule
         stated = rule.risk if rule is not None else None
         name = stated or RISKS[level]
         told = self.checked.risk.get(name, Level())
@@ -353,6 +433,8 @@ class Policy:
 
     def _message(self, outcome: Outcome) -> str | None:
         rule = outcome.rule
+        if outcome.unseen is not None and rule is not None:
+            return f"{rule.name} doesn't look at the argument {outcome.unseen[:40]!r}, so a person is asked"
         if outcome.unsure and rule is not None:
             return f"{rule.name} could not be told from this call, so a person is asked"
         return rule.message if rule is not None else None
@@ -367,7 +449,7 @@ class Policy:
 
     def explain(self, call: PolicyCall) -> Explanation:
         """The verdict with every rule up to the deciding one, whether it held, and why it did or did not."""
-        scope = Scope(call, self._paths, self._resolver)
+        scope = self._scope(call)
         levels = sorted((*self._levels.rules, *self._raising.rules), key=_written_at)
         tried = [*self._tried(levels, "risk_rules", scope), *self._tried(self._forbid.rules, "forbid", scope)]
         if not any(one.outcome == "yes" and one.where == "forbid" for one in tried):
@@ -378,7 +460,7 @@ class Policy:
         found: list[Tried] = []
         for compiled in group:
             rule, call = compiled.rule, scope.call
-            if not _applies(rule, call.tools, call.tool):
+            if not _applies(rule, call):
                 found.append(Tried(rule.name, where, "no", f"is for other tools ({_names(rule)})"))
                 continue
             answer = compiled.test(scope)
@@ -410,8 +492,31 @@ def _names(rule: Rule) -> str:
     )
 
 
-def _shell_key(tools: str, tool: str) -> str | None:
-    return "command" if _SHELL_TOOLS.search(tool) or _SHELL_TOOLS.search(tools) else None
+def _shell_key(call: PolicyCall) -> str | None:
+    if _kind(call) == "command":
+        return f"{ROLE}command"
+    return "command" if _SHELL_TOOLS.search(call.tool) or _SHELL_TOOLS.search(call.tools) else None
+
+
+def closing(checked: Checked, tool: str) -> Closed:
+    """What the rules of a document that deny or ask say of the paths of one tool."""
+    call = PolicyCall("", tool, {})
+    found: list[globs.Glob] = []
+    untold = False
+    for rule in (*checked.forbid, *(rule for rule in checked.rules if rule.action != "allow")):
+        if not _applies(rule, call):
+            continue
+        for condition in conditions(rule.when):
+            if condition.op == "glob":
+                untold |= None in condition.value
+                found += [one for one in condition.value if one is not None]
+            elif condition.op in _TEXTUAL and condition.key in _PATH_KEYS:
+                untold = True
+    return Closed(tuple(found), untold)
+
+
+_TEXTUAL = frozenset(("matches", "eq", "ne", "in"))
+_PATH_KEYS = frozenset((ANYWHERE, "path", f"{ROLE}reads", f"{ROLE}writes"))
 
 
 def digest(content: Any) -> str:

@@ -197,6 +197,58 @@ def glob(pattern: str) -> Glob:
     return Glob.of(pattern)
 
 
+def meets(pattern: str, other: str) -> bool:
+    """Whether some path fits both patterns: ``pattern`` without ``**``, ``other`` one alternative of a glob.
+
+    May say yes for two that share no path, never no for two that do. Case is left out of account.
+    """
+    return _meet(tuple(pattern.casefold().split("/")), tuple(other.casefold().split("/")))
+
+
+@lru_cache(maxsize=4096)
+def _meet(parts: tuple[str, ...], others: tuple[str, ...]) -> bool:
+    if not others:
+        return not parts
+    if others[0] == "**":
+        return len(others) == 1 or any(_meet(parts[at:], others[1:]) for at in range(len(parts) + 1))
+    if not parts:
+        return others == ("**",)
+    return _may_match(parts[0], others[0]) and _meet(parts[1:], others[1:])
+
+
+def _may_match(one: str, other: str) -> bool:
+    """Whether some name fits two patterns of one component; a class counts as any character."""
+    first, second = (_CLASSED.sub("?", text.replace("\\", "")) for text in (one, other))
+    reached = {(0, 0)}
+    seen = set(reached)
+    while reached:
+        at, to = reached.pop()
+        if at == len(first) and to == len(second):
+            return True
+        for step in _steps(first, at, second, to):
+            if step not in seen:
+                seen.add(step)
+                reached.add(step)
+    return False
+
+
+def _steps(first: str, at: int, second: str, to: int) -> Iterator[tuple[int, int]]:
+    a, b = first[at : at + 1], second[to : to + 1]
+    if a == "*":
+        yield at + 1, to
+        if b and b != "*":
+            yield at, to + 1
+    if b == "*":
+        yield at, to + 1
+        if a and a != "*":
+            yield at + 1, to
+    if a and b and (a == b or a in "?*" or b in "?*"):
+        yield at + 1, to + 1
+
+
+_CLASSED = re.compile(r"\[[^\]]*\]")
+
+
 # --- tool names
 
 

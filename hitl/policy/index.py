@@ -15,7 +15,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from hitl.policy import values
-from hitl.policy.conditions import ANYWHERE, MAX_SUBJECT, Condition, pattern_set
+from hitl.policy.conditions import ANYWHERE, MAX_SUBJECT, ROLE, Condition, pattern_set
 from hitl.policy.globs import literal_folder
 from hitl.policy.literals import any_required
 from hitl.policy.paths import PLAIN, plain_path
@@ -81,7 +81,7 @@ def _gate(compiled: Compiled, *, plain_paths: bool) -> Condition | None:
 
 
 def _fits(part: Condition, *, plain: bool) -> bool:
-    if part.op not in _INDEXED or not part.key or part.key[0] in ("/", ANYWHERE):
+    if part.op not in _INDEXED or not part.key or part.key[0] in ("/", ANYWHERE, ROLE):
         return False
     return part.op != "glob" or (
         plain and all(one is not None and one.absolute and one.alternatives for one in part.value)

@@ -89,9 +89,14 @@ class _Earlier:
         asked = _conditions(rule.when)
         for key in ("", *asked):
             for one, conditions in self._filed.get(key, ()):
-                if conditions <= asked and _covers(one.tools, rule.tools) and _covers(one.tool, rule.tool):
+                named = _covers(one.tools, rule.tools) and _covers(one.tool, rule.tool)
+                if named and conditions <= asked and _kinds_cover(one.kind, rule.kind):
                     return one
         return None
+
+
+def _kinds_cover(wide: tuple[str, ...], narrow: tuple[str, ...]) -> bool:
+    return not wide or (bool(narrow) and set(narrow) <= set(wide))
 
 
 def _conditions(when: All) -> frozenset[str]:

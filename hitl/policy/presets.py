@@ -14,7 +14,12 @@ forbid:
         op: glob
         value:
           - "**/{.ssh,.gnupg,.aws,.azure,.kube,.oci,.password-store,.docker/config.json,.vault-token}/**"
-          - "**/.config/{gcloud,doctl,gh,hub,op,1Password,Bitwarden,keepassxc,rclone,sops}/**"
+          - "**/.config/{gcloud,doctl,gh,hub,op,1Password,Bitwarden,keepassxc,rclone,sops,github-copilot}/**"
+          - "**/.config/{containers/auth.json,git/credentials}"
+          - "**/{.claude/.credentials.json,.codex/auth.json,.gemini/oauth_creds.json,.local/share/opencode/auth.json}"
+          - "**/{.terraform.d,.cargo,.gem,.nuget}/{credentials,credentials.toml,credentials.tfrc.json,NuGet.Config}"
+          - "**/{.m2/settings.xml,.gradle/gradle.properties,.composer/auth.json,.streamlit/secrets.toml,.vnc/passwd}"
+          - "**/{.git/config,.hg/hgrc}"
           - "**/.local/share/keyrings/**"
           - "**/Library/{Keychains,Cookies}/**"
           - "**/.config/{google-chrome,chromium,BraveSoftware,microsoft-edge,vivaldi,opera}/**"
@@ -22,12 +27,19 @@ forbid:
           - "**/.ethereum/keystore/**"
           - "**/Library/Application Support/{Google/Chrome,Firefox,BraveSoftware,Microsoft Edge}/**"
           - "**/{.env,.envrc,.netrc,_netrc,.npmrc,.pypirc,.git-credentials,.pgpass,.my.cnf,.htpasswd,.dockercfg}"
+          - "**/{.mylogin.cnf,.s3cfg,.boto,.terraformrc,.rclone.conf,.vault_pass,.vault-password,auth.json}"
           - "**/.env.{local,development,dev,test,staging,production,prod}"
           - "**/.env.*.local"
-          - "**/{.bash_history,.zsh_history,.python_history,.psql_history,.mysql_history}"
+          - "**/.{bash,zsh,python,psql,mysql,sqlite,rediscli,node_repl,irb}_history"
           - "**/id_{rsa,dsa,ecdsa,ed25519,ecdsa_sk,ed25519_sk}"
-          - "**/*.{pem,p12,pfx,jks,keystore,kdbx,ppk,asc.key,tfstate}"
-          - "**/{wallet.dat,credentials.json,client_secret.json,service-account.json,secrets.yaml,secrets.yml}"
+          - "**/{deploy,private,ssh,signing,encryption,master}{_,-}key"
+          - "**/*{_,-}{rsa,dsa,ecdsa,ed25519}"
+          - "**/*.{pem,p12,pfx,jks,jceks,keystore,kdbx,ppk,key,agekey,ovpn,tfstate,kubeconfig}"
+          - "**/*.tfstate.backup"
+          - "**/{kubeconfig,wallet.dat,terraform.tfvars}"
+          - "**/*.auto.tfvars"
+          - "**/{credentials,client_secret*,service-account*,service_account*}.json"
+          - "**/{secret,secrets}.{yaml,yml,json,toml,env}"
           - "/etc/{shadow,shadow-,gshadow,gshadow-,sudoers,security/opasswd}"
           - "/etc/{sudoers.d,ssl/private,sayso}/**"
           - "/etc/ssh/ssh_host_*_key"
@@ -35,30 +47,35 @@ forbid:
           - "/{run,var/run}/secrets/**"
           - "**/{sayso.toml,.config/sayso,.local/state/sayso}/**"
   - id: secrets-in-commands
+    kind: [command, fetch, get, web_search, note, unknown]
     message: Keys, keyrings, browser stores and credential files are closed to agents.
     when:
       - key: "*"
         op: matches
         value: '(?i)(^|[\s"''`=:@(<>/\\])\.(env|envrc|netrc|pgpass|npmrc|pypirc|git-credentials)([\s"''`;|&)<>:]|$)'
   - id: keys-in-commands
+    kind: [command, fetch, get, web_search, note, unknown]
     message: Keys, keyrings, browser stores and credential files are closed to agents.
     when:
       - key: "*"
         op: matches
         value: '(?i)(^|[\s"''`=:@(<>/\\])id_(rsa|dsa|ecdsa|ed25519)([\s"''`;|&)<>:.]|$)'
   - id: key-folders-in-commands
+    kind: [command, fetch, get, web_search, note, unknown]
     message: Keys, keyrings, browser stores and credential files are closed to agents.
     when:
       - key: "*"
         op: matches
         value: '(?i)\.(ssh|gnupg|aws|kube|azure)[/\\]|/etc/(g?shadow|sudoers)'
   - id: cloud-metadata
+    kind: [command, fetch, get, web_search, note, unknown]
     message: Instance metadata hands out credentials.
     when:
       - key: "*"
         op: matches
         value: '(?i)169\.254\.169\.254|169\.254\.170\.2|metadata\.google\.internal|fd00:ec2::254|100\.100\.100\.200'
   - id: cloud-metadata-as-a-number
+    kind: [command, fetch, get, web_search, note, unknown]
     message: Instance metadata hands out credentials.
     when:
       - key: "*"
@@ -66,46 +83,68 @@ forbid:
         value: '(?i)(^|//|@)(0xa9fea9fe|2852039166|025177524776|0xa9\.0xfe\.\w+\.\w+|0251\.0376\.\w+\.\w+)($|[/:?#])'
 """
 
-_SHELL_TOOLS: Final = (
-    "[bash, sh, shell, zsh, terminal, local_shell, run_command, run_shell_command, execute_command, exec_command, "
-    "shell_exec, run_terminal_cmd]"
-)
 _DISKS: Final = """
   - id: disks
-    tool: {shell}
+    kind: command
     when:
-      - key: command
+      - key: "@command"
         op: command_blacklist
         value: [mkfs, "mkfs.*", mke2fs, fdisk, sfdisk, parted, wipefs, shred, shutdown, reboot, poweroff, halt]
     action: deny
     message: Erasing disks and stopping the machine are closed to agents.
 """
-_READERS: Final = (
-    "[read, read_file, read_text_file, read_media_file, view, cat, list_dir, list_directory, list_files, ls, "
-    "directory_tree, glob, grep, search_files, find_files, get_file_info, stat_file]"
-)
+_PROTECTED: Final = """  - id: protected
+    kind: [write, edit, mkdir, move, copy, delete]
+    when:
+      - key: "@writes"
+        op: glob
+        value:
+          - "**/{.git,.githooks,.husky,.hg,.svn,.circleci,.buildkite,.devcontainer,.vscode,.idea,.fleet}/**"
+          - "**/{.claude,.codex,.gemini,.qwen,.cursor,.opencode,.copilot,.continue,.aider,.windsurf,.roo,.kiro}/**"
+          - "**/.github/{workflows,actions,copilot-instructions.md,instructions,prompts,agents}/**"
+          - "**/{.mcp.json,mcp.json,opencode.json,opencode.jsonc,.cursorrules,.windsurfrules,.clinerules,.aider.conf.yml}"
+          - "**/{CLAUDE,CLAUDE.local,AGENTS,GEMINI,QWEN,SKILL}.md"
+          - "**/{.gitattributes,.gitmodules,.gitconfig,.gitlab-ci.yml,.travis.yml,.drone.yml,Jenkinsfile}"
+          - "**/{.pre-commit-config.yaml,.lefthook.yml,lefthook.yml,bitbucket-pipelines.yml,azure-pipelines.yml}"
+          - "**/*.code-workspace"
+          - "**/{sayso.toml,.sayso,.config/sayso}/**"
+          - "**/{policy,policies,*.policy,*-policy,*_policy}.{yaml,yml,json,toml}"
+          - "**/policies/*.{yaml,yml,json}"
+          - "**/{cron,cron.d,cron.hourly,cron.daily,cron.weekly,cron.monthly,crontabs}/**"
+          - "**/{crontab,anacrontab}"
+          - "**/{systemd,autostart,LaunchAgents,LaunchDaemons,environment.d,profile.d,init.d}/**"
+          - "**/.{bashrc,bash_profile,bash_login,bash_logout,bash_aliases,profile,zshrc,zshenv,zprofile,zlogin,zlogout}"
+          - "**/.{kshrc,cshrc,tcshrc,login,xinitrc,xprofile,xsession,inputrc,vimrc,exrc,gvimrc,emacs,gdbinit,lldbinit}"
+          - "**/{.config/fish,.config/nvim,.vim,.emacs.d,.oh-my-zsh}/**"
+          - "**/{sitecustomize,usercustomize}.py"
+          - "**/*.pth"
+    action: approve
+    message: This file runs later, or steers the gate or an agent.
+"""
+_READING: Final = """  - id: read-here
+    kind: [read, list, search]
+    when: [{key: "@reads", op: glob, value: "./**"}]
+    action: allow
+  - id: look-up
+    kind: [get, web_search, note]
+    action: allow
+"""
 
 _PRESETS: Final[dict[str, str]] = {
     "default": """version: 1
-description: Reading in the working folder passes; plain look-ups in a shell pass; everything else is asked about.
+description: Reading in the working folder passes, by tools and by commands; everything else is asked about.
 default_action: approve
 risk:
   critical: {require_reason: true}
 """
     + _QUARANTINE
     + "rules:"
-    + _DISKS.format(shell=_SHELL_TOOLS)
-    + f"""  - id: read-here
-    tool: {_READERS}
-    when: [{{key: path, op: glob, value: "./**"}}]
-    action: allow
-  - id: look-around
-    tool: {_SHELL_TOOLS}
-    when:
-      - key: command
-        op: command_prefix_allowlist
-        value: [pwd, ls, git status, git log, git diff, git show, wc, head, tail, date, whoami]
-      - {{key: command, op: command_resolvable, value: true}}
+    + _DISKS
+    + _PROTECTED
+    + _READING
+    + """  - id: look-around
+    kind: command
+    when: [{key: "@command", op: command_effects, value: [read, query]}]
     action: allow
 """,
     "strict": """version: 1
@@ -118,54 +157,66 @@ risk:
 """
     + _QUARANTINE
     + "rules:"
-    + _DISKS.format(shell=_SHELL_TOOLS)
-    + f"""  - id: read
-    tool: {_READERS}
+    + _DISKS
+    + """  - id: read
+    kind: [read, list, search, get, note]
     action: approve
   - id: write
-    tool: [write, write_file, edit, edit_file, create_file, create_directory, move_file, apply_patch]
+    kind: [write, edit, mkdir, move, copy]
     action: approve
     exclude_requester: true
   - id: shell
-    tool: {_SHELL_TOOLS}
+    kind: command
     action: approve
     exclude_requester: true
     require_reason: true
   - id: web
-    tool: [fetch, web_fetch, web_search, web_get, http_get]
+    kind: [fetch, web_search]
     action: approve
 """,
     "dev": """version: 1
-description: For one's own machine. What only reads or is easily undone passes; shells, risky and unknown tools ask.
+description: >-
+  For one's own machine. Reading and writing in the working folder pass. The project's own builds and tests pass where
+  commands run confined and without network: an agent can then run code of its own in the working folder. Everything
+  else is asked about.
 default_action: approve
 risk:
-  low: {action: allow}
-  medium: {action: allow}
+  critical: {require_reason: true}
 """
     + _QUARANTINE
     + "rules:"
-    + _DISKS.format(shell=_SHELL_TOOLS)
-    + f"""  - id: everyday-commands
-    tool: {_SHELL_TOOLS}
-    when:
-      - key: command
-        op: command_prefix_allowlist
-        value:
-          [pwd, ls, cat, head, tail, wc, grep, rg, git status, git log, git diff, git show, git add, git commit,
-          pytest, ruff, mypy, cargo check, cargo test, go build, go vet, go test]
-      - {{key: command, op: command_resolvable, value: true}}
+    + _DISKS
+    + _PROTECTED
+    + _READING
+    + """  - id: write-here
+    kind: [write, edit, mkdir]
+    when: [{key: "@writes", op: glob, value: "./**"}]
+    harmless: ["@content"]
     action: allow
-  - id: shell
-    tool: {_SHELL_TOOLS}
-    action: approve
+  - id: move-here
+    kind: [move, copy]
+    when:
+      - {key: "@reads", op: glob, value: "./**"}
+      - {key: "@writes", op: glob, value: "./**"}
+    action: allow
+  - id: everyday-commands
+    kind: command
+    when: [{key: "@command", op: command_effects, value: [read, query, write]}]
+    action: allow
+  - id: project-commands
+    kind: command
+    when:
+      - {op: isolated, value: true}
+      - {key: "@command", op: command_effects, value: [read, query, write, build]}
+    action: allow
 """,
     "headless": f"""version: 1
 description: Nobody is there to ask. Reading in the working folder passes; everything else is refused.
 default_action: deny
 {_QUARANTINE}rules:
   - id: read-here
-    tool: {_READERS}
-    when: [{{key: path, op: glob, value: "./**"}}]
+    kind: [read, list, search]
+    when: [{{key: "@reads", op: glob, value: "./**"}}]
     action: allow
 """,
 }

@@ -13,9 +13,12 @@ from functools import cache, lru_cache
 from typing import Any, Final
 
 from hitl.policy import values
-from hitl.policy.conditions import hint
+from hitl.policy.conditions import command_effects, hint, shape_of
+from hitl.policy.globs import clean
 from hitl.policy.model import PolicyCall
+from hitl.policy.shell.effects import Effects
 from hitl.policy.tables import names
+from hitl.policy.tables.tools import Shape
 from hitl.text import encodable
 
 LOW: Final = 0
@@ -202,13 +205,40 @@ _PATTERNS: tuple[tuple[str, int, str], ...] = (
     ),
     (r"(?:^|[\s;&|(])(?:mkfs(?:\.\w+)?|wipefs|shred|fdisk)\s", CRITICAL, "erases a disk or file"),
     (r"\bof=/dev/(?:sd|nvme|hd|vd|xvd|mmcblk|disk)", CRITICAL, "overwrites a disk"),
+    (
+        r"(?:^|[\s;&|(/])(?:terraform|tofu|terragrunt|pulumi|cdk|sam|serverless|eksctl|vagrant)\s+(?:\S+\s+)*?(?:destroy|delete|remove)\b",
+        CRITICAL,
+        "destroys infrastructure",
+    ),
+    (
+        r"\bkubectl\s+(?:\S+\s+)*?delete\s+(?:\S+\s+)*?(?:namespaces?|ns|nodes?|pvc?|crds?|persistentvolume\w*|--all)\b",
+        CRITICAL,
+        "destroys infrastructure",
+    ),
+    (
+        r"\b(?:aws|gcloud|az|doctl|heroku|flyctl|oci)\s+(?:\S+\s+)*?(?:delete|destroy|terminate|rb|purge)\b",
+        CRITICAL,
+        "destroys cloud resources",
+    ),
+    (r"\b(?:aws)\s+\S+\s+(?:delete|terminate)-\w", CRITICAL, "destroys cloud resources"),
+    (
+        r"(?:^|[\s;&|(])(?:dropdb|dropuser)\s|\bdocker\s+(?:system|volume)\s+(?:prune|rm)\b",
+        CRITICAL,
+        "drops stored data",
+    ),
     (r"(?:^|\s)(?:--force\S*|--hard|--no-preserve-root|--purge|--delete|--no-verify)(?:\s|=|$)", HIGH, "is forced"),
     (r"(?:^|\s)-[a-zA-Z]*(?:rf|fr|Rf|fR)[a-zA-Z]*(?:\s|$)|\brm\s+(?:-\S+\s+)*-f\b", HIGH, "is forced"),
 )
 _MAX_VERB = 64
+_MAX_PATH = 4096
+_COMMANDS = names("command cmd")
 #: Longer arguments are read up to here.
 _MOST_READ = 100_000
 _STATEMENTS = frozenset("dDtTaAgGrRuUiImMcC \t\n")  # what the SQL statements above begin with
+_CLOUD = re.compile(
+    r"terraform|tofu|terragrunt|pulumi|cdk |sam |serverless|eksctl|vagrant|kubectl|aws |gcloud|az |doctl|heroku|flyctl|oci "
+    r"|dropdb|dropuser|docker"
+)
 _SUSPECT = ("rf", "fr", "Rf", "fR", "mkfs", "wipefs", "fdisk ", "of=/dev/")  # each with an f
 
 _NAMES = ("low", "medium", "high", "critical")
@@ -282,16 +312,83 @@ def _verb(word: str) -> int | None:
     return MEDIUM if word in _MEDIUM_VERBS else LOW if word in _LOW_VERBS else None
 
 
+#: What a tool that the tables know does, if its arguments say nothing worse.
+_KINDS: Final[Mapping[str, tuple[int, str]]] = {
+    **dict.fromkeys(("read", "list", "search", "get", "web_search", "note"), (LOW, "it only reads")),
+    **dict.fromkeys(("write", "edit", "mkdir", "copy", "move"), (MEDIUM, "it changes files")),
+    "delete": (HIGH, "it deletes files"),
+    "command": (HIGH, "it runs a command that isn't known here"),
+}
+_EFFECTS: Final[Mapping[str, int]] = {
+    "read": LOW, "query": LOW, "write": MEDIUM, "build": MEDIUM, "connect": HIGH, "delete": HIGH,
+}  # fmt: skip
+#: Folders of the operating system: what is changed there changes the machine (Filesystem Hierarchy Standard 3.0).
+_SYSTEM = re.compile(
+    r"/(?:etc|boot|usr|bin|sbin|lib|lib32|lib64|sys|proc|root|var/lib|var/spool|Library|System)(?:/|$)"
+    r"|/dev/(?:sd|nvme|hd|vd|xvd|mmcblk|disk|mem|kmem)"
+    r"|[a-z]:[\\/]+(?:windows|program files)",
+    re.IGNORECASE,
+)
+
+
 def assess(call: PolicyCall) -> Assessment:
-    """The level of a call and a short reason."""
-    level, why, known = assess_name(call.tool) if call.annotations is None else _hinted(call, assess_name(call.tool))
+    """The level of a call and a short reason: what will run decides, not what a caller calls it."""
+    known = shape_of(call)
+    if known is not None and known.kind == "command":
+        return _assess_command(call)
+    level, why = _assess_call(call, known)
+    if level in (MEDIUM, HIGH) and (path := _system_path(call.args, known)) is not None:
+        return CRITICAL, f"it changes {path[:60]}, a file of the operating system"
+    return level, why
+
+
+def _system_path(args: Mapping[str, Any], known: Shape | None) -> str | None:
+    """A file of the operating system that a call may change: any text, for a tool that no table knows."""
+    given = args.values() if known is None else [args[name] for name in known.writes if name in args]
+    texts = (
+        leaf for value in given for leaf in values.leaves(value) if isinstance(leaf, str) and len(leaf) < _MAX_PATH
+    )
+    return next((text for text in texts if _is_system(text)), None)
+
+
+def _is_system(text: str) -> bool:
+    return ("/" in text or "\\" in text) and _SYSTEM.match(clean(text.strip())) is not None
+
+
+def _assess_command(call: PolicyCall) -> Assessment:
+    """A line that the tables know whole has the risk of what it does; any other is at least high."""
+    found = command_effects(call)
+    if not isinstance(found, Effects):
+        level, why = _KINDS["command"]
+        return _from_arguments(call.args, level, why)
+    level, why = _EFFECTS[found.strongest], f"the command {found.says}"
+    changed = next((use.path for use in found.uses if use.how == "write" and _is_system(use.path)), None)
+    if changed is not None:
+        return CRITICAL, f"the command changes {changed[:60]}, a file of the operating system"
+    beside = {name: value for name, value in call.args.items() if name not in _COMMANDS}
+    return _from_arguments(beside, level, why)
+
+
+def _assess_call(call: PolicyCall, known: Shape | None) -> Assessment:
+    """The level of a call that is no command."""
+    if known is not None and known.kind in _KINDS and call.annotations is None:
+        level, why = _KINDS[known.kind]
+        named = True
+    else:
+        named_level = assess_name(call.tool)
+        level, why, named = named_level if call.annotations is None else _hinted(call, named_level)
     args = call.args
     if not args or level == CRITICAL:
         return level, why
     if not _VERB_ARGUMENTS.isdisjoint(args):
-        named = _named_action(args)
-        if named is not None and (named[0] > level or not known):
-            level, why = max(named[0], MEDIUM), named[1]
+        found = _named_action(args)
+        if found is not None and (found[0] > level or not named):
+            level, why = max(found[0], MEDIUM), found[1]
+    return _from_arguments(args, level, why)
+
+
+def _from_arguments(args: Mapping[str, Any], level: int, why: str) -> Assessment:
+    """The level after what the arguments hold, which only raises it."""
     line = _in_words(args) if "command" in args else ""
     found = _matched(line, level, None) if line and _suspect(line) else None
     for value in args.values():
@@ -360,6 +457,7 @@ def _suspect(text: str) -> bool:
         "--" in text
         or (" " in text and (text[0] in _STATEMENTS or ";" in text or "rm " in text or "shred " in text))
         or ("f" in text and any(part in text for part in _SUSPECT))
+        or (" " in text and _CLOUD.search(text, 0, _MOST_READ) is not None)
     )
 
 

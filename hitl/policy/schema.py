@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hitl.policy.conditions import OPERATORS
-from hitl.policy.document import MAX_EXECUTION_S, MAX_RULES
+from hitl.policy.document import MAX_EXECUTION_S, MAX_RULES, TOOL_KINDS
 from hitl.policy.hosts import CLASSES
 from hitl.policy.model import ACTIONS, MAX_TIMEOUT_S, MIN_TIMEOUT_S, RISKS
 
@@ -49,6 +49,7 @@ _VALUES: dict[str, dict[str, Any]] = {
     "command_resolvable": _FLAG,
     "no_command_substitution": {"enum": [True, "true", "", None]},
     "annotation": _FLAG,
+    "isolated": _FLAG,
 }
 
 
@@ -70,7 +71,7 @@ def _condition(name: str) -> dict[str, Any]:
     if operator.keyed:
         properties["key"] = {
             **_TEXT,
-            "description": "The name of an argument, a JSON pointer, or * for any value.",
+            "description": "The name of an argument, a JSON pointer, @ and a role of arguments, or * for any value.",
         }
     if name == "destructive_set":
         properties["match"] = {"enum": ["exact", "substring"]}
@@ -85,7 +86,9 @@ def _condition(name: str) -> dict[str, Any]:
 def json_schema() -> dict[str, Any]:
     """The schema. It says what a document may look like; ``load`` also refuses what can never fire."""
     parts = {"type": "array", "items": {"$ref": "#/$defs/when"}, "minItems": 1}
-    scope = {"id": _TEXT, "tools": _TEXTS, "tool": _TEXTS, "when": parts, "message": _TEXT}
+    kind = {"enum": list(TOOL_KINDS)}
+    kinds = {"anyOf": [kind, {"type": "array", "items": kind, "minItems": 1}]}
+    scope = {"id": _TEXT, "tools": _TEXTS, "tool": _TEXTS, "kind": kinds, "when": parts, "message": _TEXT}
     risk = {"enum": list(RISKS)}
     asking = {
         "timeout_s": _SECONDS,
@@ -94,6 +97,7 @@ def json_schema() -> dict[str, Any]:
         "exclude_requester": {"type": "boolean"},
         "require_reason": {"type": "boolean"},
     }
+    vouching = {"harmless": {"type": "array", "items": _TEXT, "minItems": 1}}
     level = {
         **_object({"action": {"enum": list(ACTIONS)}, "timeout_s": _SECONDS, "require_reason": {"type": "boolean"}}),
         "minProperties": 1,
@@ -126,9 +130,19 @@ def json_schema() -> dict[str, Any]:
                     "type": "array",
                     "maxItems": MAX_RULES,
                     "items": {
-                        **_object({**scope, **asking, "action": {"enum": list(ACTIONS)}, "risk": risk}, ("action",)),
-                        "if": {"properties": {"action": {"enum": ["allow", "deny"]}}},
+                        **_object(
+                            {**scope, **asking, **vouching, "action": {"enum": list(ACTIONS)}, "risk": risk},
+                            ("action",),
+                        ),
+                        "if": {"properties": {"action": {"const": "allow"}}},
                         "then": {"properties": dict.fromkeys(asking, False)},
+                        "else": {"properties": dict.fromkeys(vouching, False)},
+                        "allOf": [
+                            {
+                                "if": {"properties": {"action": {"const": "deny"}}},
+                                "then": {"properties": dict.fromkeys(asking, False)},
+                            }
+                        ],
                     },
                 },
             },

@@ -57,11 +57,17 @@ class Effects:
 
 
 @lru_cache(maxsize=512)
-def effects(command: str | tuple[str, ...]) -> Effects | str:
-    """The effects of a line or an argument list; a text says why they can't be told."""
+def effects(command: str | tuple[str, ...], folder: str = "") -> Effects | str:
+    """The effects of a line or an argument list; a text says why they can't be told.
+
+    ``folder`` is where it runs, if that isn't the call's working folder; every path is told from the latter.
+    """
     found = Found()
     try:
-        whole = steps(command) if isinstance(command, str) else [Step(tuple(map(Word, command)))]
+        if folder:
+            found.path("read", Word(folder), ("",))
+        where = (folder,)
+        whole = steps(command, where) if isinstance(command, str) else [Step(tuple(map(Word, command)), where)]
         found.run(whole)
     except NotPlain as why:
         return str(why)
@@ -98,7 +104,7 @@ class Found:
         for word in step.outputs:
             self.path("write", word, step.folders)
         if step.outputs:
-            self.does.add("write")
+            self.effect("write", "writes to a file")
         name = program_name(step)
         self.programs.append(name)
         handler = special.HANDLERS.get(name)

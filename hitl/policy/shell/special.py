@@ -94,7 +94,9 @@ def _env(found: Found, step: Step) -> None:
 def _xargs(found: Found, step: Step) -> None:
     """The command runs with words from the input behind it: file names below a folder, if ``find`` wrote them."""
     call = _parsed(step)
-    rest = tuple(word for _, word in call.operands) or (Word("echo"),)
+    rest = tuple(word for _, word in call.operands)
+    if not rest:
+        raise NotPlain("xargs runs nothing that is written out")
     given = _names_from(step.fed_by)
     mark = call.given.get("-I") or call.given.get("--replace")
     if mark is None:

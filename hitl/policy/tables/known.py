@@ -41,7 +41,7 @@ from importlib.resources import files
 from typing import Final
 
 FLAG: Final = ""
-EFFECTS: Final = ("read", "write", "delete", "build", "connect")
+EFFECTS: Final = ("read", "query", "write", "build", "connect", "delete")
 KINDS: Final = frozenset(("text", "number", "path", "out", "folder", "rev", "item", "run"))
 _KEYS: Final = frozenset(
     ("does", "says", "options", "asks", "operands", "needs", "tree", "names", "bare", "ends", "style", "unknown")

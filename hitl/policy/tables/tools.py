@@ -29,8 +29,8 @@ KINDS: Final = (
     "command", "read", "list", "search", "write", "edit", "move", "copy", "delete", "mkdir", "fetch", "web_search",
     "note", "get",
 )  # fmt: skip
-_ROLES: Final = ("reads", "writes", "command", "folder", "url", "content")
-_KEYS: Final = frozenset((*_ROLES, "names", "servers", "harmless", "off"))
+ROLES: Final = ("reads", "writes", "command", "folder", "url", "content")
+_KEYS: Final = frozenset((*ROLES, "names", "servers", "harmless", "off"))
 
 #: How hosts name the tool of an MCP server: Claude Code and Codex, Gemini CLI, OpenCode, Copilot (two ways).
 _JOINED: Final = ("mcp__{}__{}", "mcp_{}_{}", "{}_{}", "{}-{}", "{}/{}")
@@ -54,7 +54,7 @@ class Shape:
 
     def named(self) -> frozenset[str]:
         """Every argument that names something: the ones that a rule must look at."""
-        return frozenset(name for role in _ROLES for name in getattr(self, role))
+        return frozenset(name for role in ROLES for name in getattr(self, role))
 
 
 @lru_cache(maxsize=4096)
@@ -103,7 +103,7 @@ def _shape(title: str, keys: SectionProxy) -> Shape:
         raise ValueError(f"[{title}] begins with {kind!r}, which is none of {', '.join(KINDS)}")
     if odd := set(keys) - _KEYS:
         raise ValueError(f"[{title}] has the unknown key {min(odd)!r}")
-    roles = {role: tuple(keys.get(role, "").split()) for role in _ROLES}
+    roles = {role: tuple(keys.get(role, "").split()) for role in ROLES}
     harmless, off = (frozenset(keys.get(key, "").split()) for key in ("harmless", "off"))
     return _strict(Shape(kind, harmless=harmless, off=off, **roles))
 
@@ -123,7 +123,7 @@ def _places(keys: SectionProxy) -> Iterator[tuple[str, str]]:
 def _join(one: Shape, other: Shape, title: str) -> Shape:
     if one.kind != other.kind:
         raise ValueError(f"[{title}] names a tool that is {one.kind!r} in another section")
-    roles = {role: tuple(dict.fromkeys((*getattr(one, role), *getattr(other, role)))) for role in _ROLES}
+    roles = {role: tuple(dict.fromkeys((*getattr(one, role), *getattr(other, role)))) for role in ROLES}
     return _strict(Shape(one.kind, harmless=one.harmless | other.harmless, off=one.off | other.off, **roles))
 
 

@@ -90,7 +90,7 @@ OUTCOMES: tuple[tuple[str, dict[str, Any], dict[str, str]], ...] = (
     (
         "read_file",
         {"path": "/home/me/a"},
-        {"default": "approve", "strict": "approve", "dev": "allow", "headless": "deny"},
+        {"default": "approve", "strict": "approve", "dev": "approve", "headless": "deny"},
     ),
     (
         "write_file",
@@ -104,7 +104,7 @@ OUTCOMES: tuple[tuple[str, dict[str, Any], dict[str, str]], ...] = (
     ),
     (
         "bash",
-        {"command": "git status && git diff"},
+        {"command": "git status && git log -3"},
         {"default": "allow", "strict": "approve", "dev": "allow", "headless": "deny"},
     ),
     (

@@ -104,8 +104,11 @@ def strength(policy: Policy, call: PolicyCall) -> int:
 
 
 def single(action: str, when: list[Any], *, default: str) -> Policy | None:
-    """The policy of one rule for every tool."""
-    return loaded({"version": 1, "default_action": default, "rules": [{"action": action, "when": when}]})
+    """The policy of one rule for every tool. An allow vouches for the arguments that it doesn't look at, too."""
+    rule: dict[str, Any] = {"action": action, "when": when}
+    if action == "allow":
+        rule["harmless"] = ["*"]
+    return loaded({"version": 1, "default_action": default, "rules": [rule]})
 
 
 def is_total(document: Any, call: PolicyCall) -> None:

@@ -1,0 +1,166 @@
+"""Whether a command's effects are such that it may run: each path judged as the tools that read and write are judged.
+
+A command that reads a file may run only if the policy lets ``read_file`` read that file, and one that writes it only
+if the policy lets ``write_file`` write it. So no command is allowed what the tool would be denied, whatever the rules.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Final
+
+from hitl.policy.globs import Glob, clean, meets
+from hitl.policy.logic import NO, UNSURE, YES
+from hitl.policy.model import PolicyCall
+from hitl.policy.shell.effects import Effects, Use
+
+if TYPE_CHECKING:
+    from hitl.policy.model import Verdict
+    from hitl.policy.ports import Paths
+    from hitl.ports import Tree
+
+#: Files and folders of a tree that are looked at; past them a person is asked.
+MOST_ENTRIES: Final = 5_000
+_MOST_MATCHES: Final = 200
+#: The tools that a command's paths are judged as.
+READ, WRITE = "read_file", "write_file"
+_WILD = frozenset("*?[")
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """What rules that deny or ask say of one tool's paths: their globs, and whether some of them say it otherwise."""
+
+    globs: tuple[Glob, ...]
+    untold: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Vouching:
+    """What a command's paths are judged with: the policy, the working folder, and the file system, if it may be asked.
+
+    ``judge`` is the policy itself, ``by_text`` the same policy judging by text alone. ``closed`` says for each of the
+    two tools what its rules deny or ask about.
+    """
+
+    judge: Callable[[PolicyCall], Verdict]
+    by_text: Callable[[PolicyCall], Verdict]
+    cwd: str | None
+    paths: Paths | None
+    closed: Mapping[str, Closed]
+
+    def holds(self, found: Effects) -> int:
+        """YES if every path may be used as the command uses it, NO if one is denied, else UNSURE."""
+        answer = YES
+        for use in found.uses:
+            answer = min(answer, self._use(use))
+            if answer == NO:
+                break
+        return answer
+
+    def _use(self, use: Use) -> int:
+        if use.how == "repository":
+            return self._repository(use.path)
+        if use.how in ("tree", "tracked"):
+            return self._tree(use)
+        tool = WRITE if use.how == "write" else READ
+        return self._matches(use, tool) if use.wild else self._one(tool, use.path)
+
+    def _one(self, tool: str, path: str) -> int:
+        return _ANSWERS[self.judge(PolicyCall("", tool, {"path": path}, self.cwd)).action]
+
+    # --- patterns
+
+    def _matches(self, use: Use, tool: str) -> int:
+        """A pattern of names: nothing that it can name is closed, or what it names now is open."""
+        closed = self.closed[tool]
+        if not use.dashes and not closed.untold and not any(self._meets(one, use.path) for one in closed.globs):
+            return self._one(tool, _example(use.path))
+        found = self._expanded(use.path)
+        if found is None or (use.dashes and any(name.startswith(("-", "+")) for name in found)):
+            return UNSURE
+        return min((self._one(tool, name) for name in found), default=self._one(tool, _example(use.path)))
+
+    def _meets(self, closed: Glob, pattern: str) -> bool:
+        absolute = pattern if pattern.startswith("/") or self.cwd is None else f"{self.cwd}/{pattern}"
+        return not closed.alternatives or any(
+            meets(clean(absolute), one) or meets(clean(pattern), one) for one in closed.alternatives
+        )
+
+    def _expanded(self, pattern: str) -> list[str] | None:
+        """The names that a pattern matches now, hidden ones too; None if that can't be told."""
+        found = ["/"] if pattern.startswith("/") else [""]
+        for part in pattern.strip("/").split("/"):
+            if not _WILD & set(part):
+                found = [posixpath.join(folder, part) for folder in found]
+                continue
+            listed = [self._tree_of(folder or ".", deep=False) for folder in found]
+            if None in listed:
+                return None
+            found = [
+                posixpath.join(folder, name)
+                for folder, tree in zip(found, listed, strict=True)
+                if tree is not None and not tree.single
+                for name in tree.files
+                if fnmatchcase(name, part)
+            ]
+            if len(found) > _MOST_MATCHES:
+                return None
+        return found
+
+    # --- trees and repositories
+
+    def _tree(self, use: Use) -> int:
+        """Every file below a folder: none may be closed to ``read_file``."""
+        answer = self._one(READ, use.path)
+        if answer != YES or use.wild:
+            return min(answer, UNSURE)
+        tree = self._tree_of(use.path)
+        if tree is None or tree.single:
+            return UNSURE if tree is None else YES
+        found = list(tree.files)
+        if use.how == "tracked":
+            found = [name for name in found if name.split("/", 1)[0] != ".git"]
+        for name in found:
+            if not _passed_over(name, use) and self._closed(posixpath.join(use.path, name)):
+                return UNSURE
+        return YES
+
+    def _closed(self, path: str) -> bool:
+        return self.by_text(PolicyCall("", READ, {"path": path}, self.cwd)).action != "allow"
+
+    def _tree_of(self, path: str, *, deep: bool = True) -> Tree | None:
+        """What lies below a path, or in it, if all of it can be told."""
+        if self.paths is None or self.cwd is None:
+            return None
+        tree = self.paths.tree(posixpath.join(self.cwd, path), most=MOST_ENTRIES, deep=deep)
+        return tree if tree is not None and tree.complete else None
+
+    def _repository(self, path: str) -> int:
+        """Whether nothing in git's own files can make a reading command run a program."""
+        if self.paths is None or self.cwd is None:
+            return YES
+        folder = posixpath.join(self.cwd, path)
+        if self.paths.tree(folder, most=0) is None:
+            return UNSURE
+        found = self.paths.repository(folder)
+        return YES if found is None or found.armed is None else UNSURE
+
+
+_ANSWERS: Final = {"allow": YES, "approve": UNSURE, "deny": NO}
+
+
+def _example(pattern: str) -> str:
+    """A name that a pattern matches, if nothing else is known of it."""
+    return "".join("x" if char in _WILD else char for char in pattern.replace("]", ""))
+
+
+def _passed_over(name: str, use: Use) -> bool:
+    """Whether the command leaves a file out: a hidden one, or one whose name no pattern covers."""
+    parts = name.split("/")
+    if use.visible and any(part.startswith(".") for part in parts):
+        return True
+    return bool(use.only) and not any(fnmatchcase(parts[-1], pattern) for pattern in use.only)

@@ -591,7 +591,7 @@ def _build_size(condition: Condition, use: Use) -> Test:
 
 def _build_glob(condition: Condition, use: Use) -> Test:
     globs: tuple[Glob | None, ...] = condition.value
-    relevant = _hints(globs) if condition.key == ANYWHERE and not use.loosen else None
+    relevant = hints(globs) if condition.key == ANYWHERE and not use.loosen else None
 
     def of(scope: Scope) -> Judge:
         judge_one = scope.paths.loosens if use.loosen else scope.paths.tightens
@@ -632,7 +632,7 @@ def _one_plain_path(key: str, only: Glob, slowly: Test) -> Test:
     return test
 
 
-def _hints(globs: Sequence[Glob | None]) -> Callable[[str], bool] | None:
+def hints(globs: Sequence[Glob | None]) -> Callable[[str], bool] | None:
     """A quick test for texts of any kind: could one of the globs cover this? None if they have no literal part."""
     literals = {_literal(alternative) for one in globs if one is not None for alternative in one.alternatives}
     if "" in literals or any(one is None or not one.alternatives for one in globs):

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from hitl import model
 from hitl.policy import globs, risk, text, values
-from hitl.policy.conditions import ANYWHERE, OPERATORS, ROLE, Condition, Scope, Test, Use, shape_of
+from hitl.policy.conditions import ANYWHERE, OPERATORS, ROLE, Condition, Scope, Test, Use, hints, shape_of
 from hitl.policy.document import SEED, UNKNOWN, AnyOf, Checked, Level, Not, Rule, When, check
 from hitl.policy.explain import describe
 from hitl.policy.index import Index
@@ -512,7 +512,7 @@ def closing(checked: Checked, tool: str) -> Closed:
                 found += [one for one in condition.value if one is not None]
             elif condition.op in _TEXTUAL and condition.key in _PATH_KEYS:
                 untold = True
-    return Closed(tuple(found), untold)
+    return Closed(tuple(found), untold, hints(found) if found else lambda _: False)
 
 
 _TEXTUAL = frozenset(("matches", "eq", "ne", "in"))

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 #: Files and folders of a tree that are looked at; past them a person is asked.
 MOST_ENTRIES: Final = 5_000
 _MOST_MATCHES: Final = 200
+_MOST_JUDGED: Final = 200
+_CHUNK: Final = 200
 #: The tools that a command's paths are judged as.
 READ, WRITE = "read_file", "write_file"
 _WILD = frozenset("*?[")
@@ -32,10 +34,14 @@ _WILD = frozenset("*?[")
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """What rules that deny or ask say of one tool's paths: their globs, and whether some of them say it otherwise."""
+    """What rules that deny or ask say of one tool's paths: their globs, and whether some of them say it otherwise.
+
+    ``relevant``: a quick test of a text of many paths; false if no glob covers any of them. None if there is none.
+    """
 
     globs: tuple[Glob, ...]
     untold: bool
+    relevant: Callable[[str], bool] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +130,20 @@ class Vouching:
         found = list(tree.files)
         if use.how == "tracked":
             found = [name for name in found if name.split("/", 1)[0] != ".git"]
-        for name in found:
-            if not _passed_over(name, use) and self._closed(posixpath.join(use.path, name)):
-                return UNSURE
-        return YES
+        return self._open([posixpath.join(use.path, name) for name in found if not _passed_over(name, use)])
 
-    def _closed(self, path: str) -> bool:
-        return self.by_text(PolicyCall("", READ, {"path": path}, self.cwd)).action != "allow"
+    def _open(self, paths: list[str]) -> int:
+        """YES if ``read_file`` is closed to none of many paths that lie in an open folder, else UNSURE."""
+        closed = self.closed[READ]
+        suspects = paths
+        if closed.relevant is not None and not closed.untold:
+            chunks = [paths[at : at + _CHUNK] for at in range(0, len(paths), _CHUNK)]
+            suspects = [path for chunk in chunks if closed.relevant("\n".join(chunk)) for path in chunk]
+            suspects = [path for path in suspects if closed.relevant(path)]
+        if len(suspects) > _MOST_JUDGED:
+            return UNSURE
+        judged = (self.by_text(PolicyCall("", READ, {"path": path}, self.cwd)).action for path in suspects)
+        return YES if all(action == "allow" for action in judged) else UNSURE
 
     def _tree_of(self, path: str, *, deep: bool = True) -> Tree | None:
         """What lies below a path, or in it, if all of it can be told."""

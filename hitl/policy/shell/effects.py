@@ -21,6 +21,7 @@ from hitl.policy.tables.known import Program, Takes
 #: From the weakest to the strongest.
 EFFECTS: Final = known.EFFECTS
 _MAX_DEPTH = 8
+_PATHS = frozenset(("path", "named", "item"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,14 +124,14 @@ class Found:
         self.effect(program.does, program.says)
         folders = call.folders
         for kind, word in call.values:
-            if kind in ("path", "item"):
+            if kind in _PATHS:
                 self.path("read", word, folders)
             elif kind == "out":
                 self.path("write", word, folders)
-        paths = [word for kind, word in call.operands if kind in ("path", "item")]
+        paths = [word for kind, word in call.operands if kind in _PATHS]
         tree = call.reads_trees()
         for kind, word in call.operands:
-            if kind in ("path", "item"):
+            if kind in _PATHS:
                 how = "tree" if tree else "write" if program.does in ("write", "delete") else "read"
                 self.path(how, word, folders, only=call.only(), guarded=call.guarded(word))
             elif kind == "out":
@@ -378,8 +379,8 @@ class _Reader:
             raise NotPlain(f"{name} runs a command of its own")
         if kind != "text" and value.text is None:
             raise NotPlain(f"{name} gets a value that is known only when the line runs")
-        if (why := known.misfit(kind, value.text)) is not None:
-            raise NotPlain(f"{' '.join(self.program.path)} {name} {why}")
+        if value.text is not None and not known.accepts(kind, value.text):
+            raise NotPlain(f"{' '.join(self.program.path)} {name} gets a value that isn't known here")
         self.call.values.append((kind, value))
 
     def _move(self, value: Word) -> None:
@@ -395,8 +396,8 @@ class _Reader:
             kind = form.kind(at)
             if kind not in ("text", "run") and word.text is None and word.below is None:
                 raise NotPlain(f"{' '.join(self.program.path)} gets a word that is known only when the line runs")
-            if (why := known.misfit(kind, word.text)) is not None:
-                raise NotPlain(f"{' '.join(self.program.path)} {why}")
+            if word.text is not None and not known.accepts(kind, word.text):
+                raise NotPlain(f"{' '.join(self.program.path)} gets {word.text[:40]!r}, which isn't known here")
             self.call.operands.append((kind, word))
 
     def _form(self) -> known.Form:

@@ -235,7 +235,7 @@ def _sed(found: Found, step: Step) -> None:
             raise NotPlain("a sed script isn't read here")
     found.effect(*(("write", "changes files in place") if in_place else ("read", call.program.says)))
     for kind, word in call.operands:
-        if kind == "path":
+        if kind in ("path", "named"):
             found.path("write" if in_place else "read", word, step.folders, guarded=call.guarded(word))
 
 
@@ -279,7 +279,7 @@ def _jq(found: Found, step: Step) -> None:
 def _reads(found: Found, call: Parsed) -> None:
     found.effect(call.program.does, call.program.says)
     for kind, word in call.operands:
-        if kind == "path":
+        if kind in ("path", "named"):
             found.path("read", word, call.folders, guarded=call.guarded(word))
 
 
@@ -298,7 +298,7 @@ def _git(found: Found, step: Step) -> None:
         if kind in ("path", "out"):
             found.path("write" if kind == "out" else "read", word, call.folders)
     found.path("repository", Word("."), call.folders)
-    paths = [word for kind, word in call.operands if kind == "path"]
+    paths = [word for kind, word in call.operands if kind in ("path", "named")]
     for kind, word in call.operands:
         if kind in ("item", "rev"):
             paths += _git_item(found, call, word, only_revision=kind == "rev")
@@ -350,9 +350,9 @@ def _rg(found: Found, step: Step) -> None:
     found.effect("read", call.program.says)
     hidden = call.has("-.", "--hidden", "-u", "--unrestricted")
     for kind, word in call.values:
-        if kind == "path":
+        if kind in ("path", "named"):
             found.path("read", word, call.folders)
-    paths = [word for kind, word in call.operands if kind == "path"]
+    paths = [word for kind, word in call.operands if kind in ("path", "named")]
     if not paths and step.fed_by is not None:
         return
     how = "tree" if call.reads_trees() else "read"

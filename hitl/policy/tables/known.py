@@ -4,11 +4,15 @@ The data are the ``programs/*.ini`` files beside this module, written from the p
 that a section doesn't name makes the call ask. A section is one program, or one sub-command of one:
 
     [head]                          names of the program, with a sub-command's words behind: [git log], [docker ps]
-    does = read                     read, write, delete, build or connect: what it does to what its operands name
+    does = read                     what it does to what its operands name: one of EFFECTS
     says = prints the beginning     completes the sentence "The command ..." for people
     options = -q --quiet -c:text --bytes=text -NUM
     asks = --output=out             known options that a person must judge
     operands = path*                what the words are that are no options
+
+Effects: ``read`` files or this machine's state, ``query`` a service or another host without changing it, ``write``,
+``build`` (run the project's own code: builds, tests, hooks), ``connect`` (fetch from or send to another host),
+``delete``.
 
 Options: ``-q`` is a flag; ``-c:KIND`` takes a value, joined or as the next word; ``-c[KIND]`` takes one only if it is
 joined; ``--long``, ``--long=KIND`` and ``--long[=KIND]`` are the same for long options; ``-NUM`` and ``+NUM`` are a
@@ -20,14 +24,19 @@ by ``;``; a form behind ``with -e --regexp:`` holds if one of those options is g
 
 Kinds: ``text`` (any harmless text), ``number``, ``path`` (a file or folder that is read), ``out`` (one that is
 written), ``folder`` (where it works from now on), ``rev`` (a git revision), ``item`` (a revision or a path),
-``run`` (a command of its own, in the remaining words).
+``run`` (a command of its own, in the remaining words). ``named`` is a ``path`` of a program that takes a word with
+``@`` or ``+`` in front, or with ``:``, for something else (a file of options, a command, another machine). `accepts`
+judges the kinds that are a matter of spelling alone: ``word(a,b)`` (one of these words, or several joined by commas),
+``format`` (begins with ``+``), ``pretty`` (a git format that runs no gpg), and what ``number`` and ``named`` may be.
 
 More keys: ``needs`` (one of these options must be given), ``tree`` (``always``, or options with which every file below
-a folder is read), ``names`` (options with which only names are shown, so that no file below a folder is read),
+a folder is read), ``names`` (options with which only names are shown, so that no file below a folder is read; an option
+that ``tree`` lists counts in spite of them),
 ``bare`` (``folder`` if the working folder is read when no path is given), ``ends`` (``yes`` if options end at the
 first operand), ``style`` (``words``: options are whole words with one or two dashes, as Go's flag package reads them;
 ``exact``: long options can't be shortened), ``unknown`` (``text`` if words that are known only when the line runs can
-do no harm: the program takes no option that reads, writes or runs anything).
+do no harm: the program takes no option that reads, writes or runs anything), ``like`` (an earlier section of the
+same file: its options, ``asks``, ``tree``, ``names`` and ``style`` count here too, but what this section says wins).
 """
 
 from __future__ import annotations
@@ -42,14 +51,32 @@ from typing import Final
 
 FLAG: Final = ""
 EFFECTS: Final = ("read", "query", "write", "build", "connect", "delete")
-KINDS: Final = frozenset(("text", "number", "path", "out", "folder", "rev", "item", "run"))
+KINDS: Final = frozenset(
+    ("text", "number", "path", "named", "out", "folder", "rev", "item", "run", "word", "format", "pretty")
+)
 _KEYS: Final = frozenset(
-    ("does", "says", "options", "asks", "operands", "needs", "tree", "names", "bare", "ends", "style", "unknown")
+    (
+        "does",
+        "says",
+        "options",
+        "asks",
+        "operands",
+        "needs",
+        "tree",
+        "names",
+        "bare",
+        "ends",
+        "style",
+        "unknown",
+        "like",
+    )
 )
 _OPTION = re.compile(
     r"(?P<name>--?[A-Za-z0-9#@?.][\w.+-]*|[-+]NUM|--?|\+[A-Za-z])"
-    r"(?:(?P<taken>[:=])(?P<value>[a-z]+)|\[=?(?P<joined>[a-z]+)\])?"
+    r"(?:(?P<taken>[:=])(?P<value>[a-z]+(?:\([^\s()]*\))?)|\[=?(?P<joined>[a-z]+(?:\([^\s()]*\))?)\])?"
 )
+_SIGNATURE = re.compile(r"%[-+ ]?G|\(signature")
+_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?[a-zA-Z]{0,3}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +126,9 @@ class Program:
     subcommands: bool = field(default=False)
 
 
+_NOTHING: Final = Program((), "read", "", {}, {}, ())
+
+
 @cache
 def programs() -> Mapping[tuple[str, ...], Program]:
     """Every section by its words: ``("head",)``, ``("git", "log")``.
@@ -126,13 +156,16 @@ def parse(text: str) -> list[Program]:
     )
     parser.optionxform = str  # type: ignore[method-assign,assignment]
     parser.read_string(text)
-    found: list[Program] = []
+    found: dict[str, list[Program]] = {}
     for section in parser.sections():
         keys = parser[section]
         if odd := set(keys) - _KEYS:
             raise ValueError(f"[{section}] has the unknown key {min(odd)!r}")
-        found += [_program(path, keys) for path in _paths(section)]
-    return found
+        base = found.get(keys["like"]) if "like" in keys else [_NOTHING]
+        if base is None:
+            raise ValueError(f"[{section}] is like [{keys['like']}], which doesn't come before it")
+        found[section] = [_program(path, keys, base[0]) for path in _paths(section)]
+    return [program for programs in found.values() for program in programs]
 
 
 def _paths(section: str) -> list[tuple[str, ...]]:
@@ -140,27 +173,30 @@ def _paths(section: str) -> list[tuple[str, ...]]:
     return [tuple(name.split()) for name in section.split("|")]
 
 
-def _program(path: tuple[str, ...], keys: Mapping[str, str]) -> Program:
+def _program(path: tuple[str, ...], keys: Mapping[str, str], base: Program) -> Program:
     where = " ".join(path)
     does = keys.get("does", "read")
     if does not in EFFECTS:
         raise ValueError(f"[{where}] does {does!r}, which is none of {', '.join(EFFECTS)}")
-    tree = keys.get("tree", "").split()
+    options, asks = (_options(keys.get(key, ""), where) for key in ("options", "asks"))
+    if both := options.keys() & asks.keys():
+        raise ValueError(f"[{where}] has the option {min(both)!r} twice")
     forms = keys.get("operands", "none")
+    tree = frozenset(keys.get("tree", "").split())
     return Program(
         path=path,
         does=does,
         says=keys.get("says", ""),
-        options=_options(keys.get("options", ""), where),
-        asks=_options(keys.get("asks", ""), where),
+        options={name: takes for name, takes in base.options.items() if name not in asks} | options,
+        asks={name: takes for name, takes in base.asks.items() if name not in options} | asks,
         operands=() if forms == "command" else tuple(_form(part, where) for part in forms.split(";")),
         needs=frozenset(keys.get("needs", "").split()),
-        tree=frozenset(tree) - {"always"},
-        always_tree="always" in tree,
-        names=frozenset(keys.get("names", "").split()),
+        tree=tree - {"always"} if "tree" in keys else base.tree,
+        always_tree="always" in tree if "tree" in keys else base.always_tree,
+        names=frozenset(keys["names"].split()) if "names" in keys else base.names,
         bare=keys.get("bare") == "folder",
         ends=keys.get("ends") == "yes",
-        style=keys.get("style", ""),
+        style=keys.get("style", base.style),
         unknown_is_text=keys.get("unknown") == "text",
         subcommands=forms == "command",
     )
@@ -173,7 +209,7 @@ def _options(text: str, where: str) -> Mapping[str, Takes]:
         if match is None:
             raise ValueError(f"[{where}] has the option {word!r}, which can't be read")
         kind = match["value"] or match["joined"] or FLAG
-        if kind and kind not in KINDS:
+        if kind and kind.partition("(")[0] not in KINDS:
             raise ValueError(f"[{where}] has the unknown kind {kind!r}")
         if match["name"] in found:
             raise ValueError(f"[{where}] has the option {match['name']!r} twice")
@@ -190,7 +226,7 @@ def _form(text: str, where: str) -> Form:
     if words[-1:] == ["run"]:
         last = "+"
     kinds = tuple(word.rstrip("*+?") for word in words)
-    if not kinds or not KINDS.issuperset(kinds):
+    if not kinds or not KINDS.issuperset(kind.partition("(")[0] for kind in kinds):
         raise ValueError(f"[{where}] has the operands {text.strip()!r}, which can't be read")
     return Form(kinds, last, _given(given))
 
@@ -199,14 +235,22 @@ def _given(text: str) -> frozenset[str]:
     return frozenset(text.split()) - {"with"}
 
 
-_NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)*[A-Za-z]{0,2}")
+def accepts(kind: str, word: str) -> bool:
+    """Whether the word is spelled as its kind demands; True for kinds that aren't a matter of spelling.
 
-
-def misfit(kind: str, text: str | None) -> str | None:
-    """Why a text isn't what its kind takes; None if it is, or if it is known only when the line runs."""
-    if text is None or kind not in ("number",):
-        return None
-    return None if _NUMBER.fullmatch(text) else f"takes a number, not {text[:40]!r}"
+    A ``number`` may carry a unit (``10``, ``-5``, ``+3``, ``2.5s``, ``10MB``). A ``pretty`` format has neither ``%G``
+    nor ``%(signature``: git runs gpg to fill them in (git-log(1), git-for-each-ref(1)).
+    """
+    name, _, words = kind.partition("(")
+    if name == "word":
+        return set(word.split(",")) <= set(words.rstrip(")").split(","))
+    if name == "number":
+        return _NUMBER.fullmatch(word) is not None
+    if name == "format":
+        return word.startswith("+")
+    if name == "pretty":
+        return _SIGNATURE.search(word) is None
+    return name != "named" or not (word.startswith(("@", "+")) or ":" in word)
 
 
 def section(words: Sequence[str | None]) -> Program | None:

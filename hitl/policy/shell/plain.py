@@ -122,10 +122,10 @@ def steps(line: str, folders: tuple[str, ...] = ("",), depth: int = 0) -> list[S
     """
     if depth > MAX_DEPTH or len(line) > MAX_LINE:
         raise NotPlain("the line is too long or too deeply nested")
-    if words.plain_line(line):
-        split = line.split()
-        if split[0] not in words.RESERVED and split[0] not in words.DECLARING and "=" not in split[0]:
-            return [Step(tuple(Word(word) for word in split), folders)]
+    if line.isascii() and line.isprintable():
+        joined = words.joined_commands(line)
+        if joined is not None and len(joined) <= MAX_STEPS:
+            return _unparsed(joined, folders)
     if words.unseen.search(line) or "\r" in line or "\\\n" in line:
         raise NotPlain("the line holds invisible characters or continued lines")
     root = parsed(line.encode("utf-8", "replace"))
@@ -134,6 +134,29 @@ def steps(line: str, folders: tuple[str, ...] = ("",), depth: int = 0) -> list[S
     walk = _Walk(line)
     walk.sequence(root, _State(folders))
     return walk.steps
+
+
+def _unparsed(joined: list[tuple[str, list[str]]], folders: tuple[str, ...]) -> list[Step]:
+    """The steps of a list or pipe of commands without expansions, which needs no tree."""
+    found: list[Step] = []
+    here = _Folders(folders, folders)
+    start = folders
+    for joint, command in joined:
+        before = found[-1] if joint == "|" else None
+        if joint != "|":
+            start = here.success if joint == "&&" else here.any
+        step = Step(tuple(map(Word, command)), start, fed_by=before)
+        found.append(step)
+        went = _gone_to(step) if command[0] == "cd" and joint != "|" else start
+        after = _Folders(went, _union(start, went))
+        if joint == "&&":
+            after = _Folders(after.success, _union(here.any, after.any))
+        elif joint == "||":
+            after = _Folders(_union(here.success, after.success), _union(here.any, after.any))
+        elif joint == "|":
+            after = _Folders(_union(start, here.success), _union(start, here.any))
+        here = after
+    return found
 
 
 class _Walk:
@@ -179,9 +202,14 @@ class _Walk:
         raise NotPlain(f"{joint.type} is not read here")
 
     def pipeline(self, node: Node, state: _State) -> _Folders:
-        """Each part runs in a shell of its own, so that no part changes the folder or a variable of the next."""
+        """Each part runs in a shell of its own, so that no part changes the folder or a variable of the next.
+
+        The grammar may file ``b && c`` below the pipe in ``a | b && c``, where bash binds the pipe closer.
+        """
         fed_by = state.fed_by
         for child in node.children:
+            if child.type == "list":
+                raise NotPlain("a pipe and a list are mixed")
             if child.is_named:
                 own = replace(_branch(state), fed_by=fed_by)
                 before = len(self.steps)

@@ -83,6 +83,15 @@ def simple_commands(line: str) -> list[list[str]] | None:
     return found if all(_starts(command[0]) for command in found) else None
 
 
+def joined_commands(line: str) -> list[tuple[str, list[str]]] | None:
+    """The commands of such a line as ``simple_commands`` finds them, each with the joint before it ('' for the first)."""
+    commands = simple_commands(line)
+    if commands is None:
+        return None
+    joints = ["", *(joint for joint, _ in _list_parts(line) if joint)]
+    return list(zip(joints, commands, strict=True))
+
+
 def _starts(name: str) -> bool:
     return name[0] not in _NO_NAMES and "%" not in name and name not in RESERVED and name not in DECLARING
 

@@ -1,0 +1,207 @@
+"""What the shipped presets let a command do: never more than the tools that read and write files."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adapters.policies.surroundings import RealPaths
+from hitl.policy import Policy, PolicyCall, load, presets
+from hitl.policy.tables import known
+
+POLICIES = {name: load(presets()[name], name=name) for name in ("default", "dev")}
+CLOSED = (
+    ".env",
+    "./service/.env.production",
+    "certs/server.pem",
+    "../.aws/credentials",
+    "/home/me/.ssh/id_ed25519",
+    "/etc/shadow",
+    "/proc/self/environ",
+    "infra/main.tfstate",
+    ".git/config",
+    "keys/deploy_key",
+)
+OUTSIDE = ("/etc/hosts", "../notes.txt", "/var/log/syslog", "/srv/other/a.txt")
+
+
+def action(command: str | list[str], preset: str = "default", **more: object) -> str:
+    """What a preset says of a command, by its text alone."""
+    args = {"command": command, **more}
+    return POLICIES[preset].judge(PolicyCall("", "Bash", args, cwd="/srv/app")).action
+
+
+def readers() -> list[str]:
+    """For each program that reads the files named by its operands: its words up to the first of them."""
+    found = []
+    for program in known.programs().values():
+        form = next((form for form in program.operands if "path" in form.kinds and not form.given), None)
+        if form is None or form.kinds[-1] != "path" or program.path[0] == "git" or program.does not in ("read", "query"):
+            continue
+        needs = sorted(program.needs)[:1]
+        before = ["x"] * form.kinds.index("path")
+        found.append(" ".join((*program.path, *needs, *before)))
+    return found
+
+
+@pytest.mark.parametrize("program", readers())
+@pytest.mark.parametrize("preset", ["default", "dev"])
+def test_a_program_reads_no_file_that_read_file_may_not(program: str, preset: str) -> None:
+    """Each operand is judged as `read_file` is: a closed file, or one outside the working folder, never passes."""
+    for path in (*CLOSED, *OUTSIDE):
+        assert action(f"{program} {path}", preset) != "allow"
+        assert action(f"{program} README.md {path}", preset) != "allow"
+        assert action([*program.split(), path], preset) != "allow"
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        "cat .e\"\"nv", "cat '.'env", "cat .e\\nv", "cat $'.\\x65nv'", "cat .en?", "cat .e*", "cat *", "cat ????", "cat .[e]nv",
+        "cat < .env", "f=.env; cat $f", "f=.env; cat \"$f\"", "cd . && cat .env", "cd service; cat ../.env",
+        "for f in a .env; do cat $f; done", "for f in .e*; do cat \"$f\"; done", "echo .env | xargs cat",
+        "bash -c 'cat .env'", "bash -lc \"cat .env\"", "timeout 5 cat .env", "find . -name '.env' -exec cat {} +",
+        "grep -r KEY .", "grep KEY -f .env README.md", "rg KEY", "sed -n p .env", "awk 1 .env", "jq . .env",
+        "awk 'BEGIN{while((getline l < \".env\")>0) print l}'", "jq -n env", "sort --files0-from=.env",
+        "git show HEAD:.env", "git log -p -- .env", "git diff -- ':(glob).e*'", "git show HEAD", "git log -p",
+        "tail -n5 $HOME/.ssh/config", "cat ~/.ssh/config", "cat -- .env", "cat `echo .env`", "cat \"$(echo .env)\"",
+        "while read l; do echo $l; done < .env", "env", "printenv", "echo $API_TOKEN", "false && X=1; echo $X",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("preset", ["default", "dev"])
+def test_no_spelling_of_a_closed_file_passes(spelled: str, preset: str) -> None:
+    """Quotes, patterns, variables, folders, wrappers and scripts hide no path; what can't be told asks."""
+    assert action(spelled, preset) != "allow"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "echo x > .git/hooks/post-checkout", "echo x >> .git/config", "cat a > .claude/settings.json", "cp a .mcp.json",
+        "mv a .vscode/tasks.json", "tee sayso.toml < a", "touch .bashrc", "ln -s a .git/hooks/pre-commit",
+        "sed -i s/a/b/ .github/workflows/ci.yml", "mkdir -p .git/hooks", "cp -r evil .git", "echo x > ../out",
+        "echo x > /etc/cron.d/job", "cd .git && touch config", "cp hooks/x $HOME/.profile", "install a policy.yaml",
+        "git log --output=.git/hooks/pre-push", "sort -o Makefile a", "find . -fprintf run.sh x", "tee > policy.yaml",
+    ],
+)  # fmt: skip
+def test_no_command_writes_what_write_file_would_ask_about(line: str) -> None:
+    """A developer's preset lets commands write in the working folder, but no file that runs later or steers a gate."""
+    assert action(line, "dev") != "allow"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cat README.md", "head -n 20 src/main.py", "grep -n TODO src/a.py", "ls -la src", "wc -l < notes.txt",
+        "cd src && ls -la && cd ..", "git status --short", "git log --oneline -5", "git branch -a", "git diff --stat",
+        "find . -type d -name build -prune -o -name '*.json' -print", "which python3", "ls dist 2>/dev/null || echo none",
+        "sed -n '3,9p' src/a.py", "cat src/*.py | head", "for f in src/*.py; do wc -l \"$f\"; done",
+        "bash -lc 'ls -la && git status'", "timeout 5 ls", "LC_ALL=C sort names.txt", "echo \"a $HOME b\"",
+        "git show HEAD:src/a.py", "git diff -- src/a.py", "test -f Makefile && cat Makefile", "ls | xargs -n1 echo",
+        "awk '{print $2}' data.txt", "jq -r '.a[]' package.json", "tar tzf a.tar.gz | head", "date +%s",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("preset", ["default", "dev"])
+def test_everyday_lines_pass(line: str, preset: str) -> None:
+    """Lines that only look, at files that `read_file` may read, are not asked about."""
+    assert "allow" == action(line, preset)
+
+
+PASSING = ["cat a.txt", "ls -la", "git status", "head -3 a", "grep x a.txt", "wc -l a", "git log -3"]
+
+
+@given(line=st.sampled_from(PASSING), option=st.from_regex(r"--[a-z]{3,12}-zz(=x)?", fullmatch=True))
+@settings(max_examples=200, deadline=None)
+def test_an_unknown_option_never_passes(line: str, option: str) -> None:
+    """A program is allowed only with options that its table knows."""
+    program, *rest = line.split()
+    words = [program, *rest[:1], option] if program == "git" else [program, option, *rest]
+
+    assert action(" ".join(words)) != "allow"
+
+
+@given(
+    line=st.sampled_from(PASSING),
+    name=st.sampled_from(["env", "shell", "stdin", "sudo", "user", "sandbox_permissions", "paths", "x", "args"]),
+    value=st.sampled_from(["x", True, 1, {"A": "b"}, ["a"]]),
+)
+@settings(max_examples=100, deadline=None)
+def test_an_argument_that_nobody_looked_at_never_passes(line: str, name: str, value: object) -> None:
+    """An allow rule vouches only for the arguments that it looked at, or that the tool's definition calls harmless."""
+    assert action(line, **{name: value}) != "allow"
+    assert "allow" == action(line, description="why", timeout=5, run_in_background=False)
+
+
+@pytest.mark.parametrize(("folder", "expected"), [("/srv/app", "allow"), ("src", "allow"), ("/tmp/evil", "approve")])
+def test_a_command_is_judged_in_the_folder_that_it_is_given(folder: str, expected: str) -> None:
+    """A working folder inside the call's own counts; one outside it asks."""
+    call = PolicyCall("", "exec_command", {"cmd": "ls", "workdir": folder}, cwd="/srv/app")
+
+    assert expected == POLICIES["default"].judge(call).action
+
+
+def test_a_command_is_known_by_its_exact_name() -> None:
+    """A blank, another case, a folder or a look-alike makes another program."""
+    for words in (["ls ", "-la"], ["LS"], ["./ls"], ["/tmp/ls"], ["ｌｓ"], ["ls\n"]):
+        assert action(words) != "allow"
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    """A working folder with a file, and a git repository."""
+    folder = tmp_path / "work"
+    (folder / "src").mkdir(parents=True)
+    (folder / "src" / "a.py").write_text("x = 1\n")
+    return folder
+
+
+def here(work: Path, command: str) -> str:
+    """What the default preset says of a command, looking at the folder as it is now."""
+    policy: Policy = POLICIES["default"].with_ports(RealPaths())
+    return policy.judge(PolicyCall("", "Bash", {"command": command}, cwd=str(work))).action
+
+
+@pytest.mark.parametrize("command", ["grep -rn x .", "rg --hidden x", "find . -type f -exec cat {} +", "cat src/*"])
+def test_a_tree_is_read_only_if_it_holds_no_closed_file(work: Path, command: str) -> None:
+    """A reader of a whole folder passes as long as nothing in it is closed to `read_file`."""
+    before = here(work, command)
+    (work / "src" / ".env").write_text("A=b\n")
+    (work / "src" / "server.pem").write_text("key\n")
+
+    assert ("allow", "approve") == (before, here(work, command))
+
+
+def test_a_link_out_of_the_folder_is_not_read_as_a_file_in_it(work: Path) -> None:
+    """A path is judged where it leads."""
+    (work / "src" / "link").symlink_to("/etc/hosts")
+
+    assert here(work, "cat src/link") != "allow"
+
+
+def test_a_file_named_like_an_option_is_no_file(work: Path) -> None:
+    """A pattern whose names could be taken for options of the program asks."""
+    before = here(work / "src", "sort *")
+    (work / "src" / "--files0-from=list").touch()
+
+    assert ("allow", "approve") == (before, here(work / "src", "sort *"))
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_an_armed_repository_makes_git_ask(work: Path) -> None:
+    """Where git's own configuration names a program, even `git status` is a matter for a person."""
+    subprocess.run(["git", "init", "-q", str(work)], check=True, env={**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null"})
+    before = here(work, "git status")
+    subprocess.run(["git", "-C", str(work), "config", "core.fsmonitor", "./evil"], check=True)
+
+    assert ("allow", "approve") == (before, here(work, "git status"))
+
+
+def test_the_way_from_a_log_to_any_command_is_closed() -> None:
+    """Writing git's configuration with a log's output, and then asking git for the status, is asked about at once."""
+    line = 'git log -1 --format="[core] fsmonitor = ./x" --output=.git/config'
+
+    assert {"approve", "deny"} >= {action(line), action(line, "dev")}

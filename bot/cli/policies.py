@@ -169,11 +169,9 @@ def evaluate(
 
 
 def _judged(policy: Policy, call: PolicyCall) -> Verdict:
-    """The verdict by the call's text, and by what its working folder holds where that folder is on this machine."""
-    from adapters.policies.surroundings import RealPaths
-
+    """The verdict; if the call's working folder isn't on this machine, nothing is looked up in it."""
     here = call.cwd is not None and Path(call.cwd).is_dir()
-    return (policy.with_ports(looks=RealPaths()) if here else policy).judge(call)
+    return (policy if here else policy.elsewhere()).judge(call)
 
 
 def schema() -> None:

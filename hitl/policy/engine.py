@@ -255,14 +255,15 @@ class Policy:
         name: str,
         paths: Paths | None = None,
         resolver: Resolver | None = None,
-        looks: Paths | None = None,
+        *,
+        looks: bool = True,
     ) -> None:
         self.name = name
         self.checked = checked
         self.digest = digest(checked.content)
         self._paths = paths
         self._resolver = resolver
-        self._looks = looks or paths
+        self._looks = paths if looks else None
         self._forbid = self._group(checked.forbid, reason="forbidden")
         self._rules = self._group(checked.rules)
         self._levels = self._group([rule for rule in checked.risk_rules if rule.at_least is None])
@@ -277,14 +278,13 @@ class Policy:
         compiled = [_compile(rule, at, seed=seed, reason=reason) for at, rule in enumerate(rules)]
         return _Group(compiled, plain_paths=self._paths is None)
 
-    def with_ports(
-        self, paths: Paths | None = None, resolver: Resolver | None = None, looks: Paths | None = None
-    ) -> Policy:
-        """The same policy, judging paths and hosts also by what they are at the moment of the call.
+    def with_ports(self, paths: Paths | None = None, resolver: Resolver | None = None) -> Policy:
+        """The same policy, judging paths and hosts also by what they are at the moment of the call."""
+        return Policy(self.checked, self.name, paths, resolver)
 
-        ``looks`` alone is asked only what folders and repositories hold that commands use; paths are judged by text.
-        """
-        return Policy(self.checked, self.name, paths, resolver, looks)
+    def elsewhere(self) -> Policy:
+        """The same policy for calls whose working folder isn't on this machine: it looks into no folder."""
+        return Policy(self.checked, self.name, self._paths, self._resolver, looks=False)
 
     def _vouching(self, call: PolicyCall) -> Vouching:
         """What the paths of a call's command are judged with."""

@@ -123,11 +123,7 @@ class Found:
         program = call.program
         self.effect(program.does, program.says)
         folders = call.folders
-        for kind, word in call.values:
-            if kind in _PATHS:
-                self.path("read", word, folders)
-            elif kind == "out":
-                self.path("write", word, folders)
+        self.options_of(call)
         paths = [word for kind, word in call.operands if kind in _PATHS]
         tree = call.reads_trees()
         for kind, word in call.operands:
@@ -138,6 +134,16 @@ class Found:
                 self.path("write", word, folders)
         if not paths and program.bare:
             self.path("tree" if tree else "read", Word("."), folders, only=call.only())
+
+    def options_of(self, call: Parsed) -> None:
+        """Note the paths that options name: files, and the folder that the program works in."""
+        for kind, word in call.values:
+            if kind in _PATHS:
+                self.path("read", word, call.folders)
+            elif kind == "out":
+                self.path("write", word, call.folders)
+            elif kind == "folder":
+                self.uses += [Use("read", folder) for folder in call.folders]
 
     def effect(self, does: str, says: str) -> None:
         """Note an effect; the strongest one's phrase is kept."""

@@ -294,9 +294,7 @@ def _git(found: Found, step: Step) -> None:
     """A git command: its repository is looked at, and what it shows of the files in it."""
     call = _parsed(step)
     found.effect(call.program.does, call.program.says)
-    for kind, word in call.values:
-        if kind in ("path", "out"):
-            found.path("write" if kind == "out" else "read", word, call.folders)
+    found.options_of(call)
     found.path("repository", Word("."), call.folders)
     paths = [word for kind, word in call.operands if kind in ("path", "named")]
     for kind, word in call.operands:
@@ -349,9 +347,7 @@ def _rg(found: Found, step: Step) -> None:
     call = _parsed(step)
     found.effect("read", call.program.says)
     hidden = call.has("-.", "--hidden", "-u", "--unrestricted")
-    for kind, word in call.values:
-        if kind in ("path", "named"):
-            found.path("read", word, call.folders)
+    found.options_of(call)
     paths = [word for kind, word in call.operands if kind in ("path", "named")]
     if not paths and step.fed_by is not None:
         return

@@ -40,7 +40,12 @@ def readers() -> list[str]:
     found = []
     for program in known.programs().values():
         form = next((form for form in program.operands if "path" in form.kinds and not form.given), None)
-        if form is None or form.kinds[-1] != "path" or program.path[0] == "git" or program.does not in ("read", "query"):
+        if (
+            form is None
+            or form.kinds[-1] != "path"
+            or program.path[0] == "git"
+            or program.does not in ("read", "query")
+        ):
             continue
         needs = sorted(program.needs)[:1]
         before = ["x"] * form.kinds.index("path")

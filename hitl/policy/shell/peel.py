@@ -13,6 +13,7 @@ from hitl.policy.shell.programs import Options, Wrapper
 from hitl.policy.shell.reading import Command, Words, base_name
 from hitl.policy.shell.stdin import standard_input, written
 from hitl.policy.shell.subcommands import after, subcommands
+from hitl.policy.shell.work import MAX_NAME, MAX_WORDS, of_text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from hitl.policy.shell.syntax import Reader
 
 _KEYWORDS = words.RESERVED - {"time", "coproc", "[[", "]]"}
-_MAX_NAME = 64
+_WORDS_A_UNIT = 32
 _MAX_STARTED = 8
 _SAME_FOLDER = re.compile(r"/(?:\./|/)+")
 _ODD_NAME = re.compile(r"[^\w.+@%:,\[\]\-]|(?!^)\[", re.ASCII)
@@ -70,8 +71,11 @@ Handler = Callable[[Run], None]
 def run(reader: Reader, command: Words, origin: Node | None) -> None:
     """Record a command and everything that it would run in turn."""
     reading = reader.reading
-    if reading.exhausted(1):
+    if reading.exhausted(1 + len(command) // _WORDS_A_UNIT):
         return
+    if len(command) > MAX_WORDS:
+        reading.hide("has too many words to read")
+        command = command[:MAX_WORDS]
     found = Command(command)
     reading.commands.append(found)
     base = found.base
@@ -91,7 +95,7 @@ def run(reader: Reader, command: Words, origin: Node | None) -> None:
 
 def _pathed(reader: Reader, name: str) -> None:
     if _SAME_FOLDER.sub("/", name).rpartition("/")[0] not in programs.TRUSTED_FOLDERS:
-        reader.reading.doubts.append(f"{name[:_MAX_NAME]} lies outside the system's program folders")
+        reader.reading.doubts.append(f"{name[:MAX_NAME]} lies outside the system's program folders")
 
 
 def by_argument(program: str | None) -> bool:
@@ -242,9 +246,12 @@ def _odd(run: Run) -> None:
 def _find(run: Run) -> None:
     for at, word in enumerate(run.words):
         if word in _FIND_RUNS:
-            rest = list(run.words[at + 1 :])
-            end = next((place for place, one in enumerate(rest) if one in (";", "+")), len(rest))
-            _found_command(run, rest[:end])
+            end = at + 1
+            while end < len(run.words) and run.words[end] not in (";", "+"):
+                end += 1
+            if run.reader.reading.exhausted(1 + (end - at) // _WORDS_A_UNIT):
+                return
+            _found_command(run, list(run.words[at + 1 : end]))
         elif word in _FIND_WRITES:
             run.doubt(f"{word} deletes or writes files")
 
@@ -630,7 +637,7 @@ def _known_handler(base: str) -> Handler | None:
 
 
 def _handler(base: str) -> Handler | None:
-    return _known_handler(base) if len(base) <= _MAX_NAME else _odd
+    return _known_handler(base) if len(base) <= MAX_NAME else _odd
 
 
 _DEAF = (None, _odd, _opaque, _awk, _sed)

@@ -13,7 +13,7 @@ from hitl.policy.shell.work import MAX_BRACES
 # Characters of a template that mean what they say. They are lone surrogates, which no text of a line can hold.
 OPEN, COMMA, CLOSE, UNKNOWN = "\ud800", "\ud801", "\ud802", "\ud803"
 
-_MAX_NESTED = 16
+_MAX_NESTED, _MAX_MARKS = 16, 512
 _MARKED = str.maketrans({"{": OPEN, ",": COMMA, "}": CLOSE})
 _MARKS = re.compile(f"([{OPEN}{COMMA}{CLOSE}])")
 _ESCAPED = re.compile(r"\\(.?)", re.DOTALL)
@@ -44,6 +44,8 @@ def template(text: str) -> str:
 
 def expand(text: str) -> list[str] | None:
     """The words that a template expands to; None if there are more than 64, or they are nested too deeply."""
+    if text.count(OPEN) + text.count(COMMA) > _MAX_MARKS:
+        return None
     found = _parsed(text)
     if found is None or _count(found) > MAX_BRACES:
         return None

@@ -43,7 +43,7 @@ def written(reader: Reader, command: Node | None) -> list[str]:
     while command.parent is not None and command.parent.type not in ("program", "list"):
         command = command.parent
     text = text_of(command)
-    if _WRITES.search(text) is None or reader.reading.exhausted(of_text(len(text)) + command.descendant_count // 16):
+    if _WRITES.search(text) is None or reader.reading.exhausted(of_text(len(text)) + command.descendant_count // 4):
         return []
     found = [text for node in descend(command) if node.type in _WRITTEN for text in _produced(node, reader.texts)]
     return list(dict.fromkeys(found))[:_MAX_WRITTEN]

@@ -79,10 +79,23 @@ def read_argv(argv: Words) -> Reading:
     """Read a program and its arguments that are started without a shell."""
     reading = Reading()
     if argv:
-        Reader(reading, 0, {}).run(argv, None)
-        if any(word is not None and _CONTROL.search(word) for word in argv[:MAX_WORDS]):
+        cut = _cut(argv)
+        if len(cut) < len(argv):
+            reading.hide("has too many words to read, or too long ones")
+        Reader(reading, 0, {}).run(cut, None)
+        if any(word is not None and _CONTROL.search(word) for word in cut):
             reading.doubts.append("an argument holds shell syntax")
     return reading
+
+
+def _cut(argv: Words) -> Words:
+    """The first words, as many as are read; the first of all stays, whatever its length."""
+    size = 0
+    for at, word in enumerate(argv):
+        size += len(word or "")
+        if at and (size > MAX_LINE or at == MAX_WORDS):
+            return argv[:at]
+    return argv
 
 
 def read_into(reading: Reading, line: str, depth: int, positional: dict[str, Fields]) -> None:
@@ -101,14 +114,15 @@ def read_into(reading: Reading, line: str, depth: int, positional: dict[str, Fie
             Reader(reading, depth, positional).run(split, None)
             return
     visible = line.isascii() and line.isprintable()
-    commands = words.simple_commands(line) if visible else None
+    commands = words.simple_commands(line) if visible and _few(line) else None
     if commands is not None and ("|" not in line or not any(peel.may_listen(command[0]) for command in commands)):
         reading.parse_later(line)
         reader = Reader(reading, depth, positional)
         for command in commands:
             reader.run(command, None)
-        if reading.exhausted(0):
-            _guess(reading, line)
+            if reading.exhausted(0):
+                _guess(reading, line)
+                break
         return
     if not visible and words.unseen.search(line):
         reading.hide("holds invisible or control characters")
@@ -116,6 +130,11 @@ def read_into(reading: Reading, line: str, depth: int, positional: dict[str, Fie
     Reader(reading, depth, positional).parse(line.replace("\x00", ""))
     for text in _respelled(line):
         Reader(reading, depth, positional).parse(text)
+
+
+def _few(line: str) -> bool:
+    """Whether a line has few enough commands to be read at all."""
+    return line.count(";") + line.count("|") + line.count("&") <= MAX_COMMANDS
 
 
 def _respelled(line: str) -> list[str]:

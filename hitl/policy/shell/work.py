@@ -19,13 +19,16 @@ MAX_BRACES = 64  # words that braces expand to
 
 _BLANKS = b" \t"
 _IN_WORDS = bytes(range(0x80, 0x100)) + b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:,@%+-"
+_IN_PLAIN_WORDS = bytes(char for char in _IN_WORDS if char not in b"+-/%,:")  # these are operators in arithmetic
+_ARITHMETIC = (b"((", b"[", b"${")
 _WORDS_A_MARK = 4  # measured: words are cheap to recover from
 _QUADRATIC = 64
 
 
 def of_parse(source: bytes) -> int:
     """The units that a parse of this text may cost."""
-    rest = source.translate(None, _IN_WORDS)
+    calculates = any(mark in source for mark in _ARITHMETIC)
+    rest = source.translate(None, _IN_PLAIN_WORDS if calculates else _IN_WORDS)
     marks = len(rest.translate(None, _BLANKS))
     tokens = marks + (len(rest) - marks) // _WORDS_A_MARK
     return 2 + tokens + tokens * tokens // _QUADRATIC

@@ -58,9 +58,12 @@ class Programs:
         exact = self.exact
         slow = hidden or self.globs or self.phrases
         for command in reading.commands:
+            if command.unsure:
+                result = max(result, min(self._slowly(command), UNSURE))
+                continue
             if command.base in exact:
                 return YES
-            if slow or not (command.base or "").islower():
+            if slow or "." in (base := command.base or "") or not base.islower():
                 result = max(result, self._slowly(command))
                 if result == YES:
                     return YES

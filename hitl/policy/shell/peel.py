@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from hitl.policy.shell import programs, scripts, words
+from hitl.policy.shell.known import KNOWN
 from hitl.policy.shell.programs import Options, Wrapper
 from hitl.policy.shell.reading import Command, Words, base_name
 from hitl.policy.shell.stdin import standard_input, written
 from hitl.policy.shell.subcommands import after, subcommands
+from hitl.policy.shell.work import MAX_NAME, MAX_WORDS, of_text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -20,8 +22,10 @@ if TYPE_CHECKING:
     from hitl.policy.shell.syntax import Reader
 
 _KEYWORDS = words.RESERVED - {"time", "coproc", "[[", "]]"}
-_MAX_NAME = 64
+_WORDS_A_UNIT = 32
 _MAX_STARTED = 8
+_MAX_GUESSED = 1024  # characters of a word that is searched for programs' names
+_NAMES = re.compile(r"(?:(?<=^-\w)|(?<![^\s;&|<>()`$\"'{},=:]))[^\s;&|<>()`$\"'{},=:\[\]*?\\-][^\s;&|<>()`$\"'{},=:\[\]*?\\]*")
 _SAME_FOLDER = re.compile(r"/(?:\./|/)+")
 _ODD_NAME = re.compile(r"[^\w.+@%:,\[\]\-]|(?!^)\[", re.ASCII)
 _READ_SETTINGS = frozenset(
@@ -38,7 +42,10 @@ _READ_SETTINGS = frozenset(
         "--show-origin",
     }
 )
+_REPLACES = re.compile(r"--r(?:e(?:p(?:l(?:a(?:c(?:e)?)?)?)?)?)?(?=$|=)|-[0oprtx]*[Ii]")
 _FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"})
+_FD = frozenset({"fd", "fdfind"})
+_FD_CLUSTER = re.compile(r"(?:--exec(?:-batch)?=|-(?!-)[^dteESocj=]*[xX](?=.)|-(?!-)[^dteESocj=xX]+[xX])(.*)", re.DOTALL)
 _FIND_WRITES = frozenset({"-delete", "-fprint", "-fprint0", "-fprintf", "-fls"})
 
 
@@ -70,8 +77,11 @@ Handler = Callable[[Run], None]
 def run(reader: Reader, command: Words, origin: Node | None) -> None:
     """Record a command and everything that it would run in turn."""
     reading = reader.reading
-    if reading.exhausted(1):
+    if reading.exhausted(1 + len(command) // _WORDS_A_UNIT):
         return
+    if len(command) > MAX_WORDS:
+        reading.hide("has too many words to read")
+        command = command[:MAX_WORDS]
     found = Command(command)
     reading.commands.append(found)
     base = found.base
@@ -91,7 +101,7 @@ def run(reader: Reader, command: Words, origin: Node | None) -> None:
 
 def _pathed(reader: Reader, name: str) -> None:
     if _SAME_FOLDER.sub("/", name).rpartition("/")[0] not in programs.TRUSTED_FOLDERS:
-        reader.reading.doubts.append(f"{name[:_MAX_NAME]} lies outside the system's program folders")
+        reader.reading.doubts.append(f"{name[:MAX_NAME]} lies outside the system's program folders")
 
 
 def by_argument(program: str | None) -> bool:
@@ -128,11 +138,48 @@ def _shell(run: Run) -> None:
             break
         if len(word) < 2 or word[0] not in "-+":  # noqa: PLR2004 - a sign and a letter
             break
+        if moved := _long_option(run, word, run.words[at + 1 : at + 2]):
+            at += moved
+            continue
         cluster = word[1:] if word[1] != "-" else ""
         code |= (word[0] == "-" and "c" in cluster) or word.lower() in ("-command", "--command")
         listens |= "s" in cluster
         at += 2 if programs.SHELL_OPTIONS.takes(word) else 1
     _shell_runs(run, run.words[at:], code=code, listens=listens)
+
+
+def _long_option(run: Run, word: str, following: Words) -> int:
+    """How many words a shell's long option takes; 0 if it is none of those that are known by name."""
+    name, equals, value = word.lstrip("-").partition("=")
+    starts = name in programs.SHELL_START_UPS or (run.base == "fish" and word == "-C")
+    if not starts and not (name == "command" and equals):
+        return 1 if len(name) > 1 and f"--{name}" in programs.SHELL_OPTIONS.flags else 0
+    run.hide("runs a start-up file, or code in an option")
+    code = value if equals else next(iter(following), None)
+    if code and run.base == "fish":
+        run.reader.source(code)
+    return 1 if equals else 2
+
+
+def _capsh(run: Run) -> None:
+    """``capsh -- ARGUMENTS`` starts bash with them; ``==`` starts capsh again."""
+    for at, word in enumerate(run.words[1:], start=1):
+        if word is None or word.startswith("--shell"):
+            run.hide("may start another shell")
+        elif word in ("--", "-+"):
+            run.reader.nested(["bash", *run.words[at + 1 :]], run.origin)
+            return
+        elif word in ("==", "=+"):
+            run.reader.nested(["capsh", *run.words[at + 1 :]], run.origin)
+            return
+
+
+def _tmux(run: Run) -> None:
+    """Most sub-commands of tmux run commands, in a window or by a format, and any beginning of a name will do."""
+    _subcommand(run)
+    name = next(iter(subcommands(run.words)[0]), None)
+    if name not in programs.TMUX_PLAIN and not run.only_asks():
+        _started(run, run.words[1:])
 
 
 def _shell_runs(run: Run, rest: Words, *, code: bool, listens: bool) -> None:
@@ -185,7 +232,7 @@ def _alias(run: Run) -> None:
 
 def _trap(run: Run) -> None:
     rest = [word for word in run.words[1:] if word not in ("-l", "-p", "--")]
-    if len(rest) > 1:
+    if len(rest) > 1 and rest[0] not in ("", "-"):
         _payload(run, rest[:1])
 
 
@@ -237,14 +284,40 @@ def _sourced(run: Run) -> None:
 
 def _odd(run: Run) -> None:
     run.hide("is an unusual name for a program")
+    _guess(run)
+
+
+def _unknown(run: Run) -> None:
+    """A program that no table knows may run what any of its words names."""
+    run.reader.reading.doubts.append(f"the program {base_name(run.words[0] or '')[:MAX_NAME]} is not known here")
+    _guess(run)
+
+
+def _guess(run: Run) -> None:
+    """Take each later word, and each word inside one, for a program that may run: enough to ask, not to deny."""
+    reading = run.reader.reading
+    for at, word in enumerate(run.words[1:], start=1):
+        if reading.exhausted(of_text(len(word or ""))):
+            return
+        for one in _NAMES.findall((word or "")[:_MAX_GUESSED]):
+            rest = run.words[at + 1 : at + _MAX_STARTED] if (word or "").endswith(one) else [None]
+            reading.commands.append(Command([one, *rest], unsure=True))
+        if len(word or "") > _MAX_GUESSED:
+            run.hide("gets a text that is too long to read")
 
 
 def _find(run: Run) -> None:
     for at, word in enumerate(run.words):
-        if word in _FIND_RUNS:
-            rest = list(run.words[at + 1 :])
-            end = next((place for place, one in enumerate(rest) if one in (";", "+")), len(rest))
-            _found_command(run, rest[:end])
+        if word is not None and run.base in _FD and (attached := _FD_CLUSTER.match(word)):
+            run.hide(f"{word[:40]} runs a program")
+            run.reader.nested([*filter(None, attached.groups()), *run.words[at + 1 :]], None)
+        elif word in _FIND_RUNS:
+            end = at + 1
+            while end < len(run.words) and run.words[end] not in (";", "+"):
+                end += 1
+            if run.reader.reading.exhausted(1 + (end - at) // _WORDS_A_UNIT):
+                return
+            _found_command(run, list(run.words[at + 1 : end]))
         elif word in _FIND_WRITES:
             run.doubt(f"{word} deletes or writes files")
 
@@ -307,7 +380,25 @@ def _arguments(run: Run) -> None:
         if word is not None and programs.runs_by_argument(run.base, word):
             run.hide(f"{word[:40]} may run another program")
             if "=" in word:
+                run.reader.source(word.partition("=")[2])
                 run.reader.source(word.rpartition("=")[2])
+    if programs.is_interpreter(run.base):
+        run.doubt("runs code of its own")
+
+
+def _compgen(run: Run) -> None:
+    """The list of words that ``compgen -W`` gets is expanded as a shell expands it, substitutions included."""
+    _arguments(run)
+    for word in run.words[1:]:
+        if word is not None and ("$(" in word or "`" in word):
+            run.reader.source(word)
+
+
+def _jobs(run: Run) -> None:
+    """``jobs -x`` runs its arguments."""
+    _arguments(run)
+    if len(run.words) > 2 and (run.words[1] or "-x").startswith("-"):  # noqa: PLR2004 - the option and a program
+        run.reader.nested(run.words[2:], run.origin)
 
 
 def _runner(run: Run) -> None:
@@ -365,10 +456,36 @@ def _git_command(run: Run, name: str | None) -> None:
         run.doubt(f"{name} runs what its configuration names")
     elif name == "clone":
         _clone(run)
+    elif name == "bisect":
+        _bisect(run)
+    elif name == "grep" and any(programs.opens_pager(word or "-O") for word in run.words[2:]):
+        run.hide("grep -O runs a pager")
+    elif name in ("merge", "pull", "rebase"):
+        _strategy(run)
     elif name == "send-pack":
         run.reader.nested(["git", "push"], None)
     elif name == "config" and not _READ_SETTINGS & set(run.words):
         _stored_settings(run)
+
+
+def _bisect(run: Run) -> None:
+    """``bisect run`` runs its arguments; a sub-command that is not known may be another spelling of it."""
+    for at in after(run.words, ("bisect",)):
+        what = run.words[at] if at < len(run.words) else "log"
+        if what != "run" and (what is None or what not in programs.GIT_BISECT):
+            run.hide(f"bisect {(what or '?')[:40]} may run its arguments")
+            run.reader.nested(run.words[at + 1 :], run.origin)
+
+
+def _strategy(run: Run) -> None:
+    """A merge strategy that git does not have is a program, ``git-merge-NAME``."""
+    for word, following in zip(run.words, [*run.words[1:], ""], strict=True):
+        name, equals, value = (word or "").partition("=")
+        short = name.startswith("-s") and not equals
+        if short or (name.startswith("--st") and "--strategy".startswith(name)):
+            given = (name[2:] or following) if short else value if equals else following
+            if given not in programs.GIT_STRATEGIES:
+                run.hide(f"{word} may run a strategy of its own")
 
 
 def _clone(run: Run) -> None:
@@ -487,7 +604,7 @@ class _Unwrapping:
         elif not self._sourced(word):
             if word in self.wrapper.shell_flags:
                 self.run.doubt("starts a shell")
-            if self.run.base == "xargs" and word.startswith(("-I", "-i", "--replace")):
+            if self.run.base == "xargs":
                 self._replaced(word)
             takes = self.wrapper.options.takes(word)
             if takes is None:
@@ -501,9 +618,10 @@ class _Unwrapping:
         name, equals, attached = word.partition("=")
         for option in self.wrapper.source:
             inside = _in_cluster(word, option, self.wrapper.options)
-            if word != option and not (equals and name == option) and not inside:
+            whole = option.startswith("--") and self.wrapper.options.abbreviates(word, option)
+            if word != option and not whole and not (equals and name == option) and not inside:
                 continue
-            text = attached if equals and name == option else word[inside + 1 :] if inside else ""
+            text = attached if equals and (whole or name == option) else word[inside + 1 :] if inside else ""
             self._given(text)
             return True
         return False
@@ -513,16 +631,29 @@ class _Unwrapping:
         following = self.run.words[self.at + 1 :]
         rest = following if attached else following[1:]
         text = attached or (following[0] if following else None)
+        if self.run.base == "env":
+            self._split_up(text, rest)
+            return
         _payload(self.run, [text])
-        if self.run.base == "env" and text is not None:
-            self.run.reader.source(" ".join([text, *(word or "" for word in rest)]))
         self.at += 1 if attached else 2
+
+    def _split_up(self, text: str | None, rest: Words) -> None:
+        """``env -S TEXT WORDS``: the words of the text, then the others, are the arguments of ``env`` itself."""
+        found = words.split_string(text) if text is not None and len(text) <= scripts.MAX_SCRIPT else None
+        if found is None:
+            self.run.hide("gets a text that cannot be split")
+        self.run.reader.source(text or "")  # no shell reads it, but people write it as if one did
+        self.run.reader.nested(["env", *(found or ()), *rest], self.run.origin)
+        self.at = -1
 
     def _replaced(self, word: str) -> None:
         """``xargs -I MARK``: the mark stands for words of standard input, also as the program."""
-        attached = word.partition("=")[2] if word.startswith("--") else word[2:]
+        found = _REPLACES.match(word)
+        if found is None:
+            return
+        attached = word.partition("=")[2] if word.startswith("--") else word[found.end() :]
         later = self.run.words[self.at + 1 :]
-        if word == "-I" and later:
+        if found.group().endswith("I") and not attached and later:
             attached, later = later[0] or "", later[1:]
         mark = attached or "{}"
         marked = [part for part in later if part is not None and mark in part]
@@ -610,14 +741,18 @@ _HANDLERS: dict[str, Handler] = {
     "trap": _trap,
     "set": _set,
     "git": _git,
-    "tar": _tar,
+    **dict.fromkeys(("tar", "gtar", "bsdtar"), _tar),
+    "capsh": _capsh,
+    "tmux": _tmux,
+    "compgen": _compgen,
+    "jobs": _jobs,
     "printf": _printf,
     **dict.fromkeys(("export", "declare", "typeset", "readonly", "local"), _declares),
     **dict.fromkeys(("read", "mapfile", "readarray", "getopts"), _reads_into),
 }
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _known_handler(base: str) -> Handler | None:
     found = _HANDLERS.get(base) or _HANDLERS.get(programs.plain_name(base))
     if found is not None:
@@ -626,11 +761,13 @@ def _known_handler(base: str) -> Handler | None:
         return _wrapper
     if programs.is_interpreter(base) or programs.is_interpreter(programs.plain_name(base)):
         return _opaque
-    return _odd if base != "[[" and _ODD_NAME.search(base) else None
+    if base in KNOWN:
+        return None
+    return _odd if _ODD_NAME.search(base) else _unknown
 
 
 def _handler(base: str) -> Handler | None:
-    return _known_handler(base) if len(base) <= _MAX_NAME else _odd
+    return _known_handler(base) if len(base) <= MAX_NAME else _odd
 
 
-_DEAF = (None, _odd, _opaque, _awk, _sed)
+_DEAF = (None, _odd, _unknown, _opaque, _awk, _sed)

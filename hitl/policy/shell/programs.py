@@ -12,7 +12,7 @@ from typing import Any
 
 from hitl.policy.tables import names
 
-_SHORTEST = 4  # of a long option's shortened name
+_SHORTEST = 3  # of a long option's shortened name: two hyphens and a letter
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,14 @@ class Options:
         if word in self.valued:  # single-dash long options such as terraform's
             return True
         return self._cluster(word)
+
+    def abbreviates(self, word: str, option: str) -> bool:
+        """Whether an option word is this long option, whole or cut short as getopt_long lets people cut it."""
+        name = word.partition("=")[0]
+        if name == option:
+            return True
+        known = name in self.valued or name in self.flags
+        return name[:2] == "--" and len(name) >= _SHORTEST and not known and option.startswith(name)
 
     def _cluster(self, word: str) -> bool | None:
         for at, letter in enumerate(word[1:], start=1):
@@ -134,7 +142,6 @@ WRAPPERS: dict[str, Wrapper] = {
     ),
     "nsenter": _wrapper("-t -S -G --target --setuid --setgid", "-a -m -u -i -n -p -U -C -T -F -r -w --all"),
     "setpriv": Wrapper(),
-    "capsh": Wrapper(),
     "strace": _wrapper(
         "-a -b -e -E -I -o -O -p -P -s -S -u -U -X",
         "-c -C -d -D -f -F -h -i -k -n -q -r -t -T -v -V -w -x -y -z -Z",
@@ -201,6 +208,12 @@ WRAPPERS: dict[str, Wrapper] = {
     "gosu": _wrapper(skip=1),
     "su-exec": _wrapper(skip=1),
     "ssh-agent": _wrapper("-a -t -P -E -O", "-c -D -d -k -s"),
+    "choom": _wrapper("-n --adjust -p --pid"),
+    "logsave": _wrapper(flags="-a -s -v", skip=1),
+    "multitime": _wrapper("-f -I -i -n -o -r -s", "-l -q -v --help"),
+    "openvt": _wrapper("-c --console", "-e -f -l -s -u -v -w --exec --force --login --switch --user --verbose --wait"),
+    "grc": _wrapper("-c --config", "-e -s --pty --stderr --stdout"),
+    "aa-exec": _wrapper("-p -n --profile --namespace", "-d -i -v --debug --immediate --verbose"),
     "aws-vault": _wrapper(skip=2),
     "dotenv": _wrapper("-f -e", "run"),
     "direnv": _wrapper(skip=2),
@@ -275,7 +288,13 @@ SUBCOMMAND_WRAPPERS: dict[str, dict[tuple[str, ...], Wrapper]] = {
     "git": {
         ("submodule", "foreach"): _wrapper(flags="--recursive -q --quiet", joined=True),
         ("bisect", "run"): Wrapper(),
-        ("rebase",): _wrapper("-s -X -C --strategy --strategy-option --onto", source="-x --exec", skip=99),
+        ("merge-index",): _wrapper(flags="-o -q"),
+        ("rebase",): _wrapper(
+            "-s -X -C --strategy --strategy-option --onto",
+            "-i -v -q -n -f -m -k -p --interactive --verbose --quiet",
+            source="-x --exec",
+            skip=99,
+        ),
         ("filter-branch",): _wrapper(
             source="--env-filter --tree-filter --index-filter --parent-filter --msg-filter --commit-filter"
             " --tag-name-filter --setup",
@@ -315,9 +334,13 @@ SUBCOMMAND_WRAPPERS: dict[str, dict[tuple[str, ...], Wrapper]] = {
 SHELLS = names("sh bash dash ash ksh ksh93 mksh zsh fish rbash yash csh tcsh pwsh powershell")
 SHELL_OPTIONS = _options(
     "-o -O +o +O --rcfile --init-file",
-    "--norc --noprofile --posix --login --restricted --verbose --debugger --noediting -i -l -x -e -u -v -n -r -s -p "
+    "--norc --noprofile --posix --login --restricted --verbose --debugger --noediting --dump-strings --dump-po-strings "
+    "--pretty-print --wordexp -i -l -x -e -u -v -n -r -s -p "
     "-a -f -h -k -m -b -t -B -C -D -E -H -P -T",
 )
+
+# Options of shells that name a file, or give code, to be run before anything else. Bash takes one hyphen for two.
+SHELL_START_UPS = names("rcfile init-file init-command init")
 
 # Interpreters: code given as an argument, a file or standard input decides what runs.
 INTERPRETERS = names(
@@ -337,10 +360,10 @@ RUNNERS = names(
     "bazel npx bunx pnpx uvx pipx at batch crontab anacron source . fc run-parts service "
     "ansible-playbook puppet chef-client salt salt-call socat ld.so foreman overmind supervisord pm2 forever "
     "monit cargo-make act earthly dagger logrotate concurrently npm-run-all run-s run-p nodemon turbo nx lefthook "
-    "husky"
+    "husky pulumi sayso"
 )
 RUNNER_SUBCOMMANDS: dict[str, frozenset[str]] = {
-    "npm": names("run run-script start test stop restart exec x create init t tst rum urn innit"),
+    "npm": names("run run-script start test stop restart exec x create init explore edit install-test"),
     "pnpm": names("run exec dlx start test create"),
     "yarn": names("run exec dlx start test create"),
     "bun": names("run x create test"),
@@ -351,6 +374,10 @@ RUNNER_SUBCOMMANDS: dict[str, frozenset[str]] = {
     "docker": names("build buildx"),
     "nix": names("run"),
     "systemctl": names("edit link"),
+    "aws": names("configure"),
+    "gh": names("alias config extension extensions ext copilot models"),
+    "brew": names("sh ruby irb edit"),
+    "helm": names("plugin"),
 }
 
 # Runners whose sub-commands may also be a project's own: every word but these runs what its files say.
@@ -373,6 +400,46 @@ RUNNER_OWN: dict[str, frozenset[str]] = {
         "dumpautoload fund help i info init install licenses list outdated prohibits r reinstall remove req require "
         "search self-update selfupdate show status suggests u update upgrade validate why why-not"
     ),
+    **dict.fromkeys(
+        ("kubectl", "oc"),
+        names(
+            "adm alpha annotate api-resources api-versions apply attach auth autoscale certificate cluster-info completion "
+            "config cordon cp create debug delete describe diff drain edit events exec explain expose extract get help "
+            "idle image import label kustomize login logout logs new-app new-build new-project observe options patch "
+            "policy port-forward process project projects proxy registry replace rollback rollout rsh rsync run scale "
+            "secrets serviceaccounts set start-build status tag taint top uncordon version wait whoami"
+        ),
+    ),
+    "helm": names(
+        "completion create dependency dep dependencies env fetch get help history hist install inspect lint list ls "
+        "package pull push registry repo rollback search show status template test uninstall del delete un upgrade "
+        "verify version"
+    ),
+    "cargo": names(
+        "add b bench build c check clean clippy config d doc fetch fix fmt generate-lockfile help info init install "
+        "locate-project login logout metadata new owner package pkgid publish read-manifest remove report rm rustc "
+        "rustdoc search t test tree uninstall update vendor verify-project version yank"
+    ),
+    "gh": names(
+        "agent-task api attestation at auth browse cache cs codespace completion gist gpg-key help issue label org pr "
+        "preview project release repo rs ruleset run search secret ssh-key status variable version workflow"
+    ),
+    **dict.fromkeys(
+        ("docker", "podman", "nerdctl"),
+        names(
+            "attach auto-update builder checkpoint commit compose config container context cp create diff events exec "
+            "export farm generate healthcheck help history image images import info init inspect kill kube load login "
+            "logout logs machine manifest mount network node pause pod port ps pull push rename restart rm rmi run save "
+            "scout search secret service stack start stats stop swarm system tag top trust umount unmount unpause unshare "
+            "update version volume wait"
+        ),
+    ),
+    "brew": names(
+        "--cache --cellar --prefix --repository analytics autoremove casks cat cleanup commands completions config deps "
+        "desc doctor fetch formulae gist-logs help home info install leaves link list log ls migrate missing options "
+        "outdated pin postinstall readall reinstall search shellenv tap tap-info uninstall unlink unpin untap up update "
+        "upgrade uses"
+    ),
     "dotnet": names(
         "add build build-server clean dev-certs format help list new nuget pack package publish reference remove "
         "restore sdk sln solution store test user-secrets vstest workload"
@@ -385,7 +452,9 @@ STARTERS = names(
     "chpst runcon sg newgrp systemd-nspawn systemd-cat run0 please dzdo pfexec rr heaptrack uftrace dtach abduco xterm "
     "uxterm urxvt rxvt gnome-terminal konsole kitty alacritty wezterm foot terminator tilix cross-env cross-env-shell "
     "env-cmd dotenvx envchain onchange chokidar reflex when-changed noglob nocorrect lima toolbox faketime tsocks "
-    "fakechroot schedtool ts-run timelimit run-one run-this-one lockf lckdo with-contenv sandbox-exec jexec zlogin"
+    "fakechroot schedtool ts-run timelimit run-one run-this-one lockf lckdo with-contenv sandbox-exec jexec zlogin "
+    "flatpak-spawn distcc ccache sccache icecc pexec ksu gtk-launch exo-open dex xdg-terminal-exec cset "
+    "scriptlive ptyxis tmate byobu wine proot-distro toolbx"
 )
 # The same, under one of these sub-commands.
 STARTER_SUBCOMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -398,88 +467,158 @@ STARTER_SUBCOMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "limactl": (("shell",),),
     **dict.fromkeys(("colima", "minikube", "tsh", "orb"), (("ssh",),)),
     **dict.fromkeys(("fly", "flyctl"), (("ssh",), ("console",), ("machine", "exec"), ("machine", "run"))),
-    "gcloud": (("compute", "ssh"), ("alpha", "compute", "ssh"), ("beta", "compute", "ssh")),
+    "gcloud": (
+        ("compute", "ssh"),
+        ("alpha", "compute", "ssh"),
+        ("beta", "compute", "ssh"),
+        ("cloud-shell", "ssh"),
+        ("compute", "tpus", "tpu-vm", "ssh"),
+    ),
     "az": (("ssh",), ("vm", "run-command")),
     "gh": (("codespace", "ssh"), ("cs", "ssh")),
     "adb": (("shell",), ("exec-out",)),
     "heroku": (("run",), ("run:detached",), ("run:inside",), ("ps:exec",)),
     "distrobox": (("enter",),),
+    "rustup": (("run",),),
+    "vault": (("ssh",), ("agent",)),
+    "consul": (("exec",), ("lock",), ("watch",)),
+    "aws": (("ecs", "execute-command"), ("ssm", "start-session"), ("ssm", "send-command"), ("emr", "ssh")),
+    "hg": (("bisect",), ("extdiff",), ("debugshell",)),
+    "podman": (("unshare",),),
+    "systemctl": (("switch-root",),),
     "oc": (("rsh",),),
     "guix": (("shell",), ("environment",), ("time-machine",)),
     "sops": (("exec-env",), ("exec-file",)),
-    **dict.fromkeys(("npm", "pnpm", "yarn"), (("exec",), ("x",))),
+    **dict.fromkeys(("pnpm", "yarn"), (("exec",), ("x",))),
+    "npm": (("exec",), ("x",), ("explore",)),
 }
 
 # Arguments that make an otherwise plain program run something: (program) -> glob patterns of the word.
+_COMPILER = names("-wrapper -B* -specs* -fplugin* --specs* @* -fuse-ld* -Xlinker* -Wl,*plugin*")
+_SSH = names("-F* -I*")
 RUNNING_ARGUMENTS: dict[str, frozenset[str]] = {
-    "tar": names(
-        "--checkpoint-action* --to-command* --use-compress-program* -I* --info-script* --new-volume-script* "
-        "-F --rsh-command* --rmt-command*"
+    **dict.fromkeys(
+        ("tar", "gtar", "bsdtar"),
+        names(
+            "--checkpoint-action* --to-command* --use-compress-program* -I* --info-script* --new-volume-script* "
+            "-F --rsh-command* --rmt-command* -T* --files-from* @*"
+        ),
     ),
-    "rsync": names("-e* --rsh* --rsync-path*"),
-    "scp": names("-S* -o* -F*"),
-    "sftp": names("-S* -o* -b*"),
-    "ssh": names(
-        "-oProxyCommand* -oLocalCommand* -oPermitLocalCommand* -oKnownHostsCommand* ProxyCommand* "
-        "LocalCommand* PermitLocalCommand* KnownHostsCommand* -F*"
-    ),
+    "rsync": names("-e* --rsh* --rsync-path* -M* --remote-option*"),
+    "scp": names("-S* -o* -F* -D*"),
+    "sftp": names("-S* -o* -b* -D* -F*"),
+    **dict.fromkeys(("ssh", "autossh"), _SSH),
     "zip": names("-T* -TT* --unzip-command*"),
+    "cpio": names("--rsh-command* -F* --file* -I* -O*"),
     "sort": names("--compress-program*"),
     "split": names("--filter*"),
+    "install": names("--strip-program*"),
+    "diff3": names("--diff-program*"),
+    "sdiff": names("--diff-program*"),
     "nc": names("-e* -c* --exec* --sh-exec*"),
     "ncat": names("-e* -c* --exec* --sh-exec* --lua-exec*"),
     "netcat": names("-e* -c*"),
-    "wget": names("--use-askpass* --execute* -e*"),
-    "curl": names("-K* --config*"),
-    "man": names("-P* --pager* -H* --html*"),
-    "less": names("+*"),
+    "wget": names("--use-askpass* --execute* -e* --config*"),
+    "curl": names("-K* --config* --engine*"),
+    "man": names("-P* --pager* -H* --html* -C* --config-file* -X* --gxditview* -p* --preprocessor*"),
+    "less": names("+* -k* --lesskey*"),
     "more": names("+*"),
+    "rg": names("--pre --pre=* --hostname-bin*"),
+    "ag": names("--pager*"),
+    **dict.fromkeys(("bat", "batcat"), names("--pager* --config-file* cache")),
+    "delta": names("--pager*"),
+    "yq": names("--security-enable-system-operator*"),
     "mapfile": names("-C*"),
     "readarray": names("-C*"),
     "hash": names("-p*"),
     "enable": names("-f*"),
     "complete": names("-C* -F*"),
-    "compgen": names("-C* -F*"),
+    "compgen": names("-C* -F* -W*"),
     "bind": names("-x*"),
+    "jobs": names("-x*"),
     "tcpdump": names("-z*"),
-    "ip": names("exec -b -ba -bat -batc -batch"),
+    "pidstat": names("-e*"),
+    "zpool": names("-c*"),
+    "dmesg": names("-H* --human*"),
+    "busctl": names("--address*"),
+    "sysctl": names("*=* -w* -p* --write* --load* --system*"),
+    "ip": names("e ex exe exec -b -ba -bat -batc -batch"),
     "cargo": names("--config*"),
-    "go": names("-toolexec* -exec* -vettool* --toolexec* --vettool*"),
-    **dict.fromkeys(("gcc", "g++", "cc", "c++", "clang", "clang++"), names("-wrapper -B* -specs* -fplugin* @*")),
+    "rustc": names("-C* --codegen* -Z* --sysroot* @*"),
+    "go": names("-toolexec* -exec* -vettool* --toolexec* --vettool* --exec* -ldflags* --ldflags* -overlay* --overlay*"),
+    **dict.fromkeys(("gcc", "g++", "cc", "c++", "clang", "clang++"), _COMPILER),
+    **dict.fromkeys(("nm", "ar", "ranlib", "strip", "objcopy", "objdump"), names("--plugin* @*")),
     "hg": names("--config*"),
     "svn": names("--diff-cmd* --diff3-cmd* --editor-cmd* --config-option* --config-dir*"),
     "ssh-keygen": names("-D*"),
     "ssh-add": names("-s*"),
-    "apt": names("-o* --option*"),
-    "apt-get": names("-o* --option*"),
-    "rpm": names("--eval* -E* --pipe* --define*"),
-    "dpkg": names("--pre-invoke* --post-invoke*"),
-    "pip": names("--global-option* --install-option*"),
-    "openssl": names("-engine -provider*"),
-    "gpg": names("--photo-viewer* --exec-path*"),
+    **dict.fromkeys(("apt", "apt-get", "apt-cache", "apt-mark"), names("-o* --option* -c* --config-file*")),
+    "rpm": names("--eval* -E* --pipe* --define* -D* --rcfile* --macros* --load*"),
+    "dpkg": names("--pre-invoke* --post-invoke* --status-logger*"),
+    **dict.fromkeys(("pip", "pip3"), names("--global-option* --install-option* --python* --editor*")),
+    "uv": names("--python* -p*"),
+    "openssl": names("-engine -provider* -config"),
+    "gpg": names("--photo-viewer* --exec-path* --agent-program* --dirmngr-program* --pinentry-program* --options*"),
+    "kubectl": names("--kubeconfig*"),
+    "oc": names("--kubeconfig*"),
+    "helm": names("--kubeconfig* --post-renderer*"),
+    **dict.fromkeys(("docker", "podman"), names("--config")),
+    "mypy": names("--config-file* --python-executable* --custom-typing-module* --install-types*"),
+    "pytest": names("-p* -c* --config-file* -o* --override-ini* --rootdir* --pdbcls*"),
+    "mount": names("-t* --types*"),
+    "umount": names("-t* --types*"),
     "git": names(
-        "--exec-path=* --upload-pack* --receive-pack* --config-env* --open-files-in-pager* -O* ext::* "
+        "--exec-path=* --upload-pack* --receive-pack* --config-env* --open-files-in-pager* -O* [a-z]*::* "
         "--extcmd* --tool=* --template* --exec* --sendmail-cmd* --to-cmd* --cc-cmd* --httpd* --ext-diff"
     ),
     "ldd": names("*"),
     "xdg-open": names("*"),
     "open": names("*"),
-    "mount": names("-t* --types*"),
 }
+
+# Options that are whole, though a listed one begins with them.
+_WHOLE: dict[str, frozenset[str]] = {"pytest": names("--co"), "rg": names("--pretty --passthru")}
+
+# Settings of ssh that run a program or load one, in any case; after ``-o`` or in a word of their own.
+_SSH_SETTING = re.compile(
+    r"(?:-\w*o)?\s*[\"']?(?:proxycommand|localcommand|permitlocalcommand|knownhostscommand|pkcs11provider"
+    r"|securitykeyprovider|xauthlocation|include|match)[\s=\"']",
+    re.IGNORECASE,
+)
 
 # Programs whose options may stand in one word (-avze): the letters after which the rest of the word is a value.
 CLUSTERED: dict[str, str] = {
-    "tar": "bCfgHKLNTVX",
-    "rsync": "BfMT",
-    "scp": "cDiJlPX",
+    **dict.fromkeys(("tar", "gtar", "bsdtar"), "bCfgHKLNVX"),
+    "rsync": "BfT",
+    "scp": "ciJlPX",
+    "sftp": "BciJlPRsX",
+    "cpio": "CDEHMR",
+    "less": "bDhjoOpPtTxyz",
+    "compgen": "AGPSXo",
+    "complete": "AGPSXWo",
+    "mapfile": "dnOsuc",
+    "readarray": "dnOsuc",
+    "enable": "",
+    "zpool": "oOT",
+    "hash": "dt",
+    "bind": "mfqur",
+    "jobs": "",
+    "tcpdump": "BcCEFGijmMQrsTVwWyZ",
+    "dmesg": "fFlns",
+    "mount": "oLUOTN",
+    "umount": "ON",
+    **dict.fromkeys(("apt", "apt-get", "apt-cache", "apt-mark"), "at"),
+    "rpm": "fgpr",
+    "pytest": "kmnrW",
+    "uv": "cfiortU",
     "zip": "bintxP",
     "nc": "iImMopqsTVwWxX",
     "ncat": "dgGimopqsTwx",
     "netcat": "iImMopqsTVwWxX",
     "curl": "AbcCdDeEFHmMoPQrTtuUwxXyYz",
     "wget": "aABDiIlOoPQRtTUwX",
-    "ssh": "bcDEeIiJLlmOpQRSWwB",
-    "man": "CrRLmMSsEp",
+    **dict.fromkeys(("ssh", "autossh"), "bcDEeiJLlmOopQRSWwB"),
+    "man": "rRLmMSsET",
 }
 
 # Programs that a single word of their arguments easily makes run another one or delete files.
@@ -494,7 +633,7 @@ GIT_SETTINGS = names(
     "core.askpass* core.alternaterefscommand* sequence.editor* pager.* diff.* difftool.* merge.* "
     "mergetool.* filter.* credential.* gpg.* remote.* protocol.ext* uploadpack.* interactive.* browser.* "
     "man.* trailer.* sendemail.* web.browser* init.templatedir* include.* includeif.* url.* http.proxy* "
-    "submodule.* receive.* imap.* instaweb.*"
+    "submodule.* receive.* imap.* instaweb.* tar.* guitool.* maintenance.*"
 )
 
 # Git's own commands: any other word may be an alias, and an alias cannot take one of these names.
@@ -513,6 +652,16 @@ GIT_OWN = names(
     "symbolic-ref tag unpack-file unpack-objects update-index update-ref update-server-info var "
     "verify-commit verify-pack verify-tag version whatchanged worktree write-tree"
 )
+
+GIT_BISECT = names("start bad new good old terms skip next reset visualize view log help")
+GIT_STRATEGIES = names("ours resolve recursive octopus subtree ort")
+_IN_GIT_GREP = re.compile(r"-[^-ABCefm=]*O")  # a cluster with the option that opens a pager
+
+
+def opens_pager(word: str) -> bool:
+    """Whether an argument of ``git grep`` runs a pager of its own."""
+    return _IN_GIT_GREP.match(word) is not None
+
 
 # Git commands that run what the configuration, a hook or an option names.
 GIT_CONFIGURED = names("daemon difftool for-each-repo hook instaweb mergetool send-email")
@@ -537,6 +686,62 @@ HARMLESS_VARIABLES = names(
 
 TRUSTED_FOLDERS = names(
     "/bin /sbin /usr/bin /usr/sbin /usr/local/bin /usr/local/sbin /opt/homebrew/bin /snap/bin /usr/libexec /usr/games"
+)
+
+# Programs that take the beginning of a sub-command for the whole: all their sub-commands.
+ABBREVIATED: dict[str, frozenset[str]] = {
+    "npm": names(
+        "access adduser audit bugs cache ci completion config dedupe deprecate diff dist-tag docs doctor edit exec explain "
+        "explore find-dupes fund get help help-search init install install-ci-test install-test link ll login logout ls "
+        "org outdated owner pack ping pkg prefix profile prune publish query rebuild repo restart root run run-script sbom "
+        "search set shrinkwrap star stars start stop team test token trust uninstall unpublish unstar update version view "
+        "whoami"
+    ),
+    "hg": names(
+        "add addremove annotate archive backout bisect bookmarks branch branches bundle cat clone commit config copy diff "
+        "export extdiff files forget graft grep heads help histedit identify import incoming init locate log manifest merge "
+        "outgoing parents paths phase pull purge push rebase recover remove rename resolve revert rollback root serve "
+        "shelve status strip summary tag tags tip transplant unbundle unshelve update verify version"
+    ),
+    "bundle": names(
+        "add binstubs cache check clean config console doctor exec fund gem help info init inject install issue lock open "
+        "outdated package platform plugin pristine remove show update version viz"
+    ),
+    "ip": names("address link route rule neighbour netns vrf tunnel maddress mroute monitor xfrm token tcp_metrics"),
+    "composer": names(
+        "about archive audit browse bump check-platform-reqs clear-cache config create-project depends diagnose "
+        "dump-autoload exec fund global home init install licenses outdated prohibits reinstall remove require run-script "
+        "search self-update show status suggests update validate why why-not"
+    ),
+}
+# Other names that a program has for its sub-commands.
+ALIASES: dict[str, dict[str, str]] = {
+    "npm": {
+        **dict.fromkeys(names("un unlink remove rm r"), "uninstall"),
+        **dict.fromkeys(names("i add in ins inst insta instal isnt isnta isntal isntall"), "install"),
+        **dict.fromkeys(names("t tst"), "test"),
+        **dict.fromkeys(names("x"), "exec"),
+        **dict.fromkeys(names("rum urn"), "run"),
+        **dict.fromkeys(names("create innit"), "init"),
+        **dict.fromkeys(names("up upgrade udpate"), "update"),
+        **dict.fromkeys(names("ic clean-install install-clean isntall-clean"), "ci"),
+        **dict.fromkeys(names("it"), "install-test"),
+        **dict.fromkeys(names("c"), "config"),
+        **dict.fromkeys(names("rb"), "rebuild"),
+        **dict.fromkeys(names("author"), "owner"),
+        **dict.fromkeys(names("v info show"), "view"),
+        **dict.fromkeys(names("ogr"), "org"),
+        **dict.fromkeys(names("dist-tags"), "dist-tag"),
+        **dict.fromkeys(names("add-user"), "adduser"),
+        **dict.fromkeys(names("la list"), "ls"),
+    },
+    "cargo": {"b": "build", "c": "check", "d": "doc", "r": "run", "t": "test", "rm": "remove"},
+}
+
+TMUX_PLAIN = names(
+    "ls list-sessions lsw list-windows lsp list-panes lsc list-clients has has-session a at attach attach-session detach "
+    "kill-session kill-server kill-window killw kill-pane killp select-window selectw select-pane selectp rename-session "
+    "rename-window capture-pane capturep show-options show start-server switch-client info"
 )
 
 # Where a sub-command may be preceded by options: the options of the program itself.
@@ -653,16 +858,17 @@ def _clusters(program: str) -> re.Pattern[str]:
     return re.compile(rf"-[^-{CLUSTERED[program]}=/]*[{letters}]")
 
 
+_SSH_LIKE = names("ssh autossh scp sftp rsync")
 _CLUSTERS = {program: _clusters(program) for program in CLUSTERED}
 
 
 def runs_by_argument(program: str, word: str) -> bool:
     """Whether a word makes a program run another: as listed, shortened (``--to-com=``) or in a cluster (``-avze``)."""
-    if RUNS_BY_ARGUMENT[program](word):
+    if RUNS_BY_ARGUMENT[program](word) or (program in _SSH_LIKE and _SSH_SETTING.match(word)):
         return True
     if word.startswith("--"):
         name = word.partition("=")[0]
-        return len(name) > _SHORTEST and any(one.startswith(name) for one in RUNNING_ARGUMENTS[program])
+        return len(name) >= _SHORTEST and name not in _WHOLE.get(program, ()) and any(one.startswith(name) for one in RUNNING_ARGUMENTS[program])
     return program in _CLUSTERS and _CLUSTERS[program].match(word) is not None
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from hitl.policy.shell.work import MAX_COMMANDS, MAX_NAME, MAX_WORK, of_parse
+
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 Words = Sequence[str | None]
-
-MAX_COMMANDS = 1024
-MAX_EFFORT = 4096
 
 
 def base_name(name: str) -> str:
@@ -22,16 +21,21 @@ def base_name(name: str) -> str:
 class Command:
     """One simple command: its words after quoting (None: known only when it runs) and the program's base name.
 
-    ``guessed``: a word of a text that could not be parsed, not a command that was found.
+    ``base`` is None for a name that is known only when it runs, and for one that is too long to be a program's.
+
+    ``guessed``: a word that may name a program, not a command that was found. ``unsure``: a guess that is too weak to
+    deny a call, because the word stands behind a program that may do anything with it.
     """
 
-    __slots__ = ("base", "guessed", "words")
+    __slots__ = ("base", "guessed", "unsure", "words")
 
-    def __init__(self, words: Words, *, guessed: bool = False) -> None:
+    def __init__(self, words: Words, *, guessed: bool = False, unsure: bool = False) -> None:
         self.words = words
         name = words[0]
-        self.base = name if name is None or "/" not in name else base_name(name)
-        self.guessed = guessed
+        base = name if name is None or "/" not in name else base_name(name)
+        self.base = base if base is None or len(base) <= MAX_NAME else None
+        self.guessed = guessed or unsure
+        self.unsure = unsure
 
 
 class Reading:
@@ -39,10 +43,11 @@ class Reading:
 
     ``hidden``: a program may run that ``commands`` does not name. ``doubts``: why the line as a whole cannot be told,
     also because a named program runs code of its own (an interpreter, a build tool). ``writes``: output redirections.
+    ``work``: the units spent (``work``); past the budget, what is left is not read.
     ``tree``: of the first text that was parsed, unless the first text needed no parser: then that is ``unparsed``.
     """
 
-    __slots__ = ("_effort", "commands", "doubts", "hidden", "substitution", "tree", "unparsed", "writes")
+    __slots__ = ("commands", "doubts", "hidden", "substitution", "tree", "unparsed", "work", "writes")
 
     def __init__(self) -> None:
         self.commands: list[Command] = []
@@ -52,7 +57,7 @@ class Reading:
         self.writes: list[tuple[str, str | None]] = []
         self.tree: Node | None = None
         self.unparsed: str | None = None
-        self._effort = 0
+        self.work = 0
 
     def hide(self, why: str) -> None:
         """A program may run that is not named."""
@@ -60,14 +65,14 @@ class Reading:
         self.doubts.append(why)
 
     def parse_later(self, text: str) -> None:
-        """A text was read that had no need of its tree."""
+        """A text was read that had no need of its tree; nothing stands for one whose tree would cost too much."""
         if self.tree is None and self.unparsed is None:
-            self.unparsed = text
+            self.unparsed = text if of_parse(text.encode()) <= MAX_WORK else ""
 
-    def exhausted(self, effort: int) -> bool:
-        """Spend effort; True, with a doubt, once a line has cost too much to be read on."""
-        self._effort += effort
-        if self._effort <= MAX_EFFORT and len(self.commands) <= MAX_COMMANDS:
+    def exhausted(self, units: int) -> bool:
+        """Spend units of work; True, with a doubt, once a line has cost too much to be read on."""
+        self.work += units
+        if self.work <= MAX_WORK and len(self.commands) <= MAX_COMMANDS:
             return False
         self.hidden = True
         if self.doubts[-1:] != [_TOO_MUCH]:

@@ -10,7 +10,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-MAX_SCRIPT = 4096
+MAX_SCRIPT = 2048
+_MAX_CLASSES = 64  # opening brackets: each may be looked at up to the end of the script
+_MAX_DELIMITERS = 16  # of one script: each is a pattern of its own
 
 _PART = r"(?:\\.|\[\^?\]?[^\]\n]*\]|(?!{end})[^\\\n])*+{end}"
 _PLAIN_PART = r"(?:\\.|(?!{end})[^\\\n])*+{end}"
@@ -29,6 +31,7 @@ _AWK_LITERALS = tuple(
     for inside in ("", r"|\[\^?\]?[^\]\n]*\]")  # not every awk takes a slash within brackets for a letter
 )
 _AWK_RUNS = re.compile(r"\bsystem\b|(?<!\|)\|(?!\|)|@load|@include|@[A-Za-z_]\w*\s*\(")
+_GAP = re.compile(r"\s{64}")  # a run of blanks would be looked at again from each of its places
 _AWK_TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 
 
@@ -42,7 +45,7 @@ def sed_commands(script: str) -> list[str]:
     Raises:
         NotUnderstood: what the script does cannot be told.
     """
-    if len(script) > MAX_SCRIPT:
+    if len(script) > MAX_SCRIPT or script.count("[") > _MAX_CLASSES:
         raise NotUnderstood("is too long")
     found = _Sed(script, _PART).commands()
     # Not every sed takes a delimiter within brackets for a letter.
@@ -55,12 +58,13 @@ def sed_commands(script: str) -> list[str]:
 
 
 class _Sed:
-    __slots__ = ("at", "found", "part", "text")
+    __slots__ = ("at", "delimiters", "found", "part", "text")
 
     def __init__(self, text: str, part: str) -> None:
         self.text = text
         self.part = part
         self.at = 0
+        self.delimiters: set[str] = set()
         self.found: list[str] = []
 
     def commands(self) -> list[str]:
@@ -81,8 +85,9 @@ class _Sed:
         return self.text[self.at - 1 : self.at]
 
     def _until(self, end: str) -> str:
-        if not end or end in "\\\n":
-            raise NotUnderstood("a delimiter is missing")
+        self.delimiters.add(end)
+        if not end or end in "\\\n" or len(self.delimiters) > _MAX_DELIMITERS:
+            raise NotUnderstood("a delimiter is missing, or there are too many")
         return self._skip(re.compile(self.part.replace("{end}", re.escape(end)), re.DOTALL))[:-1]
 
     def _addresses(self) -> None:
@@ -181,11 +186,13 @@ def _long(word: str, known: tuple[str, ...]) -> list[str | None]:
 
 def awk_runs(program: str) -> bool:
     """Whether an awk program may run or load another: a pipe, ``system`` or the like outside its texts and patterns."""
+    if len(program) > MAX_SCRIPT or program.count("[") > _MAX_CLASSES or _GAP.search(program):
+        return True
     plain = [
-        literal.sub(lambda found: (found.group("before") or "") + ' "" ', program[:MAX_SCRIPT])
+        literal.sub(lambda found: (found.group("before") or "") + ' "" ', program)
         for literal in _AWK_LITERALS
     ]
-    return len(program) > MAX_SCRIPT or any(_AWK_RUNS.search(text) is not None for text in plain)
+    return any(_AWK_RUNS.search(text) is not None for text in plain)
 
 
 def awk_texts(program: str) -> list[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hitl.policy.shell import words
 from hitl.policy.shell.reading import base_name
 from hitl.policy.shell.tree import descend, text_of
+from hitl.policy.shell.work import MAX_LINE, of_text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 Read = Callable[["Node"], list[str]]
 
 _REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
-_SPECIFIER = re.compile(r"%(?:[-+ #0]*\d*(?:\.\d*)?)([sbqcdiuxXo%])")
+_SPECIFIER = re.compile(r"%[-+ #0]*+\d*+(?:\.\d*+)?([sbqcdiuxXo%])")
 _WRITES = re.compile("echo|printf|<<")
 _WRITTEN = frozenset({"command", "herestring_redirect", "heredoc_redirect"})
 _MAX_ARGUMENTS, _MAX_WRITTEN, _MAX_CHOICES = 64, 16, 8
@@ -41,7 +42,8 @@ def written(reader: Reader, command: Node | None) -> list[str]:
         return []
     while command.parent is not None and command.parent.type not in ("program", "list"):
         command = command.parent
-    if _WRITES.search(text_of(command)) is None:
+    text = text_of(command)
+    if _WRITES.search(text) is None or reader.reading.exhausted(of_text(len(text)) + command.descendant_count // 4):
         return []
     found = [text for node in descend(command) if node.type in _WRITTEN for text in _produced(node, reader.texts)]
     return list(dict.fromkeys(found))[:_MAX_WRITTEN]
@@ -142,7 +144,8 @@ def _formatted(rest: list[str]) -> str | None:
         return None
     template, arguments = words.escapes(rest[0]), rest[1:]
     specifiers = [found for found in _SPECIFIER.finditer(template) if found.group(1) != "%"]
-    if "%" in _SPECIFIER.sub("", template) or len(arguments) > _MAX_ARGUMENTS:
+    longest = len(template) * (len(arguments) // max(len(specifiers), 1) + 1) + sum(map(len, arguments))
+    if "%" in _SPECIFIER.sub("", template) or len(arguments) > _MAX_ARGUMENTS or longest > MAX_LINE:
         return None
     out = ""
     while True:

@@ -35,19 +35,38 @@ def _positions(words: Words, options: programs.Options, *, unknown_takes: bool) 
 
 
 def subcommands(words: Words) -> list[list[str | None]]:
-    """The positional words of a command, for each way of reading its options."""
-    return [[words[at] for at in places] for places in positions(words)]
+    """The positional words of a command, for each way of reading its options and an abbreviated sub-command."""
+    found = [[words[at] for at in places] for places in positions(words)]
+    program = base_name(words[0] or "")
+    if program in programs.ABBREVIATED or program in programs.ALIASES:
+        found += [[full, *one[1:]] for one in found if one for full in _in_full(program, one[0])]
+    return found
+
+
+def _in_full(program: str, name: str | None) -> list[str]:
+    """The sub-commands that another name, or the beginning of one, stands for."""
+    alias = programs.ALIASES.get(program, {}).get(name or "")
+    if alias is not None:
+        return [alias]
+    known = programs.ABBREVIATED.get(program, frozenset())
+    if not name or name in known:
+        return []
+    return sorted(one for one in known if one.startswith(name))
 
 
 def after(words: Words, path: tuple[str, ...]) -> list[int]:
     """Where the words after a sub-command path begin, for each way of reading the options before it."""
     if not path:
         return [1]
-    if path[-1] not in words or path[0] not in words:  # nearly always, and told without reading the options
+    program = base_name(words[0] or "")
+    exact = program not in programs.ABBREVIATED and program not in programs.ALIASES
+    if exact and (path[-1] not in words or path[0] not in words):  # nearly always, and told without reading the options
         return []
     found = [
         places[len(path) - 1] + 1
         for places in positions(words)
-        if tuple(words[at] for at in places[: len(path)]) == path
+        if len(places) >= len(path)
+        and (words[places[0]] == path[0] or (not exact and path[0] in _in_full(program, words[places[0]])))
+        and tuple(words[at] for at in places[1 : len(path)]) == path[1:]
     ]
     return list(dict.fromkeys(found))

@@ -11,19 +11,18 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from hitl.policy.shell import peel, programs, words
-from hitl.policy.shell.reading import MAX_COMMANDS, Command, Reading, Words
+from hitl.policy.shell import braces, peel, programs, words, work
+from hitl.policy.shell.reading import Command, Reading, Words
 from hitl.policy.shell.tree import descend, text_of
+from hitl.policy.shell.work import MAX_COMMANDS, MAX_DEPTH, MAX_LINE, MAX_NAME, MAX_WORDS
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
 Fields = list[str | None]
 
-MAX_LINE = 65536
-MAX_DEPTH = 8
 _MAX_CHOICES = 8  # values of a variable that are followed
-_MAX_BRACES = 256
+_NODES_A_UNIT = 16
 _SPLIT = "\x00"  # an unquoted blank inside an expanded word
 
 _NO_WORDS = frozenset({"variable_assignment", "file_redirect", "heredoc_redirect", "herestring_redirect"})
@@ -40,13 +39,14 @@ _LEAVES = frozenset(
         "file_descriptor",
     }
 )
+_UNQUOTED = frozenset({"word", "number", "brace_expression", "{", "}", ","})
+_BRACED = frozenset({"word", "concatenation", "brace_expression"})
 _SUBSTITUTIONS = frozenset({"command_substitution", "process_substitution", "arithmetic_expansion"})
-_BRACED = frozenset({"word", "concatenation"})
 _TEXTUAL = frozenset({'"', "string_content", "$"})
-_WORD_LIKE = re.compile(r"[^\s;&|<>()`$\"'{},=\\]+")
-_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_WORD_LIKE = re.compile(r"[^\s;&|<>()`$\"'{},=\\\[\]*?]+")
 _BACKQUOTES = re.compile(r"(?<!\\)`((?:[^`\\]|\\.)*)`", re.DOTALL)
 _OPENED = re.compile(r"(?<!\\)\$\(")
+_PARENTHESES = re.compile(r"[()]")
 _SUBSCRIPT = re.compile(r"[\[\]]|\\?\$\(|\\?`")
 _FOLDERS = frozenset({"HOME", "PWD", "OLDPWD", "TMPDIR", "RANDOM", "#", "?", "$", "!"})
 _ALL = ("$@", "${@}", "[@]}")
@@ -79,10 +79,23 @@ def read_argv(argv: Words) -> Reading:
     """Read a program and its arguments that are started without a shell."""
     reading = Reading()
     if argv:
-        Reader(reading, 0, {}).run(argv, None)
-        if any(word is not None and _CONTROL.search(word) for word in argv):
+        cut = _cut(argv)
+        if len(cut) < len(argv):
+            reading.hide("has too many words to read, or too long ones")
+        Reader(reading, 0, {}).run(cut, None)
+        if any(word is not None and _CONTROL.search(word) for word in cut):
             reading.doubts.append("an argument holds shell syntax")
     return reading
+
+
+def _cut(argv: Words) -> Words:
+    """The first words, as many as are read; the first of all stays, whatever its length."""
+    size = 0
+    for at, word in enumerate(argv):
+        size += len(word or "")
+        if at and (size > MAX_LINE or at == MAX_WORDS):
+            return argv[:at]
+    return argv
 
 
 def read_into(reading: Reading, line: str, depth: int, positional: dict[str, Fields]) -> None:
@@ -90,30 +103,38 @@ def read_into(reading: Reading, line: str, depth: int, positional: dict[str, Fie
 
     What is read without a tree comes to what its tree would: any syntax that could make a difference needs the tree.
     """
-    if words.plain_line(line) and depth <= MAX_DEPTH:
+    if len(line) > MAX_LINE or depth > MAX_DEPTH or reading.exhausted(work.of_text(len(line))):
+        reading.hide("is too long or too deeply nested to read")
+        _guess(reading, line[:MAX_LINE])
+        return
+    if words.plain_line(line):
         split = line.split()
         first = split[0]
         if first not in words.RESERVED and first[0] != "%":
             Reader(reading, depth, positional).run(split, None)
             return
-    if reading.exhausted(16 + len(line) // 64) or len(line) > MAX_LINE or depth > MAX_DEPTH:
-        reading.hide("is too long or too deeply nested to read")
-        _guess(reading, line[:MAX_LINE])
-        return
     visible = line.isascii() and line.isprintable()
-    commands = words.simple_commands(line) if visible else None
+    commands = words.simple_commands(line) if visible and _few(line) else None
     if commands is not None and ("|" not in line or not any(peel.may_listen(command[0]) for command in commands)):
         reading.parse_later(line)
         reader = Reader(reading, depth, positional)
         for command in commands:
             reader.run(command, None)
+            if reading.exhausted(0):
+                _guess(reading, line)
+                break
         return
     if not visible and words.unseen.search(line):
         reading.hide("holds invisible or control characters")
         Reader(reading, depth, positional).parse(words.unseen.sub("", line))
-    Reader(reading, depth, positional).parse(line)
+    Reader(reading, depth, positional).parse(line.replace("\x00", ""))
     for text in _respelled(line):
         Reader(reading, depth, positional).parse(text)
+
+
+def _few(line: str) -> bool:
+    """Whether a line has few enough commands to be read at all."""
+    return line.count(";") + line.count("|") + line.count("&") <= MAX_COMMANDS
 
 
 def _respelled(line: str) -> list[str]:
@@ -128,15 +149,16 @@ def _respelled(line: str) -> list[str]:
 def _guess(reading: Reading, text: str) -> None:
     """Name every word of a broken text as if it were a program: enough for a deny list, never for an allow."""
     seen = {command.base for command in reading.commands if command.guessed}
-    found = [word for word in dict.fromkeys(_WORD_LIKE.findall(text)) if word not in seen]
-    reading.commands += [Command([word, None], guessed=True) for word in found[:MAX_COMMANDS]]
+    left = max(MAX_COMMANDS - len(seen), 0)
+    found = [word for word in dict.fromkeys(_WORD_LIKE.findall(text)) if word not in seen and len(word) <= MAX_NAME]
+    reading.commands += [Command([word, None], guessed=True) for word in found[:left]]
 
 
 class Reader:
     """Reads one text into a reading; a payload (``sh -c``) gets a reader of its own, one level deeper."""
 
     __slots__ = (
-        "_ascii", "_redirects", "_root", "_simple", "_source", "_text", "_unquoted", "_variables", "depth",
+        "_ascii", "_owner", "_redirects", "_root", "_simple", "_source", "_text", "_unquoted", "_variables", "depth",
         "positional", "reading",
     )  # fmt: skip
 
@@ -144,6 +166,7 @@ class Reader:
         self.reading = reading
         self.depth = depth
         self.positional = positional
+        self._owner = self  # whose tree it is: that of the reader that found a nested command
         self._root: Node | None = None
         self._source = b""
         self._text = ""
@@ -154,8 +177,11 @@ class Reader:
         self._variables: dict[str, list[Fields]] | None = None
 
     def parse(self, text: str) -> None:
-        """Parse a text and run every command in its tree."""
+        """Parse a text and run every command in its tree; a text that may cost too much only has its words guessed."""
         self._source = text.encode("utf-8", "replace")
+        if self.reading.exhausted(work.of_parse(self._source)):
+            _guess(self.reading, text)
+            return
         self._text, self._ascii = text, text.isascii()
         self._redirects = ">" in text or "<" in text
         root = parsed(self._source)
@@ -178,7 +204,7 @@ class Reader:
             mark = found.group()
             if mark in ("[", "]"):
                 inside = mark == "["
-            elif inside and not self.reading.exhausted(1):
+            elif inside and not self.reading.exhausted(work.of_text(len(text) - found.end())):
                 rest = text[found.end() :]
                 self.source(_balanced(rest) if mark[-1] == "(" else rest.partition("`")[0].rstrip("\\"))
 
@@ -209,10 +235,10 @@ class Reader:
         if not command or self.reading.exhausted(1):
             return
         if guessed:
-            self.reading.commands.append(Command(command, guessed=True))
+            self.reading.commands.append(Command(command[:MAX_WORDS], guessed=True))
             return
         deeper = Reader(self.reading, self.depth + 1, self.positional)
-        deeper._root, deeper._variables = self._root, self._variables
+        deeper._owner = self._owner
         if deeper.depth > MAX_DEPTH * 4:
             self.reading.hide("is too deeply nested to read")
         else:
@@ -312,10 +338,27 @@ class Reader:
 
     def _word(self, node: Node) -> Fields:
         """A word as the fields that it is split into; None for what is known only when the line runs."""
+        if node.type in _BRACED and braces.may_expand(self._written(node)):
+            return self._braced(node)
         value = self.value(node)
-        if value is None:
+        return [value] if value is None or _SPLIT not in value else [part for part in value.split(_SPLIT) if part]
+
+    def _braced(self, node: Node) -> Fields:
+        """A word that may hold a brace expansion; quoted braces and commas are letters."""
+        parts = [node] if node.type == "word" else node.children
+        text = "".join(self._template(part) for part in parts)
+        expanded = braces.expand(text)
+        if expanded is None or self.reading.exhausted(work.of_text(sum(map(len, expanded)))):
+            self.reading.hide("has braces that stand for too many words")
             return [None]
-        return self._fields(node, value) if _SPLIT in value or "{" in value else [value]
+        split = [part for word in expanded for part in word.split(_SPLIT) if part]
+        return [None if braces.UNKNOWN in part else part for part in split]
+
+    def _template(self, node: Node) -> str:
+        if node.type in _UNQUOTED:
+            return braces.template(self._written(node))
+        value = self.value(node)
+        return braces.UNKNOWN if value is None else value
 
     def _assignment(self, node: Node) -> None:
         name, command = text_of(node.children[0]), node.parent
@@ -379,11 +422,16 @@ class Reader:
         text = self._written(node)
         if node.type == "heredoc_body" and _quoted_delimiter(node):
             return
-        inner = [found.replace("\\`", "`") for found in _BACKQUOTES.findall(text)] if "`" in text else []
-        inner += [_balanced(text[found.end() :]) for found in _OPENED.finditer(text)] if "$(" in text else []
-        for found in inner:
-            self.reading.substitution = True
-            self.source(found)
+        for found in _BACKQUOTES.findall(text) if "`" in text else ():
+            self._substituted_text(found.replace("\\`", "`"))
+        for opened in _OPENED.finditer(text) if "$(" in text else ():
+            if self.reading.exhausted(work.of_text(len(text) - opened.end())):
+                return
+            self._substituted_text(_balanced(text[opened.end() :]))
+
+    def _substituted_text(self, text: str) -> None:
+        self.reading.substitution = True
+        self.source(text)
 
     # --- words
 
@@ -395,13 +443,6 @@ class Reader:
             return words.unquoted(text) if "\\" in text else text
         evaluate = _VALUES.get(kind)
         return self._written(node) if evaluate is None else evaluate(self, node)
-
-    def _fields(self, node: Node, value: str) -> Fields:
-        """A value split where an unquoted expansion splits it, and with its braces expanded."""
-        parts: Fields = [part for part in value.split(_SPLIT) if part]
-        if "{" not in value or node.type not in _BRACED or any(child.type != "word" for child in node.children):
-            return parts
-        return [expanded for part in parts if part is not None for expanded in _expand_braces(part)]
 
     def _concatenation(self, node: Node) -> str | None:
         children = node.children
@@ -448,8 +489,8 @@ class Reader:
     def _candidates(self, node: Node) -> list[Fields]:
         """The values a word may have: each a list of fields."""
         value = self.value(node)
-        if value is not None:
-            return [self._fields(node, value)]
+        if value is not None or (node.type in _BRACED and braces.may_expand(self._written(node))):
+            return [self._word(node)]
         if node.type in ("simple_expansion", "expansion"):
             known = self._lookup(node)
             return [[field for word in value for field in _split_known(word)] for value in known] or [[None]]
@@ -457,13 +498,18 @@ class Reader:
 
     def _lookup(self, node: Node) -> list[Fields]:
         name = text_of(node).strip('${}"').removesuffix("[@]").removesuffix("[*]")
-        if name in ("@", "*") and "@" in self.positional:
-            return [list(self.positional["@"])]
-        if name in self.positional:
-            return [list(self.positional[name])]
-        if self._variables is None:
-            self._variables = self._assignments()
-        return self._variables.get(name, [])
+        given = self.positional.get("@" if name == "*" else name)
+        if given is not None:
+            return self._affordable([list(given)])
+        owner = self._owner
+        if owner._variables is None:
+            owner._variables = owner._assignments()
+        return self._affordable(owner._variables.get(name, []))
+
+    def _affordable(self, values: list[Fields]) -> list[Fields]:
+        """The values, unless to fill them in costs too much."""
+        size = sum(len(word or "") for value in values for word in value)
+        return [] if values and self.reading.exhausted(work.of_text(size)) else values
 
     def _joined(self, node: Node) -> list[Fields]:
         inner = [child for child in node.children if child.type != '"']
@@ -497,13 +543,15 @@ class Reader:
 
     def _assignments(self) -> dict[str, list[Fields]]:
         found: dict[str, list[Fields]] = {}
-        for node in descend(self._root) if self._root is not None else ():
+        if self._root is None or self.reading.exhausted(self._root.descendant_count // _NODES_A_UNIT):
+            return found
+        for node in descend(self._root):
             if node.type == "variable_assignment":
                 found.setdefault(text_of(node.children[0]), []).extend(self._assigned(node.children[-1]))
             elif node.type == "for_statement":
                 names = [text_of(child) for child in node.children if child.type == "variable_name"]
                 values = [child for child in node.named_children if child.type == "word" or child.type in _VALUES]
-                found.setdefault(names[0] if names else "", []).extend([self.value(value)] for value in values)
+                found.setdefault(names[0] if names else "", []).extend([field] for value in values for field in self._word(value))
         return found
 
     def _assigned(self, value: Node) -> list[Fields]:
@@ -534,14 +582,6 @@ def _glued(before: str | None, after: str | None) -> str | None:
     return None if before is None or after is None else before + after
 
 
-def _expand_braces(word: str) -> list[str]:
-    found = _BRACES.search(word)
-    if found is None or len(word) > _MAX_BRACES:
-        return [word]
-    head, tail = word[: found.start()], word[found.end() :]
-    return [more for part in found.group(1).split(",") for more in _expand_braces(head + part + tail)][:64]
-
-
 def _quoted_delimiter(body: Node) -> bool:
     siblings = body.parent.children if body.parent is not None else []
     start = next((text_of(child) for child in siblings if child.type == "heredoc_start"), "")
@@ -551,10 +591,10 @@ def _quoted_delimiter(body: Node) -> bool:
 def _balanced(text: str) -> str:
     """The text up to the parenthesis that closes it, or all of it."""
     depth = 1
-    for at, char in enumerate(text):
-        depth += (char == "(") - (char == ")")
+    for found in _PARENTHESES.finditer(text):
+        depth += 1 if found.group() == "(" else -1
         if not depth:
-            return text[:at]
+            return text[: found.start()]
     return text
 
 

@@ -141,3 +141,61 @@ def _decoded(match: re.Match[str]) -> str:
 def escapes(text: str) -> str:
     r"""What ``$'...'``, ``printf`` and ``echo -e`` make of backslash escapes (``\x72``, ``\162``, ``\u0072``)."""
     return _ESCAPE.sub(_decoded, text) if "\\" in text else text
+
+
+_SPLIT = re.compile(
+    r"""
+    (?P<blank>(?:[ \t\n\v\f\r]|\\_)+)
+    | (?P<stop>\\c) | (?P<comment>\#)
+    | '(?P<single>(?:[^'\\]|\\.)*+)'
+    | "(?P<double>(?:[^"\\]|\\.)*+)"
+    | (?P<bare>(?:[^\ \t\n\v\f\r\\'"]|\\[^_c])+)
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+_SPLIT_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_SPLIT_CHARS = {"f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "_": " "}
+_SPLIT_KNOWN = frozenset("fnrtv_#$\"'\\")
+
+
+def split_string(text: str) -> list[str | None] | None:
+    """The words that ``env -S`` makes of a text (GNU coreutils manual); None for a text that it refuses.
+
+    A word with a variable in it is None: it is known only when the command runs.
+    """
+    found: list[str | None] = []
+    at, open_word = 0, False
+    while at < len(text):
+        part = _SPLIT.match(text, at)
+        if part is None:
+            return None
+        at = part.end()
+        kind = part.lastgroup
+        if kind == "stop" or (kind == "comment" and not open_word):
+            break
+        if kind == "blank":
+            open_word = False
+            continue
+        value = _split_part(kind or "", part.group(kind or ""))
+        if value is None:
+            return None
+        if open_word:
+            value = [_both(found.pop(), value[0])]
+        found += value
+        open_word = True
+    return found
+
+
+def _split_part(kind: str, text: str) -> list[str | None] | None:
+    """One part of a word of ``env -S``: its text, or None inside if it has a variable; None for what is refused."""
+    if kind == "single":
+        return [re.sub(r"\\(['\\])", r"\1", text)]
+    if any(char not in _SPLIT_KNOWN for char in _SPLIT_ESCAPE.findall(text)):
+        return None
+    if "$" in _SPLIT_ESCAPE.sub("", text):
+        return [None]
+    return [_SPLIT_ESCAPE.sub(lambda found: _SPLIT_CHARS.get(found.group(1), found.group(1)), text)]
+
+
+def _both(before: str | None, after: str | None) -> str | None:
+    return None if before is None or after is None else before + after

@@ -457,9 +457,6 @@ ALLOW = (
     "cp rm x",
     "mv a rm",
     "rmdir x",
-    "add x",
-    "ddrescue a",
-    "mkfsx",
     "kubectl get pods",
     "kubectl logs delete",
     "kubectl get pod delete",
@@ -604,9 +601,6 @@ ALLOW = (
     "wait",
     "trap - EXIT",
     "ssh-keygen -l -f x",
-    "chmodx",
-    "gitpush",
-    "git-push-helper",
     "helm list",
     "aws s3 ls",
     "gh pr list",
@@ -671,6 +665,42 @@ def test_what_cannot_be_told_never_passes(line: str) -> None:
 def test_look_alikes_pass(line: str) -> None:
     """A listed word that is an argument, a text, a file name or a comment is not a program."""
     assert "allow" == judged(read_line(line))
+
+
+@pytest.mark.parametrize(
+    "line", ["chmodx", "gitpush", "git-push-helper", "ddrescue a", "mkfsx", "./x.sh a", "acme push git", "Ls", "acme ."]
+)
+def test_a_program_that_is_not_known_is_asked_about(line: str) -> None:
+    """A name like a listed one is another program; what it does with its words is not known."""
+    reading = read_line(line)
+
+    assert NO == max(DENIED.judge(reading), ASKED.judge(reading))
+    assert "approve" == judged(reading)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "acme-run rm x",
+        "./x.sh rm y",
+        "/opt/x/bin/tool --do='rm y'",
+        "acme 'a; rm x'",
+        "acme -crm x",
+        "acme git push",
+        "acme --cmd 'git push'",
+        "ls | xargs acme rm",
+        "find . -exec acme rm {} +",
+        "RM x",
+        "/bin/RM x",
+        "rm.exe x",
+        "/usr/bin/acme a b c d e f g h i j k rm",
+    ],
+)
+def test_a_listed_word_behind_a_program_that_is_not_known_is_asked_about(line: str) -> None:
+    """The program may run it, so a list that names it cannot say no; it cannot say yes either."""
+    reading = read_line(line)
+
+    assert UNSURE == max(DENIED.judge(reading), ASKED.judge(reading))
 
 
 @pytest.mark.parametrize("line", ["", "   ", "\n", "# rm x", "X=1", "> out.txt"])

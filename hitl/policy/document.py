@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from hitl.policy.conditions import ANYWHERE, HINTS, OPERATORS, BadValue, Condition
-from hitl.policy.globs import BadGlob, check_name, is_name_glob
+from hitl.policy.globs import BadName, check_name, is_name_glob
 from hitl.policy.model import (
     ACTIONS,
     DEFAULT_EXECUTION_S,
@@ -25,6 +25,7 @@ from hitl.policy.model import (
     Problem,
     Risk,
 )
+from hitl.policy.shell.lists import wrong_entry
 from hitl.policy.text import Parsed, join
 
 SEED: Final = 3
@@ -357,13 +358,13 @@ class _Checker:
         if not isinstance(value, str):
             self.refuse(path, "takes a name, or a list of names")
             return
-        if value == "" and not self.seed:
+        if not value.strip() and not self.seed:
             self.refuse(path, "is empty", "write '*' or leave it out to match every name")
             return
         try:
             check_name(value)
-        except BadGlob as error:
-            self.strictly(path, f"the name {value!r} {error}")
+        except BadName as error:
+            self.strictly(path, f"the name {value!r} {error}", error.suggestion)
         if self.seed and value != "*" and is_name_glob(value):
             self.warn(path, f"{value!r} was compared letter by letter; read as a glob where that is stricter")
 
@@ -437,6 +438,7 @@ class _Checker:
         given = value.get("value")
         if self.seed and operator.seed_check is not None:
             check_value, given = operator.seed_check, "" if given is None else given
+            self.odd_entries(condition.op, given, where)
         else:
             check_value = operator.check
             if "value" not in value and condition.op != "no_command_substitution":
@@ -447,6 +449,14 @@ class _Checker:
         except BadValue as error:
             self.refuse(where, str(error), f"{condition.op} takes {operator.takes}")
         return condition
+
+    def odd_entries(self, op: str, given: Any, where: str) -> None:
+        """Warn of programs that no command line could match: contenox loads them."""
+        if op not in ("command_blacklist", "command_ask_always") or not isinstance(given, str):
+            return
+        for entry in given.split(","):
+            if why := wrong_entry(entry.strip()):
+                self.warn(where, why)
 
     def rule(self, value: dict[str, Any], path: str, at: int) -> Rule:
         value = self.seed_names(value, path, SEED_RULE_KEYS) if self.seed else value

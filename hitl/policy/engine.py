@@ -113,7 +113,7 @@ def _compile(rule: Rule, at: int, *, seed: bool, reason: Reason = "matched_rule"
     return Compiled(
         rule,
         at,
-        compile_when(rule.when, Use(loosen=loosen, textual=seed)),
+        compile_when(rule.when, Use(loosen=loosen, textual=seed, rating=rule.action is None)),
         _STRENGTH[action],
         level,
         raises,
@@ -382,7 +382,7 @@ class Policy:
                 found.append(Tried(rule.name, where, "no", f"is for other tools ({_names(rule)})"))
                 continue
             answer = compiled.test(scope)
-            use = Use(loosen=rule.action == "allow", textual=self.checked.dialect == SEED)
+            use = Use(rule.action == "allow", textual=self.checked.dialect == SEED, rating=rule.action is None)
             found.append(Tried(rule.name, where, _OUTCOMES[answer], describe(rule.when, scope, use, compile_when)))
             if answer == YES and where != "risk_rules":
                 break

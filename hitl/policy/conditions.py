@@ -369,6 +369,10 @@ def _sizes(value: Any) -> tuple[tuple[str, int], ...]:
         raise BadValue("takes a whole number, or lt, le, gt, ge with one")
     if not all(isinstance(bound, int) and not isinstance(bound, bool) and bound >= 0 for bound in bounds.values()):
         raise BadValue("takes whole numbers from 0")
+    low = max(bounds.get("ge", 0), bounds.get("gt", -1) + 1)
+    high = min((bounds[name] - (name == "lt") for name in ("le", "lt") if name in bounds), default=low)
+    if low > high:
+        raise BadValue("contradicts itself: no size is in both bounds")
     return tuple(bounds.items())
 
 
@@ -419,7 +423,11 @@ def _classes(value: Any) -> frozenset[str]:
 
 
 def _schemes(value: Any) -> frozenset[str]:
-    return frozenset(name.lower() for name in entries(value))
+    found = frozenset(name.lower() for name in entries(value))
+    for name in found:
+        if not re.fullmatch(r"[a-z][a-z0-9+.-]*", name):
+            raise BadValue(f"{name!r} is no URL scheme; write {name.partition(':')[0]!r}")
+    return found
 
 
 def _ports(value: Any) -> frozenset[int]:
@@ -454,8 +462,7 @@ def _comparison(wanted: Any, use: Use) -> Comparison:
     alike = UNSURE if use.loosen else YES  # the same in another spelling
     if use.textual:
         return lambda value: YES if values.text(value) == shown else NO
-    of_kind = _NUMBERS if isinstance(wanted, int | float | Decimal) and not isinstance(wanted, bool) else None
-    of_kind = of_kind or (_TRUTHS if isinstance(wanted, bool) else _NOTHING if wanted is None else _TEXTS)
+    of_kind = _KINDS[type(wanted)]
 
     def compare(value: Any) -> int | None:
         if type(value) is type(wanted) and value == wanted:
@@ -495,7 +502,10 @@ def _nothing_wanted(_wanted: Any, _value: Any, _alike: int) -> int | None:
     return NO
 
 
-_NUMBERS, _TRUTHS, _TEXTS, _NOTHING = _numbers, _truths, _texts, _nothing_wanted
+#: How each type of a document's values is compared with a call's values of other types.
+_KINDS: dict[type, Callable[[Any, Any, int], int | None]] = {
+    int: _numbers, float: _numbers, Decimal: _numbers, bool: _truths, str: _texts, type(None): _nothing_wanted,
+}  # fmt: skip
 
 
 def folded(text: str) -> str:
@@ -552,6 +562,29 @@ def _build_matches(condition: Condition, use: Use) -> Test:
         return answer if value is not None or use.textual else min(answer, UNSURE) if use.loosen else max(answer, other)
 
     return over_values(condition.key, judge, use)
+
+
+def _build_path_matches(condition: Condition, use: Use) -> Test:
+    """As ``matches``, for each spelling of a path: as written, without ``..`` and ``//``, and where its links lead."""
+    match, other = pattern_set([condition.value]), use.other(condition.key)
+
+    def of(scope: Scope) -> Judge:
+        def judge(value: Any) -> int:
+            if type(value) is not str:
+                return other
+            if len(value) > MAX_PATH or not _encodable(value):
+                return UNSURE
+            names, doubtful, certain = scope.paths.spellings(value)
+            found = [bool(match(name)) for name in names]
+            if use.loosen:
+                return YES if all(found) and certain else UNSURE if any(found) else NO
+            if any(found):
+                return YES
+            return NO if certain and not any(match(name) for name in doubtful) else UNSURE
+
+        return judge
+
+    return _scoped(condition.key, of, use, _PATH_COST)
 
 
 def pattern_set(patterns: Sequence[Any]) -> Callable[[str], list[int] | None]:
@@ -924,6 +957,9 @@ OPERATORS: Mapping[str, Operator] = {
     "ne": Operator(_scalar, _build_ne, "a text, number, true, false or null"),
     "in": Operator(_members, _build_in, "a list of texts or numbers"),
     "matches": Operator(_pattern, _build_matches, "a regular expression in RE2 syntax, found anywhere in the text"),
+    "path_matches": Operator(
+        _pattern, _build_path_matches, "a regular expression in RE2 syntax, for every spelling of a path"
+    ),
     "lt": Operator(_decimal, _build_bound, "a number"),
     "le": Operator(_decimal, _build_bound, "a number"),
     "gt": Operator(_decimal, _build_bound, "a number"),

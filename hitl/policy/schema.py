@@ -22,6 +22,7 @@ _VALUES: dict[str, dict[str, Any]] = {
     "ne": _SCALAR,
     "in": {"anyOf": [_TEXT, {"type": "array", "items": _SCALAR, "minItems": 1}]},
     "matches": _TEXT,
+    "path_matches": _TEXT,
     "lt": _NUMBER,
     "le": _NUMBER,
     "gt": _NUMBER,

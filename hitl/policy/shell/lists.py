@@ -34,26 +34,25 @@ def wrong_entry(entry: str) -> str | None:
     words = entry.split()
     if not words or entry in _REDIRECTS:
         return None
+    program, why = words[0], None
     if found := _SYNTAX.search(entry):
-        said = f"the entry {entry!r} holds {found.group()!r}, and an entry is one program with its words"
-        if entry[0] in "<>":
-            return f"{said}; write '>' to match every redirection"
-        return f"{said}; name each program in an entry of its own, such as {_first_word(entry)!r}"
-    program = words[0]
-    if program.startswith("-"):
-        return f"the entry {entry!r} begins with an option; put the program before it"
-    if "=" in program:
-        return f"the entry {entry!r} begins with a variable; begin with the program"
-    if "/" in program and _GLOB & set(program):
-        return f"the entry {entry!r} is a path with wildcards, and programs are compared by name; write the name alone"
-    if program.endswith(":*"):
-        return f"the entry {entry!r} ends with ':*', which no program does; write {program[:-2]!r}"
-    return None
+        why = f"holds {found.group()!r}, and an entry is one program with its words; {_instead(entry)}"
+    elif program.startswith("-"):
+        why = "begins with an option; put the program before it"
+    elif "=" in program:
+        why = "begins with a variable; begin with the program"
+    elif "/" in program and _GLOB & set(program):
+        why = "is a path with wildcards, and programs are compared by name; write the name alone"
+    elif program.endswith(":*"):
+        why = f"ends with ':*', which no program does; write {program[:-2]!r}"
+    return why and f"the entry {entry!r} {why}"
 
 
-def _first_word(entry: str) -> str:
-    found = re.search(r"[\w.+-]+", entry)
-    return found.group() if found else "rm"
+def _instead(entry: str) -> str:
+    if entry[0] in "<>":
+        return "write '>' to match every redirection"
+    name = re.search(r"[\w.+-]+", entry)
+    return f"name each program in an entry of its own, such as {name.group() if name else 'rm'!r}"
 
 
 @dataclass(frozen=True, slots=True)

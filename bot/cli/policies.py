@@ -35,6 +35,9 @@ class Preset(StrEnum):
     STRICT = "strict"
     DEV = "dev"
     HEADLESS = "headless"
+    PAYMENTS = "payments"
+    EMAIL = "email"
+    DATABASE = "database"
 
 
 File = Annotated[Path | None, typer.Argument(help="The document; else the policy that the settings name.")]
@@ -295,6 +298,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         "why": verdict.why,
         "message": verdict.message,
         "timeout_s": verdict.timeout_s,
+        "on_timeout": "deny",
         "execution_s": verdict.execution_s,
         "approvers": None if verdict.approvers is None else list(verdict.approvers),
         "exclude_requester": verdict.exclude_requester,

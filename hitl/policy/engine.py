@@ -335,7 +335,7 @@ class Policy:
         rule = None if outcome.unsure else outcome.rule
         stated = rule.risk if rule is not None else None
         doubted = outcome.rule.risk if outcome.unsure and outcome.rule is not None else None
-        name = stated or max(doubted or RISKS[level], RISKS[level], key=RISKS.index)
+        name: Risk = stated or RISKS[max(level, RISKS.index(doubted or "low"))]
         told = self.checked.risk.get(name, Level())
         asked = rule if rule is not None and rule.action == "approve" else None
         return Verdict(

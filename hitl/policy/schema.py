@@ -8,6 +8,7 @@ from hitl.policy.conditions import OPERATORS
 from hitl.policy.document import MAX_EXECUTION_S, MAX_RULES
 from hitl.policy.hosts import CLASSES
 from hitl.policy.model import ACTIONS, MAX_TIMEOUT_S, MIN_TIMEOUT_S, RISKS
+from hitl.policy.presets import presets
 
 _TEXT = {"type": "string", "minLength": 1}
 _TEXTS = {"anyOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1}]}
@@ -106,6 +107,12 @@ def json_schema() -> dict[str, Any]:
             {
                 "version": {"const": 1},
                 "description": _TEXT,
+                "preset": {
+                    "anyOf": [
+                        {"enum": list(presets())},
+                        {"type": "array", "items": {"enum": list(presets())}, "minItems": 1, "uniqueItems": True},
+                    ]
+                },
                 "default_action": {"enum": list(ACTIONS), "default": "approve"},
                 "defaults": _object(
                     {

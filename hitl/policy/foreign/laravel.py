@@ -73,8 +73,8 @@ def _nested(writer: Writer, value: dict[str, Any]) -> dict[str, Any]:
             section = inside
         else:
             before = section.get(path[-1])
-            both = isinstance(before, dict) and isinstance(entry, dict)
-            section[path[-1]] = {**before, **entry} if both else entry
+            joins = isinstance(before, dict) and isinstance(entry, dict)
+            section[path[-1]] = {**(before or {}), **entry} if joins else entry
     return found
 
 

@@ -203,7 +203,12 @@ def _tools(settings: Settings) -> Iterator[Check]:
     if not settings.tools.allow:
         yield Check("tools", Health.YELLOW, "the list is empty: the service runs nothing itself")
         return
-    yield Check("tools", Health.GREEN, ", ".join(settings.tools.allow))
+    listed = ", ".join(settings.tools.allow)
+    if "allow" in settings.tools.model_fields_set:
+        yield Check("tools", Health.GREEN, f"the service may run {listed}")
+    else:
+        text = f"the service may run {listed}, because tools.allow is not set"
+        yield Check("tools", Health.YELLOW, f"{text}; set it to the tools that are needed")
     how = confinement()
     if "bash" in settings.tools.allow and how == "none":
         text = "bash is not confined; its calls never count less than high. Install bubblewrap"

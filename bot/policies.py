@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import importlib
 import logging
+import time
 from typing import TYPE_CHECKING
 
 from adapters.policies import FolderSource
@@ -28,8 +29,10 @@ if TYPE_CHECKING:
     from hitl.ports import Paths, Resolver, Store
 
 _log = logging.getLogger(__name__)
-#: How often the document is looked at. A change counts once two looks in a row saw the same text: half a file doesn't.
+#: How often the document is read. A change counts once two reads in a row got the same text: half a file doesn't.
 LOOK_EVERY_S = 1.0
+#: Between the two reads at the start and at a reload by signal, and how often they are tried while the text changes.
+SETTLES_S, _READS = 0.25, 20
 #: What the engine imports when it first needs it, by the name that it is installed under.
 _NEEDED = {
     "re2": "google-re2",
@@ -67,6 +70,18 @@ class Library:
             raise SettingsError(f"{found.origin} has the name of a preset; give it another one.")
         return found
 
+    def settled(self, name: str) -> Document:
+        """The text of that name, once it was read the same twice: nobody is writing it. Raises SettingsError."""
+        found = self.read(name)
+        for _ in range(_READS):
+            if found.origin.startswith("the preset "):
+                return found
+            time.sleep(SETTLES_S)
+            before, found = found, self.read(name)
+            if found == before:
+                return found
+        raise SettingsError(f"{found.origin} keeps changing. Write it beside and rename it, then start again.")
+
     def load(self, document: Document) -> Policy:
         """The document, compiled. Raises SettingsError with every problem of it, each with its line."""
         from hitl.policy import PolicyInvalid, load
@@ -85,7 +100,7 @@ class Policies:
         need_engine()
         self._library = library
         self._name = name
-        self._document = library.read(name)
+        self._document = library.settled(name)
         self._policy = library.load(self._document)
         self._seen: Document | str = self._document
         self._trouble = ""
@@ -118,8 +133,14 @@ class Policies:
             await asyncio.gather(self._watching, return_exceptions=True)
 
     async def reload(self) -> None:
-        """Look now, as the operator asked by a signal, and take what is there."""
-        await self._take(await self._look())
+        """Look now, as the operator asked by a signal, and take what is there once it was read the same twice."""
+        found = await self._look()
+        for _ in range(_READS):
+            await asyncio.sleep(SETTLES_S)
+            before, found = found, await self._look()
+            if found == before:
+                await self._take(found)
+                return
 
     async def _watch(self) -> None:
         while True:

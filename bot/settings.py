@@ -32,6 +32,13 @@ _PREFIX = "SAYSO_"
 _PROGRAMS = (Path(__file__).parent.parent, Path(sys.prefix))
 
 
+def _named(value: object) -> object:
+    """A list of folders without empty entries: an empty path would mean the current folder."""
+    if not isinstance(value, list):
+        return value
+    return [entry for entry in value if not isinstance(entry, str) or entry.strip()]
+
+
 def _lower(value: object) -> object:
     return value.lower() if isinstance(value, str) else value
 
@@ -155,7 +162,7 @@ class Settings(BaseSettings):
     self_approval_socket: SelfApproval = "off"
     routes: list[Name] = []
     policy: str = "default"
-    policies: list[Path] = []
+    policies: Annotated[list[Path], BeforeValidator(_named)] = []
     stage: str = ""
     stages: dict[str, StageSettings] = {}
     mode: Annotated[Mode, BeforeValidator(_lower)] = Mode.ENFORCE

@@ -23,9 +23,9 @@ _FOUND = {"yes": "yes", "no": "no", "unsure": "cannot tell"}
 class Foreign(StrEnum):
     """Other systems' documents that can be read."""
 
-    SEED1 = "seed1"
-    SEED2 = "seed2"
-    SEED3 = "seed3"
+    HAROMBE = "harombe"
+    CONTENOX = "contenox"
+    LARAVEL = "laravel-hitl"
 
 
 class Preset(StrEnum):
@@ -35,6 +35,9 @@ class Preset(StrEnum):
     STRICT = "strict"
     DEV = "dev"
     HEADLESS = "headless"
+    PAYMENTS = "payments"
+    EMAIL = "email"
+    DATABASE = "database"
 
 
 File = Annotated[Path | None, typer.Argument(help="The document; else the policy that the settings name.")]
@@ -185,13 +188,15 @@ def schema() -> None:
 
 
 def import_(
-    form: Annotated[Foreign, typer.Argument(metavar="FORMAT", help="Whose document it is: seed1, seed2 or seed3.")],
+    form: Annotated[
+        Foreign, typer.Argument(metavar="FORMAT", help="Whose document it is: harombe, contenox or laravel-hitl.")
+    ],
     file: Annotated[Path, typer.Argument(help="The document.")],
     json: AsJson = False,
 ) -> None:
     """Another system's document as one of ours. Each place where verdicts differ on purpose is told.
 
-    Example: sayso policy import seed3 envelope.json > policy.yaml
+    Example: sayso policy import contenox envelope.json > policy.yaml
     """
     from hitl.policy import PolicyInvalid, import_foreign
 
@@ -299,6 +304,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         "why": verdict.why,
         "message": verdict.message,
         "timeout_s": verdict.timeout_s,
+        "on_timeout": "deny",
         "execution_s": verdict.execution_s,
         "approvers": None if verdict.approvers is None else list(verdict.approvers),
         "exclude_requester": verdict.exclude_requester,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Final
 from unicodedata import normalize
@@ -25,7 +25,7 @@ from hitl.policy.paths import PathScope, plain_path
 from hitl.policy.ports import Paths, Resolver
 from hitl.policy.shell import Reading, read_argv, read_line
 from hitl.policy.shell.effects import EFFECTS, Effects, effects
-from hitl.policy.shell.lists import Prefixes, Programs, plain_tokens
+from hitl.policy.shell.lists import Prefixes, Programs, plain_tokens, wrong_entry
 from hitl.policy.tables import names
 from hitl.policy.tables.tools import ROLES, Shape, shape
 from hitl.policy.vouching import Vouching
@@ -34,6 +34,9 @@ ANYWHERE: Final = "*"  # the key that stands for every value at any depth
 ROLE: Final = "@"  # a key that begins so stands for each argument in a role: @reads, @writes, @command, ...
 MAX_SUBJECT = 1_000_000
 MAX_PATH = 4096
+#: What judging one call may cost, in judgements of one short value; past it the rest can't be told, so the call asks.
+MAX_WORK = 60_000
+_LONG = 1024  # characters that cost as much as one more judgement
 _MAX_DIGITS = 400
 _MAX_WILD = 256
 _MIN_HINT = 3
@@ -60,7 +63,7 @@ class Scope:
 
     __slots__ = (
         "_effects", "_path_scope", "_paths", "_readings", "_shape", "_vouching", "args", "call", "resolver",
-        "textual_paths",
+        "textual_paths", "work",
     )  # fmt: skip
 
     def __init__(
@@ -73,6 +76,7 @@ class Scope:
         self.call = call
         self.args = call.args
         self.resolver = resolver
+        self.work = MAX_WORK
         self._paths = paths
         self.textual_paths = paths is None
         self._path_scope: PathScope | None = None
@@ -187,11 +191,9 @@ def _read_command(args: Mapping[str, Any], key: str) -> Reading | None:
         return read_argv(extra) if extra else None
     if isinstance(command, list | tuple):
         return read_argv([*_tokens(command), *extra])
-    if isinstance(command, Mapping):
-        reading = Reading()
-        reading.hide("the command is neither text nor a list")
-        return reading
-    return _with_arguments(args, values.text(command), extra)
+    reading = Reading()
+    reading.hide("the command is neither text nor a list")
+    return reading
 
 
 def _with_arguments(args: Mapping[str, Any], line: str, extra: list[str]) -> Reading:
@@ -236,20 +238,34 @@ Judge = Callable[[Any], int]
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What a condition is compiled for. ``negated``: it stands under a ``not``; ``textual``: compare text forms."""
+    """What a condition is compiled for.
+
+    ``negated``: it is under a ``not``. ``textual``: compare text forms, as contenox does. ``rating``: it sets a risk.
+    """
 
     loosen: bool
     negated: bool = False
     textual: bool = False
+    rating: bool = False
 
     def inside_not(self) -> Use:
         """The use of what a ``not`` holds."""
-        return Use(not self.loosen, not self.negated, self.textual)
+        return Use(not self.loosen, not self.negated, self.textual, self.rating)
 
     @property
     def missing(self) -> int:
-        """What an absent argument answers: it never makes an allow fire through a ``not``."""
-        return UNSURE if self.negated and not self.loosen else NO
+        """What an absent argument answers.
+
+        A deny or an ask can't be told then: the tool may read it from another argument, or assume a value. An allow
+        doesn't fire, also not through a ``not``.
+        """
+        if self.loosen or (not self.negated and (self.textual or self.rating)):
+            return NO
+        return UNSURE
+
+    def other(self, key: str) -> int:
+        """What a value answers that is of another kind than the condition compares with."""
+        return NO if self.loosen or self.textual or key == ANYWHERE else UNSURE
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,42 +281,65 @@ class Condition:
 def over_values(key: str, judge: Judge, use: Use) -> Test:
     """Apply a judge of single values to an argument: each element of a list, everything in an object."""
     steps = values.pointer(key)
-    if key == ANYWHERE:
-        return lambda scope: _every(values.leaves(scope.args), judge, use)
-    if len(steps) > 1 or key.startswith(ROLE):
+    if key == ANYWHERE or len(steps) > 1 or key.startswith(ROLE):
         return _scoped(key, lambda _: judge, use)
     name, missing, absent, scalars = steps[0], use.missing, values.MISSING, values.SCALARS
 
     def test(scope: Scope) -> int:
         value = scope.args.get(name, absent)
         if type(value) in scalars:
+            if type(value) is str and len(value) > _LONG and not _affords(scope, value, 1):
+                return UNSURE
             return judge(value)
-        return missing if value is absent else _nested(value, judge, use)
+        return missing if value is absent else _nested(value, judge, use, scope)
 
     return test
 
 
-def _nested(value: Any, judge: Judge, use: Use) -> int:
+def _affords(scope: Scope, value: Any, cost: int) -> bool:
+    """Pay for one judgement; False once the call has cost too much."""
+    scope.work -= cost if type(value) is not str else cost + len(value) // _LONG
+    return scope.work >= 0
+
+
+def _nested(value: Any, judge: Judge, use: Use, scope: Scope, cost: int = 1) -> int:
     if isinstance(value, list | tuple):
-        return _every(value, lambda part: _nested(part, judge, use), use)
+        return _every((_Part(part) for part in value), judge, use, scope, cost)
     if isinstance(value, Mapping):
-        found = [judge(leaf) for leaf in values.leaves(value)]
-        return UNSURE if use.loosen or YES not in found else YES
-    return judge(value)
+        found = _every(values.leaves(value), judge, replace(use, loosen=False), scope, cost)
+        return UNSURE if use.loosen or found != YES else YES
+    return judge(value) if _affords(scope, value, cost) else UNSURE
 
 
-def _every(items: Iterable[Any], judge: Judge, use: Use) -> int:
-    found = [judge(item) for item in items]
-    if not found:
-        return use.missing
-    return min(found) if use.loosen else max(found)
+class _Part:
+    """An element of a list, which may hold values itself."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def _every(items: Iterable[Any], judge: Judge, use: Use, scope: Scope, cost: int = 1) -> int:
+    """One YES is enough to tighten, one NO to not loosen. What is too much to look at can't be told."""
+    enough, result = (NO, YES) if use.loosen else (YES, NO)
+    empty = True
+    for item in items:
+        empty = False
+        if item is values.CUT or not _affords(scope, item, cost):
+            return UNSURE
+        answer = _nested(item.value, judge, use, scope, cost) if type(item) is _Part else judge(item)
+        if answer == enough:
+            return enough
+        result = min(result, answer) if use.loosen else max(result, answer)
+    return use.missing if empty else result
 
 
 @dataclass(frozen=True, slots=True)
 class Operator:
     """An operator: the check of its value, how it compiles, and what it says of itself.
 
-    ``seed_check`` is the check in the third seed's dialect, for the operators that it had.
+    ``seed_check`` is the check in the dialect of contenox, for the operators that it has.
     """
 
     check: Callable[[Any], Any]
@@ -327,6 +366,19 @@ def entries(value: Any) -> tuple[str, ...]:
         raise BadValue("takes a list of texts, or one text with commas")
     if not found:
         raise BadValue("is an empty list")
+    return found
+
+
+def programs(value: Any) -> tuple[str, ...]:
+    """A list of programs, each of which some command could match.
+
+    Raises:
+        BadValue: an entry that could match nothing; the message says what to write instead.
+    """
+    found = entries(value)
+    for entry in found:
+        if why := wrong_entry(entry):
+            raise BadValue(why)
     return found
 
 
@@ -408,6 +460,10 @@ def _sizes(value: Any) -> tuple[tuple[str, int], ...]:
         raise BadValue("takes a whole number, or lt, le, gt, ge with one")
     if not all(isinstance(bound, int) and not isinstance(bound, bool) and bound >= 0 for bound in bounds.values()):
         raise BadValue("takes whole numbers from 0")
+    low = max(bounds.get("ge", 0), bounds.get("gt", -1) + 1)
+    high = min((bounds[name] - (name == "lt") for name in ("le", "lt") if name in bounds), default=low)
+    if low > high:
+        raise BadValue("contradicts itself: no size is in both bounds")
     return tuple(bounds.items())
 
 
@@ -426,7 +482,7 @@ def _glob(pattern: str) -> Glob:
 
 
 def _seed_globs(value: Any) -> tuple[Glob | None, ...]:
-    """The compiled glob; None for one that the third seed loads and never matches, which here cannot tell."""
+    """The compiled glob; None for one that contenox loads and never matches, which here cannot tell."""
     pattern = _text(value)
     try:
         expand_braces(pattern)
@@ -458,7 +514,11 @@ def _classes(value: Any) -> frozenset[str]:
 
 
 def _schemes(value: Any) -> frozenset[str]:
-    return frozenset(name.lower() for name in entries(value))
+    found = frozenset(name.lower() for name in entries(value))
+    for name in found:
+        if not re.fullmatch(r"[a-z][a-z0-9+.-]*", name):
+            raise BadValue(f"{name!r} is no URL scheme; write {name.partition(':')[0]!r}")
+    return found
 
 
 def _ports(value: Any) -> frozenset[int]:
@@ -484,58 +544,138 @@ def _seed_hosts(value: Any) -> hosts.HostList:
 # --- how operators judge
 
 
-def _equal(wanted: Any, use: Use) -> Judge:
+Comparison = Callable[[Any], int | None]
+
+
+def _comparison(wanted: Any, use: Use) -> Comparison:
+    """Whether a value is the wanted one; None where it is of another kind, so that it can't be told."""
     shown = values.text(wanted)
-    exact = values.number(wanted) if not isinstance(wanted, str) else None
+    alike = UNSURE if use.loosen else YES  # the same in another spelling
+    if use.textual:
+        return lambda value: YES if values.text(value) == shown else NO
+    of_kind = _KINDS[type(wanted)]
+
+    def compare(value: Any) -> int | None:
+        if type(value) is type(wanted) and value == wanted:
+            return YES
+        answer = of_kind(wanted, value, alike)
+        return answer if answer or values.text(value) != shown else alike
+
+    return compare
+
+
+def _numbers(wanted: Any, value: Any, alike: int) -> int | None:
+    found = values.number(value)
+    if found is None:
+        return None
+    if found != values.number(wanted):
+        return NO
+    return alike if isinstance(value, str) else YES
+
+
+def _truths(wanted: Any, value: Any, alike: int) -> int | None:
+    if isinstance(value, bool):
+        return NO
+    word = value.strip().lower() if isinstance(value, str) else None
+    return (alike if word == values.text(wanted) else NO) if word in ("true", "false") else None
+
+
+def _texts(wanted: Any, value: Any, alike: int) -> int | None:
+    if isinstance(value, str):
+        return UNSURE if folded(value) == folded(wanted) else NO
+    number = None if isinstance(value, bool) else values.number(value)
+    if number is None or values.number(wanted) is None:
+        return None
+    return alike if number == values.number(wanted) else NO
+
+
+def _nothing_wanted(_wanted: Any, _value: Any, _alike: int) -> int | None:
+    return NO
+
+
+#: How each type of a document's values is compared with a call's values of other types.
+_KINDS: dict[type, Callable[[Any, Any, int], int | None]] = {
+    int: _numbers, float: _numbers, Decimal: _numbers, bool: _truths, str: _texts, type(None): _nothing_wanted,
+}  # fmt: skip
+
+
+def folded(text: str) -> str:
+    """A text without what readers overlook: blanks around it, upper case, and other forms of the same letters."""
+    return (text if text.isascii() else normalize("NFKC", text)).strip().casefold()
+
+
+def _build_eq(condition: Condition, use: Use) -> Test:
+    return over_values(condition.key, _equal(condition, use), use)
+
+
+def _equal(condition: Condition, use: Use) -> Judge:
+    compare, other = _comparison(condition.value, use), use.other(condition.key)
 
     def judge(value: Any) -> int:
-        if use.textual or (isinstance(wanted, str) and isinstance(value, str)):
-            return YES if values.text(value) == shown else NO
-        if exact is not None and isinstance(value, int | float | Decimal) and not isinstance(value, bool):
-            return YES if values.number(value) == exact else NO
-        if type(value) is type(wanted):
-            return YES if value == wanted else NO
-        if values.text(value) == shown or (exact is not None and values.number(value) == exact):
-            return UNSURE if use.loosen else YES
-        return NO
+        answer = compare(value)
+        return other if answer is None else answer
 
     return judge
 
 
-def _build_eq(condition: Condition, use: Use) -> Test:
-    return over_values(condition.key, _equal(condition.value, use), use)
-
-
 def _build_ne(condition: Condition, use: Use) -> Test:
-    equal = _equal(condition.value, use.inside_not())
+    equal = _equal(condition, use.inside_not())
     return over_values(condition.key, lambda value: opposite(equal(value)), use)
 
 
 def _build_in(condition: Condition, use: Use) -> Test:
-    judges = [_equal(wanted, use) for wanted in condition.value]
+    compares = [_comparison(wanted, use) for wanted in condition.value]
     texts = frozenset(wanted for wanted in condition.value if isinstance(wanted, str))
-    others = [judge for judge, wanted in zip(judges, condition.value, strict=True) if not isinstance(wanted, str)]
+    overlooked = frozenset() if use.textual else frozenset(map(folded, texts))
+    only_texts, other = len(texts) == len(set(condition.value)) and not use.textual, use.other(condition.key)
 
     def judge(value: Any) -> int:
-        if not isinstance(value, str):
-            return max(each(value) for each in judges)
-        if value in texts:
-            return YES
-        return max(each(value) for each in others) if others else NO
+        if type(value) is str:
+            if value in texts:
+                return YES
+            if only_texts:
+                return UNSURE if folded(value) in overlooked else NO
+        answers = [answer for compare in compares if (answer := compare(value)) is not None]
+        return max(answers) if answers else other
 
     return over_values(condition.key, judge, use)
 
 
 def _build_matches(condition: Condition, use: Use) -> Test:
     match, literal = pattern_set([condition.value]), required(condition.value.pattern)
+    other = use.other(condition.key)
 
     def judge(value: Any) -> int:
         subject = value if isinstance(value, str) else values.text(value)
         if len(subject) > MAX_SUBJECT or not _encodable(subject):
             return UNSURE
-        return YES if literal in subject and match(subject) else NO
+        answer = YES if literal in subject and match(subject) else NO
+        return answer if value is not None or use.textual else min(answer, UNSURE) if use.loosen else max(answer, other)
 
     return over_values(condition.key, judge, use)
+
+
+def _build_path_matches(condition: Condition, use: Use) -> Test:
+    """As ``matches``, for each spelling of a path: as written, without ``..`` and ``//``, and where its links lead."""
+    match, other = pattern_set([condition.value]), use.other(condition.key)
+
+    def of(scope: Scope) -> Judge:
+        def judge(value: Any) -> int:
+            if type(value) is not str:
+                return other
+            if len(value) > MAX_PATH or not _encodable(value):
+                return UNSURE
+            names, doubtful, certain = scope.paths.spellings(value)
+            found = [bool(match(name)) for name in names]
+            if use.loosen:
+                return YES if all(found) and certain else UNSURE if any(found) else NO
+            if any(found):
+                return YES
+            return NO if certain and not any(match(name) for name in doubtful) else UNSURE
+
+        return judge
+
+    return _scoped(condition.key, of, use, _PATH_COST)
 
 
 def pattern_set(patterns: Sequence[Any]) -> Callable[[str], list[int] | None]:
@@ -592,23 +732,26 @@ def _build_size(condition: Condition, use: Use) -> Test:
 def _build_glob(condition: Condition, use: Use) -> Test:
     globs: tuple[Glob | None, ...] = condition.value
     relevant = hints(globs) if condition.key == ANYWHERE and not use.loosen else None
+    other = use.other(condition.key)
 
     def of(scope: Scope) -> Judge:
         judge_one = scope.paths.loosens if use.loosen else scope.paths.tightens
 
         def judge(value: Any) -> int:
-            if value is None:
-                return NO
-            text = value if isinstance(value, str) else values.text(value)
-            if relevant is not None and not relevant(text):
-                return NO
+            if type(value) is not str:
+                if value is None or not use.textual:
+                    return other
+                value = values.text(value)
+            text: str = value
             if len(text) > MAX_PATH:  # more than a path may have: among values of any kind that is no path
                 return NO if condition.key == ANYWHERE else UNSURE
+            if relevant is not None and not relevant(text):
+                return NO
             return max(UNSURE if one is None else judge_one(one, text) for one in globs)
 
         return judge
 
-    slowly = _scoped(condition.key, of, use)
+    slowly = _scoped(condition.key, of, use, _PATH_COST if relevant is None else _HINTED_COST)
     only = globs[0]
     if len(globs) > 1 or only is None or not only.absolute or condition.key[:1] in ("/", ANYWHERE):
         return slowly
@@ -671,22 +814,33 @@ def _literal(alternative: str) -> str:
     return ""
 
 
-def _scoped(key: str, of: Callable[[Scope], Judge], use: Use) -> Test:
-    """As ``over_values``, for judges that look at the call as well."""
+def _scoped(key: str, of: Callable[[Scope], Judge], use: Use, cost: int = 1) -> Test:
+    """As ``over_values``, for judges that look at the call as well. ``cost``: of one judgement."""
     steps, missing = values.pointer(key), use.missing
 
     def test(scope: Scope) -> int:
         if key == ANYWHERE:
-            return _every(values.leaves(scope.args), of(scope), use)
+            return _every(values.leaves(scope.args), of(scope), replace(use, rating=True, negated=False), scope, cost)
         if key.startswith(ROLE):
-            judge = of(scope)
-            return _every(scope.role(key[1:]), lambda value: _nested(value, judge, use), use)
+            return _every(map(_Part, scope.role(key[1:])), of(scope), use, scope, cost)
         value = values.lookup(scope.args, steps)
         if value is values.MISSING:
             return missing
-        return _nested(value, of(scope), use)
+        return _nested(value, of(scope), use, scope, cost)
 
     return test
+
+
+#: Costs of one judgement, measured beside an equality's 0.5 us.
+_HINTED_COST, _PATH_COST, _URL_COST = 2, 40, 20
+
+
+def _of_texts(judge: Judge, key: str, use: Use) -> Judge:
+    """A judge of texts: for any other kind of value that it doesn't find, it can't be told."""
+    other = use.other(key)
+    if other == NO:
+        return judge
+    return lambda value: judge(value) if type(value) is str else max(judge(value), other)
 
 
 _NO_HOST = frozenset({"mailto", "tel"})  # these hold addresses of people, and nothing is fetched from their hosts
@@ -711,9 +865,9 @@ def _build_host(condition: Condition, use: Use) -> Test:
                 return YES
             return NO if url.sure or url.bare else UNSURE
 
-        return judge
+        return _of_texts(judge, condition.key, use)
 
-    return _scoped(condition.key, of, use)
+    return _scoped(condition.key, of, use, _URL_COST)
 
 
 def _resolved(scope: Scope, url: hosts.Url) -> Sequence[str] | None:
@@ -741,9 +895,9 @@ def _build_class(condition: Condition, use: Use) -> Test:
                 )
             return YES if found & wanted else UNSURE if addresses is None else NO
 
-        return judge
+        return _of_texts(judge, condition.key, use)
 
-    return _scoped(condition.key, of, use)
+    return _scoped(condition.key, of, use, _URL_COST)
 
 
 def _all_classes(url: hosts.Url, addresses: Sequence[str]) -> frozenset[str]:
@@ -762,7 +916,8 @@ def _url_part(part: Callable[[hosts.Url], Any]) -> Callable[[Condition, Use], Te
                 return (YES if url.sure else UNSURE) if found else NO
             return YES if found else NO if url.sure else UNSURE
 
-        return over_values(condition.key, judge, use)
+        checked = _of_texts(judge, condition.key, use)
+        return _scoped(condition.key, lambda _: checked, use, _URL_COST)
 
     return build
 
@@ -771,15 +926,28 @@ def _build_programs(condition: Condition, use: Use) -> Test:
     listed = Programs.of(condition.value, folds=not use.textual)
 
     def test(scope: Scope) -> int:
-        found = None if _lacks(scope, condition, use) else scope.shell(condition.key)
-        return use.missing if found is None or not condition.value else _strict(listed.judge(found), found, use)
+        found = _reading(scope, condition, use)
+        if found is None or not condition.value:
+            return use.missing
+        answer = _strict(listed.judge(found), found, use)
+        return min(answer, UNSURE) if listed.options and use.loosen else answer
 
     return test
 
 
 def _lacks(scope: Scope, condition: Condition, use: Use) -> bool:
-    """The third seed's conditions need the argument that they name, even where a command could be read from another."""
+    """Conditions of contenox need the argument that they name, even where a command could be read from another."""
     return use.textual and condition.key not in scope.args
+
+
+def _reading(scope: Scope, condition: Condition, use: Use) -> Reading | None:
+    """What the command comes to; None if the call has none."""
+    if _lacks(scope, condition, use):
+        return None
+    value = scope.args.get(condition.key)
+    if use.textual and type(value) in values.SCALARS and "args" not in scope.args:
+        return read_line(values.text(value))
+    return scope.shell(condition.key)
 
 
 def _strict(answer: int, reading: Reading, use: Use) -> int:
@@ -846,11 +1014,14 @@ def _build_substitution(condition: Condition, use: Use) -> Test:
     steps = values.pointer(condition.key)
 
     def test(scope: Scope) -> int:
-        if values.lookup(scope.args, steps) is values.MISSING:
+        absent = values.lookup(scope.args, steps) is values.MISSING
+        if absent and (use.textual or use.loosen):
             return use.missing
         texts = [leaf for leaf in values.leaves(scope.args) if isinstance(leaf, str)]
         if any(mark in text for text in texts for mark in _SUBSTITUTES):
             return YES
+        if absent:
+            return use.missing
         found = scope.shell(condition.key)
         return YES if found is not None and found.substitution else NO
 
@@ -911,6 +1082,9 @@ OPERATORS: Mapping[str, Operator] = {
     "ne": Operator(_scalar, _build_ne, "a text, number, true, false or null"),
     "in": Operator(_members, _build_in, "a list of texts or numbers"),
     "matches": Operator(_pattern, _build_matches, "a regular expression in RE2 syntax, found anywhere in the text"),
+    "path_matches": Operator(
+        _pattern, _build_path_matches, "a regular expression in RE2 syntax, for every spelling of a path"
+    ),
     "lt": Operator(_decimal, _build_bound, "a number"),
     "le": Operator(_decimal, _build_bound, "a number"),
     "gt": Operator(_decimal, _build_bound, "a number"),
@@ -923,10 +1097,10 @@ OPERATORS: Mapping[str, Operator] = {
     "url_scheme": Operator(_schemes, _url_part(lambda url: url.scheme), "URL schemes"),
     "url_port": Operator(_ports, _url_part(lambda url: url.port), "port numbers"),
     "command_blacklist": Operator(
-        entries, _build_programs, "programs, globs or sub-commands", seed_check=_seed_entries
+        programs, _build_programs, "programs, sub-commands, options or globs", seed_check=_seed_entries
     ),
     "command_ask_always": Operator(
-        entries, _build_programs, "programs, globs or sub-commands", seed_check=_seed_entries
+        programs, _build_programs, "programs, sub-commands, options or globs", seed_check=_seed_entries
     ),
     "command_prefix_allowlist": Operator(entries, _build_prefixes, "beginnings of commands", seed_check=_seed_entries),
     "command_effects": Operator(_effect_names, _build_effects, f"effects: {', '.join(EFFECTS)}"),

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from hitl.policy.conditions import ANYWHERE, HINTS, OPERATORS, ROLE, BadValue, Condition
-from hitl.policy.globs import BadGlob, check_name, is_name_glob
+from hitl.policy.globs import BadName, check_name, is_name_glob
 from hitl.policy.model import (
     ACTIONS,
     DEFAULT_EXECUTION_S,
@@ -25,6 +25,8 @@ from hitl.policy.model import (
     Problem,
     Risk,
 )
+from hitl.policy.presets import presets
+from hitl.policy.shell.lists import wrong_entry
 from hitl.policy.tables import tools
 from hitl.policy.text import Parsed, join
 
@@ -34,7 +36,7 @@ MAX_RULES = 10_000
 _MAX_NAMES, _MAX_NAME = 256, 512  # of the third seed's lists of models
 MAX_EXECUTION_S = 24 * 60 * 60
 
-TOP_KEYS = ("version", "description", "default_action", "defaults", "risk", "risk_rules", "forbid", "rules")
+TOP_KEYS = ("version", "description", "preset", "default_action", "defaults", "risk", "risk_rules", "forbid", "rules")
 RULE_KEYS = (
     "id", "tools", "tool", "kind", "when", "action", "risk", "timeout_s", "on_timeout", "approvers",
     "exclude_requester", "require_reason", "harmless", "message",
@@ -57,7 +59,7 @@ NOT_YET = {
     "remember": "standing permissions are not enforced yet",
     "trusted_binaries": "trusted binaries are not enforced here",
 }
-TIGHTENING = ("forbid", "risk_rules", "risk", "defaults", *NOT_YET)
+TIGHTENING = ("preset", "forbid", "risk_rules", "risk", "defaults", *NOT_YET)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,8 @@ class Rule:
     """A checked rule of any list. ``action`` is None in ``risk_rules``; ``name`` is what verdicts call it.
 
     ``harmless`` names arguments that an allow rule vouches for without looking at them.
+
+    ``source``: the preset that it comes from; empty for a rule of the document itself.
     """
 
     name: str
@@ -109,6 +113,14 @@ class Rule:
     literal: bool = False
     kind: tuple[str, ...] = ()
     harmless: tuple[str, ...] = ()
+    source: str = ""
+
+    @property
+    def called(self) -> str:
+        """The rule in words for people: its id, else where it is written."""
+        if "id" in self.content and self.content["id"] == self.name:
+            return f"the rule {self.name!r}"
+        return f"the rule on line {self.line} of the {f'preset {self.source!r}' if self.source else 'policy'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +149,7 @@ class Checked:
 
 
 def check(parsed: Parsed, name: str) -> Checked:
-    """Check a parsed document.
+    """Check a parsed document by itself; its ``preset`` is only named (``compose`` puts the two together).
 
     Raises:
         PolicyInvalid: with every problem found.
@@ -239,6 +251,7 @@ class _Checker:
         self.keys(value, "", SEED_TOP_KEYS if self.seed else TOP_KEYS)
         if "description" in value and not self.seed:
             self.text(value["description"], "/description")
+        self.presets(value)
         if self.seed:
             _SeedBounds(self).check(value)
         defaults = self.section(value, "defaults", ("timeout_s", "execution_s"))
@@ -283,6 +296,18 @@ class _Checker:
                 self.warn(join(path, key), f"read as {name!r}")
             found.setdefault(name, entry)
         return found
+
+    def presets(self, value: dict[str, Any]) -> None:
+        """The presets that a document starts from must be known; a list has no name twice."""
+        if "preset" not in value or self.seed:
+            return
+        listed = value["preset"] if isinstance(value["preset"], list) else [value["preset"]]
+        if not listed:
+            self.refuse("/preset", "is an empty list", "leave it out")
+        for one in listed:
+            self.choice(one, "/preset", tuple(presets()), "")
+        if len(listed) > len({str(one) for one in listed}):
+            self.refuse("/preset", "names a preset twice")
 
     def section(self, value: dict[str, Any], key: str, known: tuple[str, ...]) -> dict[str, Any]:
         found = {} if self.seed else value.get(key, {})
@@ -390,13 +415,13 @@ class _Checker:
         if not isinstance(value, str):
             self.refuse(path, "takes a name, or a list of names")
             return
-        if value == "" and not self.seed:
+        if not value.strip() and not self.seed:
             self.refuse(path, "is empty", "write '*' or leave it out to match every name")
             return
         try:
             check_name(value)
-        except BadGlob as error:
-            self.strictly(path, f"the name {value!r} {error}")
+        except BadName as error:
+            self.strictly(path, f"the name {value!r} {error}", error.suggestion)
         if self.seed and value != "*" and is_name_glob(value):
             self.warn(path, f"{value!r} was compared letter by letter; read as a glob where that is stricter")
 
@@ -444,6 +469,8 @@ class _Checker:
         match = self.choice(value.get("match", "exact"), join(path, "match"), ("exact", "substring"), "exact")
         if "match" in value and name != "destructive_set":
             self.strictly(join(path, "match"), "is only for destructive_set")
+        if name == "destructive_set" and match == "exact" and not self.seed:
+            self.destructive(value.get("value"), join(path, "value"))
         return self.value(value, path, Condition(key, name, None, match))
 
     def key(self, value: dict[str, Any], path: str, op: str) -> str:
@@ -473,16 +500,38 @@ class _Checker:
         given = value.get("value")
         if self.seed and operator.seed_check is not None:
             check_value, given = operator.seed_check, "" if given is None else given
+            self.odd_entries(condition.op, given, where)
         else:
             check_value = operator.check
             if "value" not in value and condition.op != "no_command_substitution":
                 self.refuse(path, f"{condition.op} needs a value", f"it takes {operator.takes}")
                 return condition
         try:
-            return Condition(condition.key, condition.op, check_value(given), condition.match)
+            checked = check_value(given)
+            if condition.op == "command_prefix_allowlist" and (wild := [one for one in checked if is_name_glob(one)]):
+                self.warn(where, f"{wild[0]!r} is compared word by word, without patterns", "write its beginning alone")
+            return Condition(condition.key, condition.op, checked, condition.match)
         except BadValue as error:
             self.refuse(where, str(error), f"{condition.op} takes {operator.takes}")
         return condition
+
+    def destructive(self, value: Any, path: str) -> None:
+        """Names of a set are compared whole, so that a pattern among them matches no tool."""
+        for one in value if isinstance(value, list) else str(value or "").split(","):
+            if isinstance(one, str) and is_name_glob(one):
+                self.refuse(
+                    path,
+                    f"the name {one!r} is a pattern, and names of a set are compared whole",
+                    f"write {one.strip('*?')!r} with 'match: substring'",
+                )
+
+    def odd_entries(self, op: str, given: Any, where: str) -> None:
+        """Warn of programs that no command line could match: contenox loads them."""
+        if op not in _LISTS or not isinstance(given, str):
+            return
+        for entry in given.split(","):
+            if why := wrong_entry(entry.strip()):
+                self.warn(where, why)
 
     def rule(self, value: dict[str, Any], path: str, at: int) -> Rule:
         value = self.seed_names(value, path, SEED_RULE_KEYS) if self.seed else value
@@ -562,6 +611,7 @@ class _Checker:
         )
 
 
+_LISTS = ("command_blacklist", "command_ask_always")
 _ONE_ARGUMENT = frozenset(
     (
         "exists",

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from hitl import model
 from hitl.policy import globs, risk, text, values
+from hitl.policy.compose import compose
 from hitl.policy.conditions import ANYWHERE, OPERATORS, ROLE, Condition, Scope, Test, Use, hints, shape_of
 from hitl.policy.document import SEED, UNKNOWN, AnyOf, Checked, Level, Not, Rule, When, check
 from hitl.policy.explain import describe
@@ -161,7 +162,7 @@ def _compile(rule: Rule, at: int, *, seed: bool, reason: Reason = "matched_rule"
     return Compiled(
         rule,
         at,
-        compile_when(rule.when, Use(loosen=loosen, textual=seed)),
+        compile_when(rule.when, Use(loosen=loosen, textual=seed, rating=rule.action is None)),
         _STRENGTH[action],
         level,
         raises,
@@ -373,7 +374,8 @@ class Policy:
         return assessed
 
     def _because(self, compiled: Compiled) -> str:
-        return compiled.rule.message or f"{compiled.rule.name} says so"
+        rule = compiled.rule
+        return rule.message or f"{rule.called} rates it {RISKS[compiled.level or compiled.raises or 0]}"
 
     def _decide(self, forbid: Iterable[Compiled], rules: Iterable[Compiled], scope: Scope, level: int) -> Outcome:
         doubt: Outcome | None = None
@@ -412,7 +414,8 @@ class Policy:
     def _written(self, outcome: Outcome, level: int, why: str, programs: tuple[str, ...]) -> Verdict:
         rule = None if outcome.unsure or outcome.unseen is not None else outcome.rule
         stated = rule.risk if rule is not None else None
-        name = stated or RISKS[level]
+        doubted = outcome.rule.risk if outcome.unsure and outcome.rule is not None else None
+        name: Risk = stated or RISKS[max(level, RISKS.index(doubted or "low"))]
         told = self.checked.risk.get(name, Level())
         asked = rule if rule is not None and rule.action == "approve" else None
         return Verdict(
@@ -420,8 +423,8 @@ class Policy:
             risk=model.Risk(name),
             rule=outcome.rule.name if outcome.rule is not None else None,
             reason=outcome.reason,
-            message=self._message(outcome),
-            why=f"{rule.name} says so" if rule is not None and stated else why,
+            message=self._message(outcome, name),
+            why=f"{rule.called} rates it {stated}" if rule is not None and stated else why,
             timeout_s=(asked and asked.timeout_s) or told.timeout_s or self.checked.timeout_s,
             execution_s=self.checked.execution_s,
             approvers=asked.approvers if asked is not None else None,
@@ -431,12 +434,16 @@ class Policy:
             policy=self.digest,
         )
 
-    def _message(self, outcome: Outcome) -> str | None:
+    def _message(self, outcome: Outcome, level: Risk) -> str | None:
         rule = outcome.rule
         if outcome.unseen is not None and rule is not None:
             return f"{rule.name} doesn't look at the argument {outcome.unseen[:40]!r}, so a person is asked"
         if outcome.unsure and rule is not None:
-            return f"{rule.name} could not be told from this call, so a person is asked"
+            return f"whether {rule.called} is for this call can't be told from its arguments, so a person is asked"
+        if rule is None and outcome.reason == "default_action" and outcome.action == "deny":
+            told = self.checked.risk.get(level)
+            kind = f"{level} " if told is not None and told.action is not None else ""
+            return f"no rule is for this call, and the policy denies {kind}calls that no rule is for"
         return rule.message if rule is not None else None
 
     def _failed(self, error: Exception) -> Verdict:
@@ -464,14 +471,14 @@ class Policy:
                 found.append(Tried(rule.name, where, "no", f"is for other tools ({_names(rule)})"))
                 continue
             answer = compiled.test(scope)
-            use = Use(loosen=rule.action == "allow", textual=self.checked.dialect == SEED)
+            use = Use(rule.action == "allow", textual=self.checked.dialect == SEED, rating=rule.action is None)
             found.append(Tried(rule.name, where, _OUTCOMES[answer], describe(rule.when, scope, use, compile_when)))
             if answer == YES and where != "risk_rules":
                 break
         return found
 
     def lint(self) -> list[Problem]:
-        """What loads but is probably not meant: the document's warnings, and allows before denies that they cover."""
+        """What loads but is probably not meant: the document's warnings, and what ``lint.findings`` looks for."""
         found = [*self.checked.warnings, *findings(self.checked)]
         if self.checked.dialect == SEED:
             found += impossible(self.checked)
@@ -538,9 +545,10 @@ def load(
     Raises:
         PolicyInvalid: the document must not be used; ``problems`` lists everything wrong with it.
     """
-    checked = check(text.parse(document, name=name, format=format), name)
+    parsed = text.parse(document, name=name, format=format)
+    checked = check(parsed, name)
     if checked.dialect != SEED:
         never = impossible(checked)
         if never:
             raise PolicyInvalid(name, never)
-    return Policy(checked, name, paths, resolver)
+    return Policy(compose(checked, parsed, name), name, paths, resolver)

@@ -1,9 +1,9 @@
 """Globs of tool names and of paths.
 
-Path globs are the third seed's: ``*`` and ``?`` within one component, ``[...]`` classes with ranges and ``^``, a
+Path globs are those of contenox: ``*`` and ``?`` within one component, ``[...]`` classes with ranges and ``^``, a
 backslash for a literal, ``{a,b}`` alternatives (nested, with slashes), ``**`` for any number of components. Patterns
-are cleaned as paths are, and ``x/**`` covers ``x`` itself. A ``**`` inside a component is read both as the third seed
-did (a separator on both sides) and as "anything": ``Glob.readings`` keeps the two apart.
+are cleaned as paths are, and ``x/**`` covers ``x`` itself. A ``**`` inside a component is read both as contenox
+does (a separator on both sides) and as "anything": ``Glob.readings`` keeps the two apart.
 """
 
 from __future__ import annotations
@@ -263,18 +263,55 @@ def name_pattern(text: str) -> re.Pattern[str]:
     return re.compile(translate(text), re.DOTALL)
 
 
+#: What stands in no tool's name: MCP takes letters, digits, ``_``, ``-``, ``.``, and hosts add ``/`` and ``:``.
+_NO_NAME = re.compile(r"[\s()|^$!\\,;\"'`<>&=%#{}\[\]]")
+_NAME_CLASS = re.compile(r"\[(!?)([^\]]+)\]")
+
+
+class BadName(BadGlob):
+    """A tool name that no tool can have; ``suggestion`` says what to write instead."""
+
+    def __init__(self, message: str, suggestion: str) -> None:
+        super().__init__(message)
+        self.suggestion = suggestion
+
+
 def check_name(text: str) -> None:
-    """Refuse a malformed tool-name glob.
+    """Refuse a name, or a pattern of names, that no tool can have.
 
     Raises:
-        BadGlob: braces, a class that is not closed, or white space.
+        BadName: blanks, braces, marks of regular expressions, or a class that is not closed or runs backwards.
     """
-    if "[" in text and not re.fullmatch(r"(?:[^\[]|\[!?\]?[^\]]*\])*", text):
-        raise BadGlob("has a '[' that is not closed")
-    if "{" in text or "}" in text:
-        raise BadGlob("has braces, which tool names do not know; write a list")
-    if text != text.strip() or any(not char.isprintable() for char in text):
-        raise BadGlob("has white space or control characters")
+    if any(not char.isprintable() for char in text) or text != text.strip():
+        raise BadName("has white space or control characters", f"write {' '.join(text.split())!r}")
+    if called := re.fullmatch(r"([\w.:/-]+)\s*\((.*)\)", text):
+        raise BadName(
+            "names a tool and its arguments",
+            f"write {called.group(1)!r}, and the arguments under 'when', such as a command_blacklist",
+        )
+    if "|" in text or "," in text or "{" in text or "}" in text:
+        parts = [part.strip(" ^$()") for part in re.split(r"[|,{}]", text) if part.strip(" ^$()")]
+        raise BadName("holds several names", f"write a list: [{', '.join(parts)}]")
+    if text.startswith("!"):
+        raise BadName("excludes a name", f"write a rule for {text[1:]!r} before this rule")
+    for negated, inner in _NAME_CLASS.findall(text):
+        _check_class(inner, negated=bool(negated))
+    rest = _NAME_CLASS.sub("", text)
+    if "[" in rest or "]" in rest:
+        raise BadName("has a '[' that is not closed", "close it, or leave it out")
+    if found := _NO_NAME.search(rest):
+        plain = re.sub(r"\.[*+]", "*", _NO_NAME.sub("", rest)) or "*"
+        raise BadName(f"has {found.group()!r}, which no tool's name has", f"write {plain!r}")
+    if ".*" in rest or ".+" in rest:
+        raise BadName("is a regular expression", f"write {re.sub(r'[.][*+]', '*', rest)!r}: '*' stands for any letters")
+
+
+def _check_class(inner: str, *, negated: bool) -> None:
+    for low, high in re.findall(r"(.)-(.)", inner):
+        if low > high:
+            raise BadName(f"has the class [{inner}], which runs backwards", f"write [{high}-{low}]")
+    if not negated and not re.search(r"[\w.:/-]", inner):
+        raise BadName(f"has the class [{inner}], which no tool's name holds", "leave it out")
 
 
 def prefixes(path: str) -> Iterator[str]:

@@ -15,7 +15,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from hitl.policy import values
-from hitl.policy.conditions import ANYWHERE, MAX_SUBJECT, ROLE, Condition, pattern_set
+from hitl.policy.conditions import ANYWHERE, MAX_SUBJECT, ROLE, Condition, folded, pattern_set
 from hitl.policy.globs import literal_folder
 from hitl.policy.literals import any_required
 from hitl.policy.paths import PLAIN, plain_path
@@ -39,7 +39,7 @@ class Index:
 
     def __init__(self, rules: Sequence[Compiled], *, plain_paths: bool) -> None:
         self.rules = tuple(rules)
-        self._finders: tuple[tuple[str, Finder], ...] = ()
+        self._finders: tuple[tuple[str, Finder, tuple[int, ...]], ...] = ()
         self._always: list[int] = []
         if len(rules) > _SMALL:
             self._file(plain_paths=plain_paths)
@@ -49,10 +49,12 @@ class Index:
         for at, compiled in enumerate(self.rules):
             gate = _gate(compiled, plain_paths=plain_paths)
             if gate is None or not arguments.setdefault(gate.key, _Argument()).file(
-                gate, at, whole=len(compiled.rule.when.parts) == 1
+                gate, at, whole=len(compiled.rule.when.parts) == 1, tight=compiled.rule.action in ("deny", "approve")
             ):
                 self._always.append(at)
-        self._finders = tuple((key, argument.finder()) for key, argument in arguments.items() if argument.every)
+        self._finders = tuple(
+            (key, argument.finder(), tuple(argument.absent)) for key, argument in arguments.items() if argument.every
+        )
 
     def candidates(self, args: Mapping[str, Any]) -> Sequence[Compiled]:
         """The rules that may hold, in order."""
@@ -60,10 +62,12 @@ class Index:
             return self.rules
         found: list[int] = []
         missing = values.MISSING
-        for key, find in self._finders:
+        for key, find, absent in self._finders:
             value = args.get(key, missing)
             if value is not missing:
                 find(value, found)
+            elif absent:
+                found += absent
         if self._always:
             found += self._always
         elif not found:
@@ -115,12 +119,30 @@ class _Thresholds:
 
 
 class _Argument:
-    """The rules filed under one argument."""
+    """The rules filed under one argument.
 
-    __slots__ = ("_bounds", "_folders", "_names", "_patterns", "_places", "_texts", "every")
+    ``absent`` rules can't be told where the argument is missing. Only the first that has no other condition is needed,
+    and those before it: one doubt is as good as many.
+    """
+
+    __slots__ = (
+        "_bounds",
+        "_doubted",
+        "_folders",
+        "_names",
+        "_odd",
+        "_patterns",
+        "_places",
+        "_texts",
+        "absent",
+        "every",
+    )
 
     def __init__(self) -> None:
         self.every: list[int] = []
+        self.absent: list[int] = []
+        self._doubted = False
+        self._odd: list[int] = []
         self._texts: dict[str, list[int]] = {}
         self._bounds: dict[int, list[tuple[int | Decimal, int]]] = {1: [], -1: []}
         self._folders: dict[str, list[int]] = {}
@@ -128,11 +150,14 @@ class _Argument:
         self._patterns: list[Any] = []
         self._places: list[int] = []
 
-    def file(self, gate: Condition, at: int, *, whole: bool) -> bool:
-        """File a rule; False if it must always be tried."""
+    def file(self, gate: Condition, at: int, *, whole: bool, tight: bool) -> bool:
+        """File a rule; False if it must always be tried. ``whole``: it has no other condition."""
         filed = self._numeric(gate, at, whole=whole) if gate.op in _NUMERIC else self._textual(gate, at)
         if filed:
             self.every.append(at)
+            if tight and not self._doubted:
+                self.absent.append(at)
+                self._doubted = whole
         return filed
 
     def _numeric(self, gate: Condition, at: int, *, whole: bool) -> bool:
@@ -148,7 +173,9 @@ class _Argument:
             self._places.append(at)
             return True
         for wanted in gate.value if gate.op == "in" else (gate.value,):
-            self._texts.setdefault(values.text(wanted), []).append(at)
+            places = self._texts.setdefault(folded(wanted), []) if isinstance(wanted, str) else self._odd
+            if places[-1:] != [at]:
+                places.append(at)
         return True
 
     def _globs(self, gate: Condition, at: int) -> bool:
@@ -166,7 +193,7 @@ class _Argument:
         textual = [
             finder
             for finder, wanted in (
-                (_find_text(self._texts, self.every), self._texts),
+                (_find_text(self._texts, self._odd, self.every), self._texts or self._odd),
                 (_find_path(self._folders, self._names, self.every), self._folders or self._names),
                 (_find_match(self._patterns, self._places, self.every), self._patterns),
             )
@@ -189,11 +216,15 @@ def _find_all(finders: Sequence[Finder]) -> Finder:
     return find
 
 
-def _find_text(texts: Mapping[str, list[int]], every: list[int]) -> Finder:
+def _find_text(texts: Mapping[str, list[int]], odd: list[int], every: list[int]) -> Finder:
+    """``odd`` rules compare with a number or a truth value, which a text may be in many spellings."""
+
     def find(value: Any, found: list[int]) -> None:
-        places = texts.get(value) if type(value) is str else every
+        places = texts.get(folded(value)) if type(value) is str else every
         if places:
             found += places
+        if odd and type(value) is str:
+            found += odd
 
     return find
 

@@ -1,20 +1,24 @@
-"""Rules that cannot mean what they say: those that never fire, and allows that stand before denies.
+"""Rules that cannot mean what they say.
 
 A rule never fires if an earlier one of its list covers its tools and asks no more than it does, or if its own
-conditions contradict each other.
+conditions contradict each other: such a document is refused. Of the rest, ``findings`` tells what is probably not
+meant: allows before denies, allows that a deny can't be told for, groups that look like tools, keys that look like
+paths.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
 from hitl.policy import globs, values
 from hitl.policy.conditions import Condition
-from hitl.policy.document import All, Checked, Rule
+from hitl.policy.document import All, Checked, Not, Rule, When
 from hitl.policy.model import Problem
+from hitl.policy.tables import names
 
 
 def impossible(checked: Checked) -> list[Problem]:
@@ -42,22 +46,108 @@ def impossible(checked: Checked) -> list[Problem]:
 
 
 def findings(checked: Checked) -> list[Problem]:
-    """Allows that stand before denies whose calls they may let pass."""
+    """What loads and is probably not meant."""
+    return [*_before_denies(checked), *_not_told(checked), *_groups(checked), *_keys(checked)]
+
+
+def _before_denies(checked: Checked) -> list[Problem]:
+    """Allows that come before denies whose calls they may let pass."""
     found: list[Problem] = []
     for at, deny in enumerate(checked.rules):
         if deny.action == "deny":
             before = next(
                 (rule for rule in checked.rules[:at] if rule.action == "allow" and _overlap(rule, deny)), None
             )
-            if before is not None:
+            if before is None or before.source:
+                continue
+            if deny.source:
+                said = (
+                    f"comes before the deny {deny.name} of the preset {deny.source!r}, and lets some of its calls pass"
+                )
+                found.append(_problem(before, said, "name fewer calls, or ignore this if it is meant"))
+                continue
+            said = f"comes after the allow {before.name}, which lets some of its calls pass"
+            found.append(_problem(deny, said, f"put it before {before.name}, or into 'forbid'"))
+    return found
+
+
+def _not_told(checked: Checked) -> list[Problem]:
+    """Allows behind a deny on an argument that they don't need: without that argument the call is asked about."""
+    found: list[Problem] = []
+    denies = [(rule, _compared(rule.when)) for rule in checked.forbid]
+    for rule in checked.rules:
+        if rule.action == "deny":
+            denies.append((rule, _compared(rule.when)))
+        elif rule.action == "allow" and not rule.source:
+            needed = {part.key for part in rule.when.parts if isinstance(part, Condition) and part.value is not False}
+            unmet = ((deny, key) for deny, keys in denies for key in keys if key not in needed and _overlap(rule, deny))
+            if first := next(unmet, None):
+                found.append(_doubted(rule, *first))
+    return found
+
+
+def _doubted(allow: Rule, deny: Rule, key: str) -> Problem:
+    said = f"allows calls without {key!r}, for which the deny {deny.name} can't be told: they are asked about"
+    want = f"add {{key: {key}, op: exists, value: true}} to it, or name the tools that {deny.name} is for"
+    return _problem(allow, said, want)
+
+
+def _compared(when: When) -> list[str]:
+    """The arguments without which a condition can't be told."""
+    if isinstance(when, Condition):
+        return [when.key] if when.key not in ("", "*") and when.op not in ("exists", "annotation") else []
+    parts = (when.part,) if isinstance(when, Not) else when.parts
+    return [key for part in parts for key in _compared(part)]
+
+
+#: Words that begin the names of tools, not of groups of tools.
+_VERBS = names(
+    "add allow append apply approve archive assign attach build call cancel charge clear close commit convert copy "
+    "create deactivate delete deploy describe destroy disable download drop edit enable exec execute export fetch find "
+    "get grant import insert install invoke kill launch list load lock merge modify move open patch pay ping post "
+    "publish purge push put query read refund remove rename replace reset restart restore revoke rotate run save "
+    "schedule send set share start stop submit suspend transfer truncate unlock update upload wipe write"
+)
+_TOOLS = names("bash zsh powershell read write edit grep glob ls cat rm")
+
+
+def _groups(checked: Checked) -> list[Problem]:
+    """Rules whose ``tools``, the group, look like the name of one tool."""
+    used = {name for rule in _own(checked) for name in rule.tool}
+    found: list[Problem] = []
+    for rule in _own(checked):
+        alike = [name for name in rule.tools if name in used or name.lower() in _TOOLS or _begins_with_verb(name)]
+        if alike and not rule.tool:
+            said = (
+                f"names the group {alike[0]!r}, which looks like a tool: 'tools' is the group, 'tool' the tool's name"
+            )
+            found.append(_problem(rule, said, f"write 'tool: {alike[0]}'"))
+    return found
+
+
+def _begins_with_verb(name: str) -> bool:
+    words = re.findall(r"[A-Z]?[a-z]+", name.replace("*", ""))
+    return len(words) > 1 and words[0].lower() in _VERBS
+
+
+def _keys(checked: Checked) -> list[Problem]:
+    """Conditions whose key is written as a path with dots, which is one argument's name here."""
+    found: list[Problem] = []
+    for rule in _own(checked):
+        for key in _compared(rule.when):
+            if key[0] == "$" or (key[0] != "/" and re.search(r"\w[.\[]\w", key)):
+                path = "/" + re.sub(r"\.|\[|\]\.?", "/", key.lstrip("$.")).strip("/")
                 found.append(
                     _problem(
-                        deny,
-                        f"comes after the allow {before.name}, which lets some of its calls pass",
-                        f"put it before {before.name}, or into 'forbid'",
+                        rule, f"looks at the argument {key!r}, a name with dots", f"write {path!r} for a value inside"
                     )
                 )
     return found
+
+
+def _own(checked: Checked) -> list[Rule]:
+    """The rules of the document itself."""
+    return [rule for rule in (*checked.forbid, *checked.rules, *checked.risk_rules) if not rule.source]
 
 
 def _problem(rule: Rule, message: str, suggestion: str | None = "remove it, or put it first") -> Problem:
@@ -105,7 +195,7 @@ def _conditions(when: All) -> frozenset[str]:
 
 def _canonical(part: Any) -> str:
     if isinstance(part, Condition):
-        value = part.value.pattern if part.op == "matches" else part.value
+        value = part.value.pattern if part.op in ("matches", "path_matches") else part.value
         return json.dumps([part.key, part.op, part.match, value], default=_shown, sort_keys=True)
     return repr(part)
 

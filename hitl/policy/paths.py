@@ -117,6 +117,13 @@ class PathScope:
             return YES
         return UNSURE if any(matched) else NO
 
+    def spellings(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
+        """The names that a path has, those that it might have, and whether there are certainly no others."""
+        readings = read_path(text, self.cwd)
+        names = (text, *readings.exact, *self._resolved(text))
+        told = text.startswith("/") or self.cwd is not None or ".." not in text
+        return names, readings.loose, readings.certain and told and not self._unresolved(text)
+
     def _within(self, glob: Glob, name: str) -> bool:
         """Whether a name is covered, and not by a wildcard that would have to stand for ``..``."""
         if name.startswith("..") and name[2:3] in ("", "/") and not glob.text.startswith(".."):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from hitl.policy.templates import NAMES, template
+
 _QUARANTINE: Final = r"""
 forbid:
   - id: secret-files
@@ -223,5 +225,5 @@ default_action: deny
 
 
 def presets() -> Mapping[str, str]:
-    """The preset documents as YAML texts: ``default``, ``strict``, ``dev`` and ``headless``."""
-    return dict(_PRESETS)
+    """The preset documents as YAML texts: four for whole installations, and the templates for one kind of tool."""
+    return {**_PRESETS, **{name: template(name) + _QUARANTINE for name in NAMES}}

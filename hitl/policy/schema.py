@@ -8,6 +8,7 @@ from hitl.policy.conditions import OPERATORS
 from hitl.policy.document import MAX_EXECUTION_S, MAX_RULES, TOOL_KINDS
 from hitl.policy.hosts import CLASSES
 from hitl.policy.model import ACTIONS, MAX_TIMEOUT_S, MIN_TIMEOUT_S, RISKS
+from hitl.policy.presets import presets
 
 _TEXT = {"type": "string", "minLength": 1}
 _TEXTS = {"anyOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1}]}
@@ -22,6 +23,7 @@ _VALUES: dict[str, dict[str, Any]] = {
     "ne": _SCALAR,
     "in": {"anyOf": [_TEXT, {"type": "array", "items": _SCALAR, "minItems": 1}]},
     "matches": _TEXT,
+    "path_matches": _TEXT,
     "lt": _NUMBER,
     "le": _NUMBER,
     "gt": _NUMBER,
@@ -109,6 +111,12 @@ def json_schema() -> dict[str, Any]:
             {
                 "version": {"const": 1},
                 "description": _TEXT,
+                "preset": {
+                    "anyOf": [
+                        {"enum": list(presets())},
+                        {"type": "array", "items": {"enum": list(presets())}, "minItems": 1, "uniqueItems": True},
+                    ]
+                },
                 "default_action": {"enum": list(ACTIONS), "default": "approve"},
                 "defaults": _object(
                     {

@@ -7,6 +7,8 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 MISSING: Final = object()
+#: What ``leaves`` yields last where it stops before the end: there is more, and nobody looked at it.
+CUT: Final = object()
 #: The types of values that certainly hold no others: told apart quicker than by asking for a Mapping.
 SCALARS: Final = frozenset((str, int, float, bool, Decimal, type(None)))
 MAX_NODES = 20_000
@@ -37,7 +39,7 @@ def lookup(args: Mapping[str, Any], steps: Sequence[str]) -> Any:
 
 
 def leaves(value: Any) -> Iterator[Any]:
-    """Every scalar inside a value, keys of objects included; stops after a bound."""
+    """Every scalar inside a value, keys of objects included; stops after ``MAX_NODES`` values, with CUT."""
     stack, seen = [value], 0
     while stack and seen < MAX_NODES:
         current = stack.pop()
@@ -49,6 +51,8 @@ def leaves(value: Any) -> Iterator[Any]:
             stack.extend(current)
         else:
             yield current
+    if stack:
+        yield CUT
 
 
 def text(value: Any) -> str:

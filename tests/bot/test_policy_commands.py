@@ -39,7 +39,7 @@ EXPECTED = """tests:
     call: {tool: cat, args: {file: /home/me/.ssh/id}}
     expect: {action: deny, rule: secrets}
 """
-SEED3 = json.dumps({"default_action": "deny", "rules": [{"tools": "fs", "tool": "read", "action": "allow"}]})
+ENVELOPE = json.dumps({"default_action": "deny", "rules": [{"tools": "fs", "tool": "read", "action": "allow"}]})
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def place(tmp_path: Path) -> Path:
     texts = {"good": DOCUMENT, "broken": BROKEN, "doubtful": DOUBTFUL, "expected": EXPECTED}
     for name, text in texts.items():
         (tmp_path / f"{name}.yaml").write_text(text)
-    (tmp_path / "seed3.json").write_text(SEED3)
+    (tmp_path / "envelope.json").write_text(ENVELOPE)
     return tmp_path
 
 
@@ -212,7 +212,7 @@ class TestImport:
 
     def test_the_result_is_a_document(self, place: Path) -> None:
         """That loads as it is."""
-        done = policy("import", "seed3", place / "seed3.json")
+        done = policy("import", "contenox", place / "envelope.json")
         (place / "new.yaml").write_text(done.stdout)
 
         assert 0 == done.exit_code
@@ -220,14 +220,14 @@ class TestImport:
 
     def test_programs_get_document_and_differences(self, place: Path) -> None:
         """Apart."""
-        assert {"document", "differences"} == set(data(policy("import", "seed3", place / "seed3.json", "--json")))
+        assert {"document", "differences"} == set(data(policy("import", "contenox", place / "envelope.json", "--json")))
 
     def test_what_is_no_such_document_is_one(self, place: Path) -> None:
         """With file and line."""
-        done = policy("import", "seed2", place / "seed3.json")
+        done = policy("import", "harombe", place / "envelope.json")
 
         assert (1, "") == (done.exit_code, done.stdout)
-        assert f"{place}/seed3.json:1: " in done.stderr
+        assert f"{place}/envelope.json:1: " in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ class TestImport:
         ["explain", "good.yaml", "--tool", "x", "--args", "{"],
         ["test", "good.yaml", "none.yaml"],
         ["eval", "good.yaml"],
-        ["import", "seed4", "seed3.json"],
+        ["import", "another", "envelope.json"],
     ],
 )
 def test_what_makes_no_sense_is_two(place: Path, words: list[str]) -> None:

@@ -1,19 +1,22 @@
 """Comparing a reading with the comma-separated lists that policies name programs with.
 
-An entry is a program (``rm``), a glob (``mkfs.*``), a program with sub-commands (``git push``, also with options
-between) or a redirection (``>``, ``>>``). All comparisons are of whole words.
+An entry is a program (``rm``), a glob (``mkfs.*``), a program with sub-commands and options (``git push``, ``rm -r``,
+``docker run --privileged``) or a redirection (``>``, ``>>``). All comparisons are of whole words. Options of an entry
+match at any place of the command, joined, combined or in their other spelling.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from hitl.policy.entry_options import option_in
 from hitl.policy.logic import NO, UNSURE, YES
 from hitl.policy.shell.programs import plain_name
-from hitl.policy.shell.reading import Command, Reading, Words
+from hitl.policy.shell.reading import Command, Reading, Words, base_name
 from hitl.policy.shell.subcommands import subcommands
 from hitl.policy.shell.syntax import parsed
 from hitl.policy.tables import names
@@ -22,33 +25,100 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _GLOB = frozenset("*?[")
+_REDIRECTS = frozenset((">", ">>", ">:", ">>:"))
+_SYNTAX = re.compile(r"[|&;<>()`\\\"'^{}\n]|\$")
+
+
+def wrong_entry(entry: str) -> str | None:
+    """Why an entry could never match what its author meant, and what to write instead; None for a good one."""
+    words = entry.split()
+    if not words or entry in _REDIRECTS:
+        return None
+    program, why = words[0], None
+    if found := _SYNTAX.search(entry):
+        why = f"holds {found.group()!r}, and an entry is one program with its words; {_instead(entry)}"
+    elif program.startswith("-"):
+        why = "begins with an option; put the program before it"
+    elif "=" in program:
+        why = "begins with a variable; begin with the program"
+    elif "/" in program and _GLOB & set(program):
+        why = "is a path with wildcards, and programs are compared by name; write the name alone"
+    elif program.endswith(":*"):
+        why = f"ends with ':*', which no program does; write {program[:-2]!r}"
+    return why and f"the entry {entry!r} {why}"
+
+
+def _instead(entry: str) -> str:
+    if entry[0] in "<>":
+        return "write '>' to match every redirection"
+    name = re.search(r"[\w.+-]+", entry)
+    return f"name each program in an entry of its own, such as {name.group() if name else 'rm'!r}"
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """The words of an entry after its program: sub-commands in order, and options with the words after them."""
+
+    path: tuple[str, ...]
+    options: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    @classmethod
+    def of(cls, words: Sequence[str]) -> Phrase:
+        """Read the words of an entry. A word after an option may be its value."""
+        first = next((at for at, word in enumerate(words) if word[:1] == "-" and word != "-"), len(words))
+        options: list[tuple[str, tuple[str, ...]]] = []
+        for word in words[first:]:
+            if word[:1] == "-" and word != "-":
+                options.append((word, ()))
+            else:
+                options[-1] = (options[-1][0], (*options[-1][1], word))
+        return cls(tuple(words[:first]), tuple(options))
+
+    def judge(self, words: Words) -> int:
+        """Whether a command has this path and these options."""
+        result = max(_compare(found, self.path) for found in subcommands(words)) if self.path else YES
+        for option, after in self.options:
+            if result == NO:
+                return NO
+            result = min(result, option_in(words, option, after))
+        return result
 
 
 @dataclass(frozen=True, slots=True)
 class Programs:
-    """A compiled list of programs, sub-commands and redirections."""
+    """A compiled list of programs, phrases and redirections.
+
+    ``options``: an entry names options. An allow can't rest on one: other options may stand beside it.
+    """
 
     exact: frozenset[str]
     globs: tuple[str, ...]
-    phrases: dict[str, tuple[tuple[str, ...], ...]]
+    phrases: dict[str, tuple[Phrase, ...]]
     redirects: frozenset[str]
     folds: bool = True
+    wild: tuple[tuple[str, Phrase], ...] = field(default=())
+    options: bool = False
 
     @classmethod
     def of(cls, entries: Iterable[str], *, folds: bool = True) -> Programs:
         """Compile entries; blank ones are skipped. ``folds``: a name in another case may be the same program."""
-        words = [entry.split() for entry in entries if entry.strip()]
+        words = [_by_name(entry.split()) for entry in entries if entry.strip()]
         single = [word[0] for word in words if len(word) == 1]
-        phrases: dict[str, tuple[tuple[str, ...], ...]] = {}
+        phrases: dict[str, tuple[Phrase, ...]] = {}
+        wild: list[tuple[str, Phrase]] = []
         for word in words:
-            if len(word) > 1:
-                phrases[word[0]] = (*phrases.get(word[0], ()), tuple(word[1:]))
+            if len(word) > 1 and _GLOB & set(word[0]):
+                wild.append((word[0], Phrase.of(word[1:])))
+            elif len(word) > 1:
+                phrases[word[0]] = (*phrases.get(word[0], ()), Phrase.of(word[1:]))
         return cls(
             frozenset(name for name in single if not _GLOB & set(name)),
             tuple(name for name in single if _GLOB & set(name)),
             phrases,
             frozenset(name.rstrip(":") for name in single if name[0] == ">"),
             folds,
+            tuple(wild),
+            any(part[:1] == "-" for word in words for part in word[1:]),
         )
 
     def judge(self, reading: Reading) -> int:
@@ -56,7 +126,7 @@ class Programs:
         hidden = reading.hidden
         result = UNSURE if hidden else NO
         exact = self.exact
-        slow = hidden or self.globs or self.phrases
+        slow = hidden or self.globs or self.phrases or self.wild
         for command in reading.commands:
             if command.unsure:
                 result = max(result, min(self._slowly(command), UNSURE))
@@ -81,8 +151,8 @@ class Programs:
             return YES
         if len(base) > 1 and _GLOB & set(base) and any(fnmatchcase(name, base) for name in self.exact):
             return YES
-        phrases = self.phrases.get(base)
-        return max(_phrase(command.words, phrase) for phrase in phrases) if phrases else NO
+        phrases = [*self.phrases.get(base, ()), *(phrase for name, phrase in self.wild if fnmatchcase(base, name))]
+        return max((phrase.judge(command.words) for phrase in phrases), default=NO)
 
     def _writes(self, reading: Reading) -> int:
         for operator, target in reading.writes:
@@ -92,24 +162,29 @@ class Programs:
         return NO
 
 
-def _phrase(words: Words, phrase: Sequence[str]) -> int:
-    return max(_compare(found, phrase) for found in subcommands(words))
+def _by_name(words: list[str]) -> list[str]:
+    """The words of an entry with a program's path reduced to the name that programs are compared by."""
+    program = words[0]
+    return [base_name(program) or program, *words[1:]] if "/" in program else words
 
 
-def _compare(found: Sequence[str | None], phrase: Sequence[str]) -> int:
-    result = YES
-    for at, wanted in enumerate(phrase):
-        if at >= len(found):
-            return NO
-        word = found[at]
-        if word is None or _GLOB & set(word):
-            result = UNSURE
-        elif not fnmatchcase(word, wanted):
-            return NO
-    return result
+def _compare(found: Sequence[str | None], path: Sequence[str]) -> int:
+    """Whether the positional words begin with a path, in which ``*`` stands for any number of words."""
+    if not path:
+        return YES
+    if path[0] == "*":
+        rest = path[1:]
+        return max(_compare(found[at:], rest) for at in range(len(found) + 1)) if rest else YES
+    if not found:
+        return NO
+    word, wanted = found[0], path[0]
+    if word is None or _GLOB & set(word):
+        return min(UNSURE, _compare(found[1:], path[1:]))
+    fits = fnmatchcase(word, wanted) or (wanted.endswith(":*") and word == wanted[:-2])
+    return _compare(found[1:], path[1:]) if fits else NO
 
 
-# --- prefixes: the third seed's allowlist
+# --- prefixes: the allowlist of contenox
 
 # These run, name or prepare other programs: a line with one of them is not cleared for a prefix allow.
 _UNCLEARED = names(
@@ -144,7 +219,7 @@ class Prefixes:
 
         ``tokens`` are the words of a call without shell syntax, None when it has some. The reading may take a match
         away (a second line, a wrapped program), never give one beyond the cleared syntax. ``least``: how many commands
-        a line must have to be read as one; the third seed looks at the words alone of a single command.
+        a line must have to be read as one; contenox looks at the words alone of a single command.
         """
         if tokens is not None and self.covers(_named(tokens)):
             return YES if not reading.hidden and self._all_covered(reading.commands) else NO

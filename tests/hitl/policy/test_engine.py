@@ -67,7 +67,7 @@ def test_a_deny_that_cannot_tell_becomes_an_ask() -> None:
 
     alone = judge({"default_action": "allow", "rules": [deny]}, n="x")
     assert (alone.action, alone.rule, alone.reason) == ("approve", "d", "matched_rule")
-    assert "d could not be told from this call, so a person is asked" == alone.message
+    assert "'d'" in (alone.message or "")
     assert (
         "approve" == judge({"default_action": "deny", "rules": [deny, {"tool": "t*", "action": "allow"}]}, n="x").action
     )

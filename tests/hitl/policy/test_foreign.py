@@ -21,15 +21,15 @@ def notes(document: Any, format: ForeignFormat) -> str:  # noqa: A002 - as above
     return "\n".join(import_foreign(json.dumps(document), format).differences)
 
 
-# --- the first seed
+# --- laravel-hitl
 
 
 def test_a_destructive_set_is_asked_about() -> None:
     """Its members are asked about, by whole name or by part of it; the rest runs as before."""
-    exact = imported({"destructive": ["pay_out", "close_shop"]}, "seed1")
-    part = imported({"destructive": ["pay"], "match": "substring"}, "seed1")
-    everything = imported({"destructive": ["", "pay"], "match": "substring"}, "seed1")
-    nothing = imported([], "seed1")
+    exact = imported({"destructive": ["pay_out", "close_shop"]}, "laravel-hitl")
+    part = imported({"destructive": ["pay"], "match": "substring"}, "laravel-hitl")
+    everything = imported({"destructive": ["", "pay"], "match": "substring"}, "laravel-hitl")
+    nothing = imported([], "laravel-hitl")
 
     def asked(policy: Policy, tool: str) -> bool:
         return policy.judge(PolicyCall("", tool, {})).action == "approve"
@@ -40,7 +40,7 @@ def test_a_destructive_set_is_asked_about() -> None:
     assert not asked(nothing, "pay")
 
 
-# --- the second seed
+# --- harombe
 
 RULES = [
     {"tools": ["erase_shop"], "risk": "critical", "timeout": 60, "description": "the whole shop"},
@@ -76,7 +76,7 @@ RULES = [
     {"tools": ["some"], "risk": "high", "conditions": [{"param": "a", "in": ["x", 2]}, {"param": "b"}]},
     {"tools": ["mail"], "risk": "low", "require_approval": False},
 ]
-SEED2: tuple[tuple[str, dict[str, Any], str, str, int | None], ...] = (
+RISKY: tuple[tuple[str, dict[str, Any], str, str, int | None], ...] = (
     ("erase_shop", {}, "approve", "critical", 60),
     ("mail", {}, "approve", "high", 60),
     ("save", {"path": "/boot/x"}, "approve", "critical", 30),
@@ -102,12 +102,12 @@ SEED2: tuple[tuple[str, dict[str, Any], str, str, int | None], ...] = (
 )
 
 
-@pytest.mark.parametrize(("tool", "args", "action", "risk", "timeout"), SEED2)
+@pytest.mark.parametrize(("tool", "args", "action", "risk", "timeout"), RISKY)
 def test_risk_rules_give_the_same_or_a_safer_verdict(
     tool: str, args: dict[str, Any], action: str, risk: str, timeout: int | None
 ) -> None:
     """Levels, approvals and timeouts are kept; patterns are found anywhere, and paths in any spelling."""
-    verdict = imported(RULES, "seed2").judge(PolicyCall("", tool, args))
+    verdict = imported(RULES, "harombe").judge(PolicyCall("", tool, args))
 
     assert (action, risk) == (verdict.action, verdict.risk)
     assert timeout is None or timeout == verdict.timeout_s
@@ -115,7 +115,7 @@ def test_risk_rules_give_the_same_or_a_safer_verdict(
 
 def test_differences_of_risk_rules_are_listed() -> None:
     """Each place where the verdict may differ is named."""
-    found = notes(RULES, "seed2")
+    found = notes(RULES, "harombe")
 
     assert "rule 7: runs critical calls without a question; here they are asked about" in found
     assert "rule 5: the timeout 2 becomes 5 s" in found
@@ -162,14 +162,14 @@ def test_differences_of_risk_rules_are_listed() -> None:
 def test_what_has_no_safe_meaning_is_refused(rule: Any) -> None:
     """An unknown operator was ignored, so that its condition held: here the document is not translated."""
     with pytest.raises(PolicyInvalid):
-        import_foreign(json.dumps([rule]), "seed2")
+        import_foreign(json.dumps([rule]), "harombe")
 
 
 def test_what_is_refused_is_named() -> None:
     """Each part that is wrong, with what it takes."""
     rule = {"tools": "x", "risk": "severe", "timeout": "soon", "color": 1, "require_approval": "no"}
     with pytest.raises(PolicyInvalid) as refused:
-        import_foreign(json.dumps([rule]), "seed2")
+        import_foreign(json.dumps([rule]), "harombe")
 
     assert {
         "'tools' takes names of tools",
@@ -201,7 +201,7 @@ ODD = st.recursive(
 
 
 @settings(deadline=None, max_examples=200)
-@given(ODD, st.sampled_from(["seed1", "seed2", "seed3"]))
+@given(ODD, st.sampled_from(["laravel-hitl", "harombe", "contenox"]))
 def test_whatever_is_given_is_translated_or_refused(document: Any, format: ForeignFormat) -> None:  # noqa: A002 - as above
     """Nothing else comes of it: a translation loads, and a refusal has its reasons."""
     found: Any
@@ -213,7 +213,7 @@ def test_whatever_is_given_is_translated_or_refused(document: Any, format: Forei
     assert found
 
 
-# --- the third seed
+# --- contenox
 
 KEYS = st.sampled_from(["path", "url", "command", "k"])
 VALUES = st.sampled_from(
@@ -233,7 +233,7 @@ CONDITIONS = st.one_of(
     st.tuples(KEYS, st.just("command_prefix_allowlist"), st.just("git status,ls")),
     st.tuples(KEYS, st.just("no_command_substitution"), st.just("")),
 )
-SEED3 = st.fixed_dictionaries(
+ENVELOPE = st.fixed_dictionaries(
     {
         "default_action": st.sampled_from(["allow", "approve", "deny"]),
         "rules": st.lists(
@@ -260,12 +260,12 @@ def strength(verdict: Verdict) -> int:
 
 
 @settings(deadline=None)
-@given(SEED3, st.dictionaries(KEYS, VALUES, max_size=3))
+@given(ENVELOPE, st.dictionaries(KEYS, VALUES, max_size=3))
 def test_an_envelope_is_never_weaker_once_translated(document: dict[str, Any], args: dict[str, Any]) -> None:
-    """Reading the third seed's dialect natively and translating it give the same action, or a stricter one."""
+    """Reading the dialect of contenox natively and translating it give the same action, or a stricter one."""
     call = PolicyCall("g", "t", args)
     native = load(json.dumps(document), name="native", format="json").judge(call)
-    translated = imported(document, "seed3").judge(call)
+    translated = imported(document, "contenox").judge(call)
 
     assert strength(translated) >= strength(native)
     assert strength(translated) == strength(native) or "deny" in json.dumps(document) or translated.action == "approve"
@@ -291,7 +291,7 @@ def test_differences_of_an_envelope_are_listed() -> None:
                 },
             ]
         },
-        "seed3",
+        "contenox",
     )
 
     assert "rules/0/on_timeout: 'approve' is read as 'deny'" in found
@@ -304,5 +304,5 @@ def test_differences_of_an_envelope_are_listed() -> None:
 
 def test_an_unknown_format_is_refused() -> None:
     """There are three."""
-    with pytest.raises(PolicyInvalid, match="seed1, seed2, seed3"):
-        import_foreign("[]", "seed9")  # type: ignore[arg-type]
+    with pytest.raises(PolicyInvalid, match="harombe, contenox, laravel-hitl"):
+        import_foreign("[]", "another")  # type: ignore[arg-type]

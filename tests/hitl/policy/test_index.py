@@ -82,7 +82,9 @@ def calls(seed: int) -> list[PolicyCall]:
                 ]
             ),
             "c": chance.choice([f"a w{at} b", f"w{at}", f"é w{at}", ["w1", f"w{at}"], 5]),
-            "e": chance.choice([f"v{at}", at, True, [f"v{at}"], {"x": f"v{at}"}, float(at)]),
+            "e": chance.choice(
+                [f"v{at}", f" V{at}", at, f"{at}e0", f"{at}_0", True, None, [f"v{at}"], {"x": f"v{at}"}, float(at)]
+            ),
             "k": 1,
         }
         kept = {key: value for key, value in args.items() if chance.random() < 0.6}

@@ -1,0 +1,176 @@
+"""Whether a command has an option that an entry of a policy names, in any place and spelling.
+
+Long options may be joined to their value (``--opt=x``) or abbreviated, short ones combined (``-rf``) or joined
+(``-ofile``). The other spellings of an option (``-r``, ``--recursive``) are known for the programs in ``_SAME``, from
+their manuals; for other programs a long option that begins with the short one's letter can't be told from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Final
+
+from hitl.policy.logic import NO, UNSURE, YES
+from hitl.policy.shell.reading import Words, base_name
+from hitl.policy.tables import names
+
+_GLOB = frozenset("*?[")
+_LONG: Final = 3  # a long option: two dashes and a letter at least
+
+#: Spellings of one option, by program; each group is one option.
+_SAME: Final[dict[str, tuple[str, ...]]] = {
+    "rm": ("-r -R --recursive", "-f --force", "-d --dir"),
+    "cp": ("-r -R --recursive", "-f --force", "-a --archive", "-T --no-target-directory", "-t --target-directory"),
+    "mv": ("-f --force", "-t --target-directory", "-T --no-target-directory", "-n --no-clobber"),
+    "ln": ("-f --force", "-s --symbolic"),
+    "chmod": ("-R --recursive",),
+    "chown": ("-R --recursive", "-h --no-dereference"),
+    "chgrp": ("-R --recursive",),
+    "grep": ("-r --recursive", "-R --dereference-recursive", "-f --file"),
+    "sed": ("-i --in-place", "-e --expression", "-f --file"),
+    "sort": ("-o --output",),
+    "git": (
+        "-f --force", "-d --delete", "-n --no-verify --dry-run --no-commit", "-a --all", "-m --message", "-D",
+        "-x", "-X", "-c --create --config", "-C", "-o --output", "-u --set-upstream", "-i --interactive",
+    ),
+    "docker": ("-v --volume", "-p --publish", "-e --env", "-u --user", "-d --detach", "-f --force --file", "-a --all",
+               "-w --workdir", "-H --host", "-h --hostname", "-m --memory", "-i --interactive", "-t --tty --tag"),
+    "podman": ("-v --volume", "-p --publish", "-e --env", "-u --user", "-d --detach", "-f --force --file", "-a --all",
+               "-w --workdir", "-h --hostname", "-m --memory", "-i --interactive", "-t --tty --tag"),
+    "kubectl": ("-n --namespace", "-f --filename", "-A --all-namespaces", "-l --selector", "-c --container",
+                "-o --output", "-i --stdin", "-t --tty", "-k --kustomize", "-R --recursive", "-s --server"),
+    "curl": ("-X --request", "-o --output", "-O --remote-name", "-d --data --data-ascii", "-T --upload-file",
+             "-k --insecure", "-F --form", "-H --header", "-K --config", "-u --user", "-x --proxy", "-L --location",
+             "-f --fail"),
+    "wget": ("-O --output-document", "-o --output-file", "-P --directory-prefix", "-i --input-file"),
+    "tar": ("-x --extract --get", "-c --create", "-f --file", "-C --directory", "-I --use-compress-program",
+            "-P --absolute-names", "-r --append", "-u --update", "-t --list", "-z --gzip --gunzip --ungzip"),
+    "rsync": ("-r --recursive", "-a --archive", "-e --rsh", "-n --dry-run", "-d --dirs"),
+    "npm": ("-g --global", "-f --force", "-D --save-dev", "-w --workspace", "-y --yes"),
+    "pip": ("-U --upgrade", "-r --requirement", "-e --editable", "-i --index-url", "-t --target", "-y --yes"),
+    "apt": ("-y --yes --assume-yes", "-f --fix-broken", "-t --target-release"),
+    "apt-get": ("-y --yes --assume-yes", "-f --fix-broken", "-t --target-release"),
+    "sudo": ("-u --user", "-g --group", "-i --login", "-s --shell", "-E --preserve-env", "-e --edit", "-S --stdin"),
+    "kill": ("-s --signal", "-l --list"),
+    "ssh": (),
+    "find": (),
+    "terraform": (),
+    "python": (),
+    "python3": (),
+    "node": ("-e --eval", "-p --print", "-r --require"),
+}  # fmt: skip
+#: Programs whose options of several letters have one dash, so that their letters are no options of their own.
+_ONE_DASH = names(
+    "find terraform java javac go gcc g++ clang openssl ffmpeg mvn php tofu packer vault consul nomad xcodebuild"
+)
+
+
+def option_in(words: Words, option: str, after: Sequence[str] = ()) -> int:
+    """Whether a command has an option of an entry, with the words that the entry has after it.
+
+    YES, NO, or UNSURE where a word is known only when the command runs, may be an abbreviation, or follows ``--``.
+    """
+    program = base_name(words[0] or "")
+    result, ended = NO, False
+    for at, word in enumerate(words[1:], start=1):
+        if word == "--":
+            ended = True
+            continue
+        found = _spelt(program, word, option)
+        if found and after:
+            found = min(found, _value(words, at, option, after))
+        if ended:
+            found = min(found, UNSURE)
+        result = max(result, found)
+    if result != YES and _is_cluster(program, option) and len(option) > len("-r"):
+        each = [option_in(words, f"-{letter}") for letter in option[1:]]
+        value = _anywhere(words, after) if after else YES
+        result = max(result, min(*each, value))
+    return result
+
+
+def _is_cluster(program: str, option: str) -> bool:
+    return option[1:].isalpha() and program not in _ONE_DASH
+
+
+def _spelt(program: str, word: str | None, option: str) -> int:
+    """Whether one word is the option."""
+    if word is None:
+        return UNSURE
+    if word[:1] != "-" or word == "-":
+        return UNSURE if _GLOB & set(word[:1]) else NO
+    if _GLOB & set(option):
+        return YES if fnmatchcase(word, option) or fnmatchcase(word.partition("=")[0], option) else NO
+    return max(_same(program, word, one) for one in _others(program, option))
+
+
+@lru_cache(maxsize=1024)
+def _others(program: str, option: str) -> tuple[str, ...]:
+    """The spellings of an option: as written, with one dash or two, and as the program's manual has it."""
+    found = [option]
+    plain = option.lstrip("-")
+    if len(plain) > 1 and not _is_cluster(program, option):
+        found += [f"-{plain}", f"--{plain}"]
+    for group in _SAME.get(program, ()):
+        spellings = group.split()
+        if option in spellings or f"--{plain}" in spellings:
+            found += spellings
+    return tuple(dict.fromkeys(found))
+
+
+def _same(program: str, word: str, option: str) -> int:
+    name, joined, _ = word.partition("=")
+    if name == option:
+        return YES
+    if option.startswith("--"):
+        return _abbreviated(program, name, option)
+    letter = option[1:]
+    if word.startswith("--"):
+        guess = program not in _SAME and len(letter) == 1 and name[2:3].lower() == letter.lower()
+        return UNSURE if guess else NO
+    if len(letter) > 1 or program in _ONE_DASH:
+        return NO
+    if word[1:2] == letter:
+        return YES
+    flags = name[1:] if joined else word[1:]
+    at = flags.find(letter)
+    return NO if at < 0 else YES if flags[:at].isalpha() and len(flags) <= _CLUSTER else UNSURE
+
+
+_CLUSTER: Final = 6  # letters of combined short options; a longer word is rather an option joined to its value
+
+
+def _abbreviated(program: str, name: str, option: str) -> int:
+    """Whether a word may be a long option: cut short, or its short spelling in a program that the tables lack."""
+    if name.startswith("--"):
+        return UNSURE if len(name) >= _LONG and option.startswith(name) else NO
+    guess = program not in _SAME and len(option) > _LONG and option[2] in name[1:].partition("=")[0]
+    return UNSURE if guess and len(name) <= _CLUSTER and name[1:].isalpha() else NO
+
+
+def _value(words: Words, at: int, option: str, after: Sequence[str]) -> int:
+    """Whether the words that an entry has after an option stand after it here, are joined to it, or come elsewhere."""
+    word = words[at] or ""
+    joined = word.partition("=")[2] or word[len(option) :]
+    first = after[0]
+    if fnmatchcase(joined, first) or (first == "*" and len(after) == 1):
+        return _anywhere(words, after[1:])
+    return _anywhere(words, after)
+
+
+def _anywhere(words: Words, wanted: Sequence[str]) -> int:
+    result = YES
+    for one in wanted:
+        if one == "*":
+            continue
+        found = max((_word(word, one) for word in words[1:]), default=NO)
+        result = min(result, found)
+    return result
+
+
+def _word(word: str | None, wanted: str) -> int:
+    if word is None or _GLOB & set(word):
+        return UNSURE
+    return YES if fnmatchcase(word, wanted) else NO

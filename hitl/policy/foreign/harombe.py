@@ -1,0 +1,379 @@
+"""harombe: the ``security: hitl:`` section of its configuration (rules, policies for levels), or its rules alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from hitl.policy import text
+from hitl.policy.conditions import OPERATORS, BadValue
+from hitl.policy.foreign.writing import Writer, is_seconds
+from hitl.policy.globs import is_name_glob
+from hitl.policy.model import RISKS
+
+_TIMEOUT_S: Final = 60  # where neither rule, level nor section says
+_HIGH: Final = ("high", "critical")
+_SECTION = ("enabled", "rules", "hitl_rules", "policies", "default_timeout", "timeout", "approval_timeout",
+            "notification", "high_risk_tools", "auto_approve_low_risk")  # fmt: skip
+_LEVEL = ("require_approval", "timeout", "allow_skip", "require_reason")
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """What ``policies`` says of a risk level."""
+
+    asks: bool | None = None
+    timeout_s: int | None = None
+    require_reason: bool = False
+
+
+def read(writer: Writer, parsed: text.Parsed) -> dict[str, Any]:
+    """The document that asks about what the rules ask about, and about tools without a rule."""
+    section, path = _section(writer, parsed.value, "")
+    rules = section.get("rules", section.get("hitl_rules", [] if set(section) - {"rules", "hitl_rules"} else None))
+    if not isinstance(rules, list):
+        writer.refuse(f"{path}/rules" if isinstance(parsed.value, dict) else "", "takes a list of rules")
+        return {"version": 1}
+    writer.differ(
+        "document",
+        "a tool without a rule is asked about as before; its risk is the classifier's (unknown: high), not 'medium'",
+    )
+    levels = _levels(writer, section.get("policies", {}), f"{path}/policies")
+    default = _settings(writer, section, path)
+    prefix = f"{path}/rules" if isinstance(parsed.value, dict) else path
+    found = [_rule(writer, rule, f"{prefix}/{at}", at, levels) for at, rule in enumerate(rules)]
+    return {
+        "version": 1,
+        "default_action": "approve",
+        "defaults": {"timeout_s": default},
+        "risk": {level: told for level in RISKS if (told := _told(levels.get(level, _Level())))},
+        "rules": [rule for rule in (*found, _risky(section.get("high_risk_tools"))) if rule is not None],
+    }
+
+
+def _section(writer: Writer, value: Any, path: str) -> tuple[dict[str, Any], str]:
+    """The section about approvals, wherever in the configuration it is; what is beside it is named."""
+    if isinstance(value, list):
+        return {"rules": value}, path
+    if not isinstance(value, dict):
+        return {"rules": None}, path
+    for key in ("security", "hitl"):
+        if isinstance(value.get(key), dict):
+            for other, entry in value.items():
+                if other != key:
+                    writer.left_out(f"{path}/{other}".strip("/").replace("/", "."), entry, "it is no part of a policy")
+            return _section(writer, value[key], f"{path}/{key}")
+    if path == "/security":
+        writer.refuse(path, "has no section 'hitl'")
+        return {"rules": []}, path
+    for key in value:
+        if key not in _SECTION:
+            writer.refuse(f"{path}/{key}", f"{key!r} is not known")
+    return value, path
+
+
+def _settings(writer: Writer, section: dict[str, Any], path: str) -> int:
+    """What becomes of the keys beside the rules; the timeout of calls for which nothing else says one."""
+    _switch(
+        writer,
+        section,
+        "enabled",
+        path,
+        off="asks about nothing there; this policy asks. Don't use it to ask about none",
+    )
+    _switch(
+        writer, section, "auto_approve_low_risk", path,
+        on="runs low risks unasked there; here a rule does so only if it says require_approval: false",
+    )  # fmt: skip
+    if "notification" in section:
+        writer.left_out("notification", section["notification"], "where cards go is set by routes in sayso.toml")
+    tools = section.get("high_risk_tools", [])
+    if not isinstance(tools, list) or not all(map(_is_name, tools)):
+        writer.refuse(f"{path}/high_risk_tools", "'high_risk_tools' takes names of tools")
+    found = _TIMEOUT_S
+    for key in ("approval_timeout", "timeout", "default_timeout"):
+        if key not in section:
+            continue
+        if is_seconds(section[key]):
+            found = writer.timeout(key, section[key])
+        else:
+            writer.refuse(f"{path}/{key}", f"{key!r} takes a whole number of seconds")
+    return found
+
+
+def _switch(writer: Writer, section: dict[str, Any], key: str, path: str, *, on: str = "", off: str = "") -> None:
+    if key not in section:
+        return
+    if not isinstance(section[key], bool):
+        writer.refuse(f"{path}/{key}", f"{key!r} takes true or false")
+    elif said := on if section[key] else off:
+        writer.differ(key, f"{str(section[key]).lower()} {said}")
+
+
+def _risky(tools: Any) -> dict[str, Any] | None:
+    if not isinstance(tools, list) or not tools:
+        return None
+    return {"id": "high-risk-tools", "tool": list(tools), "action": "approve", "risk": "high"}
+
+
+# --- policies for risk levels
+
+
+def _levels(writer: Writer, value: Any, path: str) -> dict[str, _Level]:
+    if not isinstance(value, dict):
+        writer.refuse(path, "takes risk levels")
+        return {}
+    for key in value:
+        if key not in RISKS:
+            writer.refuse(f"{path}/{key}", f"{key!r} is no risk level")
+    return {level: _level(writer, value[level], f"{path}/{level}", level) for level in RISKS if level in value}
+
+
+def _level(writer: Writer, value: Any, path: str, level: str) -> _Level:
+    if not isinstance(value, dict):
+        writer.refuse(path, f"takes {', '.join(_LEVEL)}")
+        return _Level()
+    for key, entry in value.items():
+        if key not in _LEVEL:
+            writer.refuse(f"{path}/{key}", f"{key!r} is not known")
+        elif key == "timeout" and not is_seconds(entry):
+            writer.refuse(f"{path}/{key}", "'timeout' takes a whole number of seconds")
+        elif key != "timeout" and not isinstance(entry, bool):
+            writer.refuse(f"{path}/{key}", f"{key!r} takes true or false")
+    if writer.problems:
+        return _Level()
+    where = f"policies.{level}"
+    asks = value.get("require_approval")
+    if asks is False and level in _HIGH:
+        writer.differ(where, f"runs {level} calls without a question; here they are asked about")
+        asks = True
+    elif asks is False:
+        writer.differ(where, "without approval run the rules of this level; a tool without a rule is asked about")
+    if value.get("allow_skip"):
+        writer.differ(where, "allow_skip lets people switch further questions off there; here each call is asked about")
+    timeout = writer.timeout(where, value["timeout"]) if "timeout" in value else None
+    return _Level(asks, timeout, value.get("require_reason", False))
+
+
+def _told(level: _Level) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if level.timeout_s is not None:
+        found["timeout_s"] = level.timeout_s
+    if level.require_reason:
+        found["require_reason"] = True
+    return found
+
+
+# --- rules
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+#: Each key of a rule: what it may be, and how that is said.
+_PARTS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "tools": (lambda value: isinstance(value, list) and bool(value) and all(map(_is_name, value)), "names of tools"),
+    "risk": (lambda value: value in RISKS, "low, medium, high or critical"),
+    "require_approval": (_is_flag, "true or false"),
+    "require_reason": (_is_flag, "true or false"),
+    "allow_skip": (_is_flag, "true or false"),
+    "timeout": (is_seconds, "a whole number of seconds"),
+    "conditions": (lambda value: value is None or isinstance(value, list), "a list of conditions"),
+    "description": (lambda value: value is None or isinstance(value, str), "a text"),
+    "id": (lambda value: isinstance(value, str | int), "a text"),
+    "name": (lambda value: isinstance(value, str | int), "a text"),
+}
+
+
+def _rule(writer: Writer, rule: Any, path: str, at: int, levels: Mapping[str, _Level]) -> dict[str, Any] | None:
+    where = f"rule {at}"
+    if not isinstance(rule, dict):
+        writer.refuse(path, "a rule takes keys and values")
+        return None
+    if not _is_rule(writer, rule, path):
+        return None
+    level = levels.get(rule["risk"], _Level())
+    asks = _asks(writer, rule, where, level)
+    found: dict[str, Any] = {
+        "tool": list(rule["tools"]),
+        "action": "approve" if asks else "allow",
+        "risk": rule["risk"],
+    }
+    for name in rule["tools"]:
+        if is_name_glob(name):
+            writer.differ(where, f"the name {name!r} was compared letter by letter; here it is a pattern")
+    place = _Place(writer, path, where, asks)
+    when = [part for one in rule.get("conditions") or () for part in _condition(place, one)]
+    if when:
+        found["when"] = when
+    if asks:
+        found |= _asking(writer, rule, where)
+    _describe(writer, rule, where, found)
+    return found
+
+
+def _asks(writer: Writer, rule: dict[str, Any], where: str, level: _Level) -> bool:
+    """Whether a rule asks: as it says, else as its level says, and always where the risk is high."""
+    asks = rule.get("require_approval", level.asks if level.asks is not None else True)
+    if not asks and level.asks:
+        writer.differ(where, f"runs without a question, and policies.{rule['risk']} asks; here it is asked about")
+        return True
+    if not asks and rule["risk"] in _HIGH:
+        writer.differ(where, f"runs {rule['risk']} calls without a question; here they are asked about")
+        return True
+    if not asks and rule.get("require_reason"):
+        writer.differ(where, "require_reason means nothing where nobody is asked")
+    return bool(asks)
+
+
+def _asking(writer: Writer, rule: dict[str, Any], where: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if "timeout" in rule:
+        found["timeout_s"] = writer.timeout(where, rule["timeout"])
+    if rule.get("require_reason"):
+        found["require_reason"] = True
+    if rule.get("allow_skip"):
+        writer.differ(where, "allow_skip lets people switch further questions off there; here each call is asked about")
+    return found
+
+
+def _describe(writer: Writer, rule: dict[str, Any], where: str, found: dict[str, Any]) -> None:
+    if isinstance(rule.get("description"), str) and rule["description"].strip():
+        found["message"] = rule["description"]
+    for key in ("id", "name"):
+        if key in rule and "message" not in found and str(rule[key]).strip():
+            found["message"] = str(rule[key])
+        elif key in rule:
+            writer.differ(where, f"the {key} {rule[key]!r} is left out: cards show the description")
+
+
+def _is_rule(writer: Writer, rule: dict[str, Any], path: str) -> bool:
+    """Whether each part of a rule is what it must be; what isn't is refused, by its name."""
+    wrong = {key: "is missing" for key in ("tools", "risk") if key not in rule}
+    for key, value in rule.items():
+        fits, takes = _PARTS.get(key, (None, ""))
+        if fits is None:
+            wrong[key] = "is not known"
+        elif not fits(value):
+            wrong[key] = f"takes {takes}"
+    for key, what in wrong.items():
+        writer.refuse(f"{path}/{key}", f"{key!r} {what}")
+    return not wrong
+
+
+# --- conditions
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A rule that is being translated: where it is, and whether it asks (or lets pass)."""
+
+    writer: Writer
+    path: str
+    where: str
+    asks: bool
+
+    def differ(self, what: str) -> None:
+        self.writer.differ(self.where, what)
+
+    def refuse(self, what: str) -> None:
+        self.writer.refuse(self.path, what)
+
+
+def _condition(place: _Place, condition: Any) -> list[dict[str, Any]]:
+    if not isinstance(condition, dict) or not _is_name(condition.get("param")):
+        place.refuse("a condition takes 'param', the name of a parameter, and one of 'equals', 'in', 'matches'")
+        return []
+    unknown = set(condition) - {"param", "equals", "in", "matches"}
+    if unknown:
+        place.refuse(
+            f"the operator {min(unknown)!r} is not known; it was ignored, which made the condition hold",
+        )
+    if wrong := _wrong_value(condition):
+        place.refuse(wrong)
+        return []
+    key = condition["param"]
+    found: list[dict[str, Any]] = []
+    if "equals" in condition:
+        found.append(_equal_to([condition["equals"]], key))
+    if "in" in condition:
+        found.append(_equal_to(condition["in"], key))
+    if "matches" in condition:
+        found += _pattern(place, condition["matches"], key)
+    return found or [{"key": key, "op": "exists", "value": True}]
+
+
+def _wrong_value(condition: dict[str, Any]) -> str | None:
+    """What is wrong with the value of a condition, if something is."""
+    members = condition.get("in", [None])
+    if not isinstance(members, list) or not members:
+        return "'in' takes a list with at least one entry"
+    if any(isinstance(one, list | dict) for one in (condition.get("equals"), *members)):
+        return "'equals' and 'in' take texts, numbers, true, false or null"
+    pattern = condition.get("matches", ".")
+    if not isinstance(pattern, str):
+        return "'matches' takes a regular expression"
+    if _LOOKAHEAD.fullmatch(pattern) or _LOOKS_AROUND.search(pattern):
+        return None
+    try:
+        OPERATORS["matches"].check(pattern)
+    except BadValue as error:
+        return f"'matches' {error}"
+    return None
+
+
+def _equal_to(wanted: list[Any], key: str) -> dict[str, Any]:
+    """Equality as Python has it: 1 and true are the same."""
+    found: list[Any] = []
+    for one in wanted:
+        found.append(one)
+        if isinstance(one, bool):
+            found.append(int(one))
+        elif one in (0, 1) and not isinstance(one, str):
+            found.append(bool(one))
+    return {"key": key, "op": "in", "value": found}
+
+
+_LOOKS_AROUND = re.compile(r"\(\?[=!<]|\\[1-9]")
+_LOOKAHEAD = re.compile(r"(\(\?[a-z]+\))?\^?\(\?!([^()]*)\)(.*)", re.DOTALL)
+_FLAGS = re.compile(r"^\(\?[a-z]+\)")
+_PATH_NAMES = re.compile(
+    r"(?i)(?:^|_|\b)(?:path|file|filename|filepath|dir|directory|folder|dest|destination|src)s?(?:$|_)"
+)
+_PATH_LIKE = re.compile(r"(?:^|[|(])\^?(?:\\?/|~|\\?\.{1,2}/)|\\?\.(?:ssh|aws|gnupg|kube|git|env)\b")
+
+
+def _is_path(pattern: str, key: str) -> bool:
+    return "://" not in pattern and bool(_PATH_NAMES.search(key) or _PATH_LIKE.search(pattern))
+
+
+def _pattern(place: _Place, pattern: str, key: str) -> list[dict[str, Any]]:
+    """A pattern that was tried at the start of the text only: found anywhere where that asks about more."""
+    negative = _LOOKAHEAD.fullmatch(pattern)
+    op = "path_matches" if _is_path(pattern, key) else "matches"
+    if negative is not None:
+        flags, without, rest = negative.groups(default="")
+        found: list[dict[str, Any]] = [{"key": key, "op": "exists", "value": True}]
+        found.append({"not": {"key": key, "op": op, "value": f"{flags}^(?:{without})"}})
+        return found + (_pattern(place, f"{flags}^{rest}", key) if rest else [])
+    if _LOOKS_AROUND.search(pattern):
+        place.refuse(
+            f"the pattern {pattern!r} needs look-around or back-references, which a linear-time search does not have",
+        )
+        return []
+    flags = starts[0] if (starts := _FLAGS.findall(pattern)) else ""
+    plain = pattern[len(flags) :]
+    if op == "path_matches":
+        place.differ(f"{key!r} is also judged as a path, so that '//', '..' and links do not evade {pattern!r}")
+    if not place.asks:
+        return [{"key": key, "op": op, "value": f"{flags}^(?:{plain})"}]
+    if not all(part.startswith("^") for part in plain.split("|")):
+        place.differ(f"{pattern!r} was found only at the start of {key!r}; here anywhere in it")
+    return [{"key": key, "op": op, "value": pattern}]

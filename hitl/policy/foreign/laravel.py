@@ -1,0 +1,184 @@
+"""laravel-ai-guardrails: its whole configuration, the keys of it with dots, or a set of destructive tools alone."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from hitl.policy import text
+from hitl.policy.foreign.writing import Writer
+
+#: What the package's own configuration lists where a host's names no tools.
+_PUBLISHED: Final = ("refund", "delete", "send_email")
+_HITL = ("enabled", "destructive_tools", "fallback", "allowed_tool_classes", "mode")
+_AUTHORIZATION = ("enabled", "ability", "owner_key_depth", "destructive_match")
+#: Sections that guard something else than tool calls.
+_ELSEWHERE: Final = {
+    "tool_firewall": "Sayso changes no arguments; deny or ask about owner keys by rules of your own",
+    "input_screen": "prompts are not screened here",
+    "output_handler": "answers are not rewritten here",
+    "normalization": "it prepares prompts, which are not screened here",
+    "pattern_safety": "patterns here are RE2, which can't run away; what can't be told asks",
+    "audit": "every call is on Sayso's own record",
+    "firewall_log": "every call is on Sayso's own record",
+    "output_stats": "every call is on Sayso's own record",
+    "hitl_requests": "every call is on Sayso's own record",
+    "settings": "settings are read from sayso.toml",
+    "settings_audit": "each policy that comes into force is on Sayso's own record",
+    "audit_hygiene": "secrets are masked on cards; the record keeps the arguments",
+    "retention": "the record is not pruned by the policy",
+    "events": "who is told is set by routes in sayso.toml",
+    "api": "the HTTP listener is set in sayso.toml",
+    "mcp": "MCP servers are set in sayso.toml",
+}
+
+
+def read(writer: Writer, parsed: text.Parsed) -> dict[str, Any]:
+    """The document that asks about the destructive tools."""
+    value = parsed.value if isinstance(parsed.value, dict) else {"destructive": parsed.value}
+    value = _nested(writer, value)
+    if "destructive" in value or not value:
+        return _set_alone(writer, value)
+    known = ("enabled", "hitl", "tool_authorization", "modes", *_ELSEWHERE)
+    for key in value:
+        if key not in known:
+            writer.refuse(f"/{key}", f"{key!r} is not known")
+    for key in ("hitl", "tool_authorization", "modes"):
+        if not isinstance(value.get(key, {}), dict):
+            writer.refuse(f"/{key}", f"{key!r} takes keys and values")
+            return {"version": 1}
+    hitl, authorization = value.get("hitl", {}), value.get("tool_authorization", {})
+    _switches(writer, value)
+    _authorization(writer, authorization)
+    for key, why in _ELSEWHERE.items():
+        if key in value:
+            writer.left_out(key, value[key], why)
+    return _document(writer, _destructive(writer, hitl), authorization.get("destructive_match", "exact"))
+
+
+def _nested(writer: Writer, value: dict[str, Any]) -> dict[str, Any]:
+    """The configuration without what it is wrapped in, and keys with dots as the sections that they stand for."""
+    for wrapper in ("ai-guardrails", "settings"):
+        inner = value.get(wrapper)
+        if len(value) == 1 and isinstance(inner, dict) and "store" not in inner:
+            return _nested(writer, inner)
+    found: dict[str, Any] = {}
+    for key, entry in value.items():
+        path = key.removeprefix("ai-guardrails.").split(".")
+        section = found
+        for step in path[:-1]:
+            inside = section.setdefault(step, {})
+            if not isinstance(inside, dict):
+                writer.refuse(f"/{key}", f"{key!r} and {step!r} contradict each other")
+                break
+            section = inside
+        else:
+            before = section.get(path[-1])
+            joins = isinstance(before, dict) and isinstance(entry, dict)
+            section[path[-1]] = {**(before or {}), **entry} if joins else entry
+    return found
+
+
+def _set_alone(writer: Writer, value: dict[str, Any]) -> dict[str, Any]:
+    unknown = set(value) - {"destructive", "match"}
+    if unknown or not _are_names(value.get("destructive")):
+        writer.refuse("", "takes {'destructive': [names], 'match': 'exact' or 'substring'}, or the whole configuration")
+        return {"version": 1}
+    return _document(writer, value["destructive"], value.get("match", "exact"))
+
+
+def _are_names(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+def _switches(writer: Writer, value: dict[str, Any]) -> None:
+    """The switches that leave tools ungated there: here the document asks, and the settings say otherwise."""
+    hitl, modes = value.get("hitl", {}), value.get("modes", {})
+    for where, switch in (("enabled", value.get("enabled", True)), ("hitl.enabled", hitl.get("enabled", True))):
+        if switch not in (True, 1, "true", "1"):
+            writer.differ(
+                where, f"{switch!r} runs every tool unasked there; this policy asks. Don't use it to ask about none"
+            )
+        elif where == "hitl.enabled" and "enabled" in hitl:
+            writer.differ(where, "a policy that is in use asks; there is no switch in it")
+    for key, mode in modes.items():
+        where = f"modes.{key}"
+        if key != "hitl":
+            writer.differ(where, "left out: it guards something else than tool calls")
+        elif str(mode).strip().lower() == "monitor":
+            writer.differ(
+                where, "'monitor' runs tools unasked there; this policy asks. Set mode = \"monitor\" in sayso.toml"
+            )
+        elif str(mode).strip().lower() == "off":
+            writer.differ(where, "'off' runs tools unasked there; this policy asks. Set mode = \"off\" in sayso.toml")
+        elif mode != "enforce":
+            writer.differ(where, f"{mode!r} is read as 'enforce'")
+    if "mode" in hitl:
+        writer.differ("hitl.mode", f"{hitl['mode']!r} is a setting of sayso.toml here: mode")
+
+
+def _authorization(writer: Writer, section: dict[str, Any]) -> None:
+    for key, entry in section.items():
+        where = f"tool_authorization.{key}"
+        if key not in _AUTHORIZATION:
+            writer.refuse(f"/tool_authorization/{key}", f"{key!r} is not known")
+        elif key == "enabled":
+            said = "who may call which tool is set by requesters in sayso.toml"
+            writer.differ(where, f"{entry!r} is left out: {said}")
+        elif key != "destructive_match":
+            writer.differ(where, f"{entry!r} is left out: there is no such check in a policy")
+
+
+def _destructive(writer: Writer, hitl: dict[str, Any]) -> list[str]:
+    """The names of the set, and what becomes of the keys beside it."""
+    for key in hitl:
+        if key not in _HITL:
+            writer.refuse(f"/hitl/{key}", f"{key!r} is not known")
+    fallback = hitl.get("fallback", "deny")
+    if fallback == "pass":
+        writer.differ(
+            "hitl.fallback",
+            "'pass' runs tools where nobody can be asked; here only tools that sayso.toml names in fallback pass then",
+        )
+    elif fallback != "deny":
+        writer.differ("hitl.fallback", f"{fallback!r} is read as 'deny'")
+    if "allowed_tool_classes" in hitl:
+        writer.differ("hitl.allowed_tool_classes", _classes(hitl["allowed_tool_classes"]))
+    names = hitl.get("destructive_tools", list(_PUBLISHED))
+    if "destructive_tools" not in hitl:
+        writer.differ("hitl.destructive_tools", f"is not given; the package's own are taken: {', '.join(_PUBLISHED)}")
+    if not _are_names(names):
+        writer.refuse("/hitl/destructive_tools", "'destructive_tools' takes a list of names")
+        return []
+    return [str(name) for name in names]
+
+
+def _classes(value: Any) -> str:
+    if value in ([], None):
+        return (
+            "an empty list restricts nothing there; here an empty list runs nothing. Which tools the service may run is"
+            " tools.allow in sayso.toml, and leaving it out allows all workspace tools"
+        )
+    shown = ", ".join(map(str, value)) if isinstance(value, list) else repr(value)
+    return f"{shown} is left out: which tools the service may run is tools.allow in sayso.toml, by name, not by class"
+
+
+def _document(writer: Writer, names: list[str], match: Any) -> dict[str, Any]:
+    if match not in ("exact", "substring"):
+        writer.refuse("/tool_authorization/destructive_match", "'destructive_match' takes 'exact' or 'substring'")
+        return {"version": 1}
+    document: dict[str, Any] = {"version": 1, "default_action": "allow", "rules": []}
+    writer.differ(
+        "document",
+        "tools outside the set run without a question, as before; give 'risk' actions to ask about risky ones",
+    )
+    rule: dict[str, Any] = {"id": "destructive", "action": "approve"}
+    if match == "substring" and "" in names:
+        writer.differ("destructive", "an empty entry covers every tool; the rule has no condition")
+    elif kept := [name for name in names if name.strip()]:
+        rule["when"] = [{"op": "destructive_set", "value": kept, "match": match}]
+        writer.differ("destructive", "upper and lower case are taken for the same")
+    else:
+        writer.differ("destructive", "the set is empty: nothing is asked about")
+        return document
+    document["rules"].append(rule)
+    return document

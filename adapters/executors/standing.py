@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from io import BufferedReader
 
-from adapters.executors.folder import ABSENT, Folder
+from adapters.executors.folder import ABSENT, Folder, explained
 from adapters.executors.previews import PREVIEW_KEPT, change
 from adapters.executors.registry import NotAsShown
 from hitl.errors import InvalidConfirmation
@@ -62,6 +62,16 @@ def changed_since(path: str) -> InvalidConfirmation:
 def base_key(parts: tuple[str, ...]) -> str:
     """Return the name of the precondition that holds the file's digest."""
     return BASE + "/".join(parts)
+
+
+def base_now(folder: Folder, precondition: str) -> str:
+    """Return the digest that the precondition is about as it is now; why not, if the file can't be read."""
+    path = precondition.removeprefix(BASE)
+    try:
+        with explained(path):
+            return folder.digest(tuple(path.split("/")))
+    except InvalidConfirmation as refusal:
+        return refusal.message
 
 
 def shown_path(parts: tuple[str, ...]) -> str:

@@ -22,6 +22,7 @@ from adapters.executors.standing import (
     as_shown,
     as_text,
     base_key,
+    base_now,
     changed_since,
     encoded,
     files_text,
@@ -134,10 +135,7 @@ class Workspace:
 
     def now(self, precondition: str) -> str:
         """A file's base as it is now; why not, where it can't be read."""
-        try:
-            return self._digest(tuple(precondition.removeprefix(BASE).split("/")))
-        except InvalidConfirmation as refusal:
-            return refusal.message
+        return base_now(self._folder, precondition)
 
     def _parts(self, path: str) -> tuple[str, ...]:
         parts = self._folder.parts(path)

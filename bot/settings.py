@@ -54,7 +54,9 @@ class _Part(BaseModel):
 SelfApproval = Literal["off", "low", "medium", "high"]
 #: A principal, an identity or a place; an empty one would be nobody, and look like somebody.
 Name = Annotated[str, Field(min_length=1)]
-Tool = Literal["list_files", "read_file", "write_file", "delete_file", "delete_files", "bash"]
+Tool = Literal[
+    "list_files", "read_file", "write_file", "edit_file", "apply_patch", "delete_file", "delete_files", "bash"
+]
 
 
 class ConversationSettings(_Part):

@@ -16,10 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adapters.executors.confinement import GRACE_S, Confinement, confinement, environment, kept_command
+from adapters.executors.folder import Folder
+from adapters.executors.inplace import in_place
 from adapters.executors.output import Flow
 from adapters.executors.registry import Context, NotAsShown, Registry
+from adapters.executors.standing import BASE, base_now
 from hitl.errors import InvalidConfirmation
 from hitl.model import Preparation, Ran, Result, Risk
+from hitl.text import one_line
 from hitl.wording import say
 
 if TYPE_CHECKING:
@@ -46,6 +50,7 @@ class Shell:
 
     def __init__(self, root: Path, way: Confinement | None = None) -> None:
         self._root = root.resolve(strict=True)
+        self._folder = Folder(self._root)
         self._way = way
 
     @property
@@ -54,27 +59,35 @@ class Shell:
         return self._way or confinement()
 
     def look(self, args: Mapping[str, Any]) -> Preparation:
-        """What people are told of a command. It never runs less confined than it was shown."""
+        """What people are told of a command, and the difference that a plain `sed -i` makes.
+
+        A command never runs less confined than it was shown, nor on other files than a difference was shown of.
+        """
         command = args["command"]
         if "\0" in command or len(command.encode()) > _LONGEST_COMMAND:
             raise InvalidConfirmation(say("args.command"))
+        found = in_place(command, self._folder, self.way)
         return Preparation(
             say("shell.does", folder=self._root),
             cwd=str(self._root),
-            preconditions=((_CONFINED, self.way.value),),
+            preconditions=((_CONFINED, self.way.value), *(found.bases if found else ())),
+            preview=found.preview if found else "",
             notes=tuple(say(key) for key in NOTES[self.way]),
             floor=Risk.HIGH if self.way is Confinement.NONE else Risk.LOW,
         )
 
-    def now(self, _precondition: str) -> str:
-        """The confinement as it is now."""
-        return self.way.value
+    def now(self, precondition: str) -> str:
+        """The confinement, or a file's base, as it is now; why not, where the file can't be read."""
+        return self.way.value if precondition == _CONFINED else base_now(self._folder, precondition)
 
     async def bash(self, context: Context, command: str) -> Ran:
         """Run a command line with bash in the workspace. What it started ends with it."""
         shown = context.preconditions.get(_CONFINED)
         if shown != self.way.value:
             raise NotAsShown(say("shell.otherwise", way=shown))
+        for name, base in context.preconditions.items():
+            if self.now(name) != base:
+                raise NotAsShown(say("path.changed", path=one_line(name.removeprefix(BASE))))
         with self._temporary() as temporary:
             return await self._run(command, context, temporary)
 

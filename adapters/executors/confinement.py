@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adapters.executors import keeper
+from adapters.executors.git import DISARMED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,7 +41,6 @@ _SETTINGS = tuple(
         "alternatives",
         "ca-certificates",
         "group",
-        "gitconfig",
         "ld.so.cache",
         "ld.so.conf",
         "ld.so.conf.d",
@@ -76,8 +76,8 @@ def confinement() -> Confinement:
 
 
 def environment(root: Path, ref: str, temporary: Path | None) -> dict[str, str]:
-    """All that a command's environment holds: nothing of the service's own."""
-    clean = {"PATH": _PATH, "HOME": str(root), "LANG": "C.UTF-8", "TERM": "dumb", "SAYSO_REF": ref}
+    """All that a command's environment holds: nothing of the service's own, and git disarmed."""
+    clean = {"PATH": _PATH, "HOME": str(root), "LANG": "C.UTF-8", "TERM": "dumb", "SAYSO_REF": ref, **DISARMED}
     return clean if temporary is None else {**clean, "TMPDIR": str(temporary)}
 
 

@@ -13,6 +13,7 @@ import hashlib
 import os
 import secrets
 import stat
+import threading
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,6 +51,8 @@ class Folder:
         self.root = root.resolve(strict=True)
         if not self.root.is_dir() or self.root == Path(self.root.anchor):
             raise ValueError(f"{self.root} can't be a workspace")
+        #: Held between the last look at a file and its change, so that no other call of ours comes between.
+        self.changing = threading.Lock()
 
     def parts(self, path: str) -> tuple[str, ...]:
         """The components of a path inside the folder; none for the folder itself.

@@ -8,46 +8,44 @@ is reached.
 from __future__ import annotations
 
 import codecs
-import hashlib
 import os
-import threading
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from adapters.executors import globs
+from adapters.executors.edits import Edits
 from adapters.executors.folder import ABSENT, Folder, explained
-from adapters.executors.previews import PREVIEW_KEPT, change
-from adapters.executors.registry import Context, NotAsShown, Registry
+from adapters.executors.registry import Context, Registry
+from adapters.executors.standing import (
+    BASE,
+    READ_WHOLE,
+    as_shown,
+    as_text,
+    base_key,
+    base_now,
+    changed_since,
+    encoded,
+    files_text,
+    shown_path,
+    size_text,
+    standing,
+    written,
+)
 from hitl.errors import InvalidConfirmation
 from hitl.model import Preparation
-from hitl.text import cut_middle, one_line, visible
+from hitl.text import one_line, visible
 from hitl.wording import say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from io import BufferedReader
 
-#: Bytes of a file that is read, or compared line by line, whole.
-READ_WHOLE = 1 << 20
 #: Bytes that are read of each end of a longer file.
 READ_EDGE = 1 << 15
 #: Files that one call may delete, and entries that a list shows.
 MANY = 1_000
 
-_BASE = "base:"
 _CONTINUATION = bytes(range(0x80, 0xC0))
-
-
-@dataclass(frozen=True, slots=True)
-class _Standing:
-    """A file as it is: its digest or `absent`, its bytes, and its text where it is text and not too long."""
-
-    base: str
-    size: int
-    text: str | None
 
 
 class Workspace:
@@ -55,8 +53,6 @@ class Workspace:
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
-        # Between the last look at a file and its change no other call of ours may come.
-        self._changing = threading.Lock()
 
     def list_files(self, _context: Context, path: str = ".") -> str:
         """The names in a folder, one a line: a folder ends in a slash, a file has its size in bytes."""
@@ -70,59 +66,59 @@ class Workspace:
         """The text of a file; of a long one its start and its end. A file that isn't UTF-8 text is
         refused.
         """
-        with explained(path), self._folder.reading(self._file(path)) as file:
+        with explained(path), self._folder.reading(self._parts(path)) as file:
             return _read_text(file, path)
 
     def write_file(self, context: Context, path: str, text: str) -> str:
         """Write a text file whole, in place of what was there; folders on the way are made."""
-        parts, data = self._file(path), _encoded(text)
-        base = context.preconditions.get(_key(parts), "")
-        with _as_shown("path.not_written"), self._changing, explained(path):
+        parts, data = self._parts(path), encoded(text)
+        base = context.preconditions.get(base_key(parts), "")
+        with as_shown("path.not_written"), self._folder.changing, explained(path):
             if not self._folder.replace(parts, data, base):
-                raise _changed(path)
-        return say("did.write", size=_size(len(data)), path=one_line(path))
+                raise changed_since(path)
+        return say("did.write", size=size_text(len(data)), path=one_line(path))
 
     def delete_file(self, context: Context, path: str) -> str:
         """Delete one file."""
-        parts = self._file(path)
-        self._delete({parts: context.preconditions.get(_key(parts), "")})
+        parts = self._parts(path)
+        self._delete({parts: context.preconditions.get(base_key(parts), "")})
         return say("did.delete", path=one_line(path))
 
     def delete_files(self, context: Context, pattern: str) -> str:
         """Delete the files that match a pattern: `*`, `?`, `[...]` within a name, `**` for any folders."""
         bases = context.preconditions.items()
-        self._delete({tuple(key.removeprefix(_BASE).split("/")): base for key, base in bases})
-        lines = [key.removeprefix(_BASE) for key, _ in bases]
-        told = say("did.delete.many", files=_files(len(lines)), pattern=one_line(pattern))
+        self._delete({tuple(key.removeprefix(BASE).split("/")): base for key, base in bases})
+        lines = [key.removeprefix(BASE) for key, _ in bases]
+        told = say("did.delete.many", files=files_text(len(lines)), pattern=one_line(pattern))
         return "\n".join([told, *lines])
 
     def look_at_list(self, args: Mapping[str, Any]) -> Preparation:
         """Only the path is checked: what is listed may change."""
         path = args.get("path", ".")
         parts = self._folder.parts(path)
-        return self._prepared(say("does.list", path=_shown(parts)) if parts else say("does.list.all"))
+        return self._prepared(say("does.list", path=shown_path(parts)) if parts else say("does.list.all"))
 
     def look_at_read(self, args: Mapping[str, Any]) -> Preparation:
         """Only the path is checked: what is read may change."""
-        return self._prepared(say("does.read", path=_shown(self._file(args["path"]))))
+        return self._prepared(say("does.read", path=shown_path(self._parts(args["path"]))))
 
     def look_at_write(self, args: Mapping[str, Any]) -> Preparation:
         """The file as it is, and the difference that writing would make."""
-        parts, data = self._file(args["path"]), _encoded(args["text"])
+        parts, data = self._parts(args["path"]), encoded(args["text"])
         with explained(args["path"]):
-            old = self._standing(parts)
-        sentence, preview = _written(_shown(parts), old, data)
-        return self._prepared(sentence, {_key(parts): old.base}, preview)
+            old = standing(self._folder, parts)
+        sentence, preview = written(shown_path(parts), old, data)
+        return self._prepared(sentence, {base_key(parts): old.base}, preview)
 
     def look_at_delete(self, args: Mapping[str, Any]) -> Preparation:
         """The file as it is."""
-        parts = self._file(args["path"])
+        parts = self._parts(args["path"])
         with explained(args["path"]):
-            old = self._standing(parts)
+            old = standing(self._folder, parts)
         if old.base == ABSENT:
-            raise InvalidConfirmation(say("path.absent", path=_shown(parts)))
-        sentence = say("does.delete", path=_shown(parts), size=_size(old.size))
-        return self._prepared(sentence, {_key(parts): old.base})
+            raise InvalidConfirmation(say("path.absent", path=shown_path(parts)))
+        sentence = say("does.delete", path=shown_path(parts), size=size_text(old.size))
+        return self._prepared(sentence, {base_key(parts): old.base})
 
     def look_at_delete_many(self, args: Mapping[str, Any]) -> Preparation:
         """The files that match now: these are shown, and no others are deleted."""
@@ -133,18 +129,15 @@ class Workspace:
             raise InvalidConfirmation(say("path.matches.none", pattern=one_line(pattern)))
         if len(found) > MANY:
             raise InvalidConfirmation(say("path.matches.many", pattern=one_line(pattern), most=f"{MANY:,}"))
-        bases = {_key(parts): self._digest(parts) for parts in found}
-        sentence = say("does.delete.many", files=_files(len(found)), pattern=one_line(pattern))
-        return self._prepared(sentence, bases, "\n".join(map(_shown, found)))
+        bases = {base_key(parts): self._digest(parts) for parts in found}
+        sentence = say("does.delete.many", files=files_text(len(found)), pattern=one_line(pattern))
+        return self._prepared(sentence, bases, "\n".join(map(shown_path, found)))
 
     def now(self, precondition: str) -> str:
         """A file's base as it is now; why not, where it can't be read."""
-        try:
-            return self._digest(tuple(precondition.removeprefix(_BASE).split("/")))
-        except InvalidConfirmation as refusal:
-            return refusal.message
+        return base_now(self._folder, precondition)
 
-    def _file(self, path: str) -> tuple[str, ...]:
+    def _parts(self, path: str) -> tuple[str, ...]:
         parts = self._folder.parts(path)
         if not parts:
             raise InvalidConfirmation(say("path.workspace", path=one_line(path)))
@@ -154,29 +147,17 @@ class Workspace:
         with explained("/".join(parts)):
             return self._folder.digest(parts)
 
-    def _standing(self, parts: tuple[str, ...]) -> _Standing:
-        try:
-            with self._folder.reading(parts) as file:
-                start = file.read(READ_WHOLE)
-                digest, size = hashlib.sha256(start), len(start)
-                for chunk in _chunks(file):
-                    digest.update(chunk)
-                    size += len(chunk)
-                return _Standing(digest.hexdigest(), size, _as_text(start) if size == len(start) else None)
-        except FileNotFoundError:
-            return _Standing(ABSENT, 0, "")
-
     def _delete(self, shown: Mapping[tuple[str, ...], str]) -> None:
         """Delete these files if all of them are as shown; else none."""
-        with self._changing:
-            with _as_shown("path.not_deleted"):
+        with self._folder.changing:
+            with as_shown("path.not_deleted"):
                 for parts, base in shown.items():
                     if base == ABSENT or self._digest(parts) != base:
-                        raise _changed("/".join(parts))
+                        raise changed_since("/".join(parts))
             for done, (parts, base) in enumerate(shown.items()):
                 with explained("/".join(parts)):
                     if not self._folder.delete(parts, base):
-                        told = say("path.changed.midway", path=_shown(parts), files=_files(done))
+                        told = say("path.changed.midway", path=shown_path(parts), files=files_text(done))
                         raise InvalidConfirmation(told)
 
     def _prepared(self, sentence: str, bases: Mapping[str, str] | None = None, preview: str = "") -> Preparation:
@@ -186,12 +167,14 @@ class Workspace:
 
 
 def register_workspace(registry: Registry, folder: Folder, *, tools: str = "workspace") -> None:
-    """Register the files' tools under a group name: list, read, write and delete."""
-    files = Workspace(folder)
+    """Register the files' tools under a group name: list, read, write, edit, patch and delete."""
+    files, edits = Workspace(folder), Edits(folder)
     rows = (
         ("list_files", files.list_files, files.look_at_list, True),
         ("read_file", files.read_file, files.look_at_read, True),
         ("write_file", files.write_file, files.look_at_write, False),
+        ("edit_file", edits.edit_file, edits.look_at_edit, False),
+        ("apply_patch", edits.apply_patch, edits.look_at_patch, False),
         ("delete_file", files.delete_file, files.look_at_delete, False),
         ("delete_files", files.delete_files, files.look_at_delete_many, False),
     )
@@ -199,76 +182,11 @@ def register_workspace(registry: Registry, folder: Folder, *, tools: str = "work
         registry.register(tools, name, function, idempotent=idempotent, look=look, now=files.now)
 
 
-@contextmanager
-def _as_shown(otherwise: str) -> Iterator[None]:
-    """What can't be used any more, at the moment of the change, is not as it was shown."""
-    try:
-        yield
-    except InvalidConfirmation as refusal:
-        raise NotAsShown(say(otherwise, why=refusal.message)) from refusal
-
-
-def _changed(path: str) -> InvalidConfirmation:
-    return InvalidConfirmation(say("path.changed", path=one_line(path)))
-
-
-def _key(parts: tuple[str, ...]) -> str:
-    return _BASE + "/".join(parts)
-
-
-def _shown(parts: tuple[str, ...]) -> str:
-    return visible("/".join(parts), keep_newlines=False)
-
-
-def _size(count: int) -> str:
-    return say("count.byte") if count == 1 else say("count.bytes", count=f"{count:,}")
-
-
-def _files(count: int) -> str:
-    return say("count.file") if count == 1 else say("count.files", count=f"{count:,}")
-
-
-def _lines(count: int) -> str:
-    return say("count.line") if count == 1 else say("count.lines", count=f"{count:,}")
-
-
-def _encoded(text: str) -> bytes:
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        raise InvalidConfirmation(say("args.surrogate")) from None
-
-
-def _written(path: str, old: _Standing, new: bytes) -> tuple[str, str]:
-    """The sentence for writing a file, and its preview."""
-    if old.base == hashlib.sha256(new).hexdigest():
-        return say("does.write.same", path=path, size=_size(len(new))), ""
-    if old.text is None or len(new) > READ_WHOLE:
-        preview = cut_middle(new.decode().removesuffix("\n"), PREVIEW_KEPT).text
-        return say("does.write.whole", path=path, old=_size(old.size), new=_size(len(new))), preview
-    if old.base == ABSENT:
-        return say("does.write.new", path=path, size=_size(len(new))), change(path, None, new.decode()).diff
-    made = change(path, old.text, new.decode())
-    sentence = say("does.write.lines", path=path, added=_lines(made.added), removed=_lines(made.removed))
-    return sentence, made.diff
-
-
-def _chunks(file: BufferedReader) -> Iterator[bytes]:
-    return iter(partial(file.read, READ_WHOLE), b"")
-
-
-def _as_text(data: bytes) -> str | None:
-    try:
-        return None if b"\0" in data else data.decode()
-    except UnicodeDecodeError:
-        return None
-
-
 def _read_text(file: BufferedReader, path: str) -> str:
     size = os.fstat(file.fileno()).st_size
-    text = _as_text(file.read()) if size <= READ_WHOLE else _read_edges(file, size)
+    text = as_text(file.read()) if size <= READ_WHOLE else _read_edges(file, size)
     if text is None:
-        raise InvalidConfirmation(say("path.binary", path=one_line(path), size=_size(size)))
+        raise InvalidConfirmation(say("path.binary", path=one_line(path), size=size_text(size)))
     return text
 
 
@@ -292,5 +210,5 @@ def _entry(entry: os.DirEntry[str]) -> str:
     if entry.is_dir(follow_symlinks=False):
         return f"{shown}/"
     if entry.is_file(follow_symlinks=False):
-        return f"{shown}  {_size(entry.stat(follow_symlinks=False).st_size)}"
+        return f"{shown}  {size_text(entry.stat(follow_symlinks=False).st_size)}"
     return say("did.list.link", name=shown) if entry.is_symlink() else say("did.list.other", name=shown)

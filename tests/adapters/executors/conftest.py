@@ -18,7 +18,16 @@ from adapters.executors.workspace import register_workspace
 from hitl.model import Action, Ask, Call, Lease, Preparation, Ran, Risk, Runs, State, Verdict
 
 NOON = datetime(2025, 1, 2, 12, tzinfo=UTC)
-TOOLS = ("list_files", "read_file", "write_file", "delete_file", "delete_files", "bash")
+TOOLS = (
+    "list_files",
+    "read_file",
+    "write_file",
+    "edit_file",
+    "apply_patch",
+    "delete_file",
+    "delete_files",
+    "bash",
+)
 
 
 def an_ask(tool: str, tools: str = "workspace", **args: Any) -> Ask:

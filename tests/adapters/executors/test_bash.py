@@ -18,6 +18,7 @@ import pytest
 from adapters.executors import keeper
 from adapters.executors.bash import NOTES, Shell, register_shell
 from adapters.executors.confinement import Confinement, confinement, works
+from adapters.executors.git import DISARMED
 from adapters.executors.registry import Context, Registry
 from hitl.errors import InvalidConfirmation
 from hitl.model import Ran, Result, Risk
@@ -151,7 +152,9 @@ def test_nothing_of_the_service_is_handed_on(root: Path, way: Confinement) -> No
     names = {variable.partition("=")[0] for variable in variables}
 
     assert "made-up" not in done.stdout
-    assert {"PATH", "HOME", "LANG", "TERM", "SAYSO_REF", "PWD", "SHLVL", "_"} == names - {"TMPDIR"}
+    own = {"PATH", "HOME", "LANG", "TERM", "SAYSO_REF", "PWD", "SHLVL", "_"}
+
+    assert own | set(DISARMED) == names - {"TMPDIR"}
     assert "SAYSO_REF=ref-1" in variables
     assert f"HOME={root}" in variables
     assert ["0", "1", "2", "3"] == files.split()

@@ -1,0 +1,188 @@
+"""Tools that change parts of files: an exact replacement, and a patch over several files.
+
+What people are shown is the difference that the change makes, as of `write_file`. Each file is bound to the bytes that
+it had then, so that the same change, made again, gives the text that was shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from adapters.executors.folder import ABSENT, Folder, explained
+from adapters.executors.patches import FilePatch, applied, parsed
+from adapters.executors.previews import PREVIEW_KEPT, Change, change
+from adapters.executors.registry import Context
+from adapters.executors.standing import (
+    READ_WHOLE,
+    Standing,
+    as_shown,
+    base_key,
+    changed_since,
+    encoded,
+    files_text,
+    lines_text,
+    shown_path,
+    size_text,
+    standing,
+    written,
+)
+from hitl.errors import InvalidConfirmation
+from hitl.model import Preparation
+from hitl.text import cut_middle, one_line
+from hitl.wording import say
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """One file's change: as it is, and the bytes that it shall have; None deletes it."""
+
+    parts: tuple[str, ...]
+    old: Standing
+    new: bytes | None
+
+
+class Edits:
+    """`look_at_...` finds what a call would do, the method of the tool's name does it."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+
+    def edit_file(
+        self,
+        context: Context,
+        path: str,
+        old_string: str,
+        new_string: str,
+        replace_all: bool = False,  # noqa: FBT001, FBT002  the tool's own argument, given by name
+    ) -> str:
+        """Replace a text in a file: its only occurrence, or all of them."""
+        self._carry_out(context, lambda: [self._edited(path, old_string, new_string, everywhere=replace_all)])
+        return say("did.edit", path=one_line(path))
+
+    def apply_patch(self, context: Context, patch: str) -> str:
+        """Apply a unified diff, or a patch that begins with `*** Begin Patch`, to the files that it names."""
+        done = self._carry_out(context, lambda: self._patched(patch))
+        return "\n".join([say("did.patch", files=files_text(len(done))), *(shown_path(each.parts) for each in done)])
+
+    def look_at_edit(self, args: Mapping[str, Any]) -> Preparation:
+        """The file as it is, and the difference that the replacement would make."""
+        everywhere = args.get("replace_all", False)
+        return self._prepared(
+            [self._edited(args["path"], args["old_string"], args["new_string"], everywhere=everywhere)]
+        )
+
+    def look_at_patch(self, args: Mapping[str, Any]) -> Preparation:
+        """The files as they are, and the differences that the patch would make."""
+        return self._prepared(self._patched(args["patch"]))
+
+    def _edited(self, path: str, old: str, new: str, *, everywhere: bool) -> _Planned:
+        parts, before = self._text(path)
+        count = before.text.count(old) if before.text and old else 0
+        facts = {"path": shown_path(parts), "count": count}
+        if not old:
+            raise InvalidConfirmation(say("edit.empty"))
+        if old == new:
+            raise InvalidConfirmation(say("edit.same"))
+        if not count:
+            raise InvalidConfirmation(say("edit.none", **facts))
+        if count > 1 and not everywhere:
+            raise InvalidConfirmation(say("edit.several", **facts))
+        return _Planned(parts, before, encoded((before.text or "").replace(old, new)))
+
+    def _patched(self, text: str) -> list[_Planned]:
+        planned = [each for patch in parsed(text) for each in self._planned(patch)]
+        seen = set()
+        for each in planned:
+            if each.parts in seen:
+                raise InvalidConfirmation(say("patch.twice", path=shown_path(each.parts)))
+            seen.add(each.parts)
+        return planned
+
+    def _planned(self, patch: FilePatch) -> Iterator[_Planned]:
+        if patch.makes:
+            yield self._made(patch.path, applied(patch, ""))
+            return
+        parts, before = self._text(patch.path)
+        after = applied(patch, before.text or "")
+        if patch.deletes and patch.hunks and after:
+            raise InvalidConfirmation(say("patch.misfit", number=1, path=shown_path(parts)))
+        if patch.deletes or patch.moves_to is not None:
+            yield _Planned(parts, before, None)
+        else:
+            yield _Planned(parts, before, encoded(after))
+        if patch.moves_to is not None:
+            yield self._made(patch.moves_to, after)
+
+    def _made(self, path: str, text: str) -> _Planned:
+        parts, before = self._file(path)
+        if before.base != ABSENT:
+            raise InvalidConfirmation(say("path.exists", path=shown_path(parts)))
+        return _Planned(parts, before, encoded(text))
+
+    def _text(self, path: str) -> tuple[tuple[str, ...], Standing]:
+        """A file that is there and that is text. Raises InvalidConfirmation for any other."""
+        parts, found = self._file(path)
+        if found.base == ABSENT:
+            raise InvalidConfirmation(say("path.absent", path=shown_path(parts)))
+        if found.text is None:
+            raise InvalidConfirmation(say("path.untold", path=shown_path(parts), most=size_text(READ_WHOLE)))
+        return parts, found
+
+    def _file(self, path: str) -> tuple[tuple[str, ...], Standing]:
+        parts = self._folder.parts(path)
+        if not parts:
+            raise InvalidConfirmation(say("path.workspace", path=one_line(path)))
+        with explained(path):
+            return parts, standing(self._folder, parts)
+
+    def _prepared(self, planned: Sequence[_Planned]) -> Preparation:
+        sentence, preview = _told(planned)
+        bases = tuple((base_key(each.parts), each.old.base) for each in planned)
+        return Preparation(sentence, cwd=str(self._folder.root), preconditions=bases, preview=preview)
+
+    def _carry_out(self, context: Context, plan: Callable[[], Sequence[_Planned]]) -> Sequence[_Planned]:
+        """Make all changes if every file is as it was shown; else none. Returns the changes."""
+        with self._folder.changing:
+            with as_shown("path.not_written"):
+                planned = plan()
+                for each in planned:
+                    if context.preconditions.get(base_key(each.parts)) != each.old.base:
+                        raise changed_since(shown_path(each.parts))
+                self._change(planned[0], 0)
+            for done, each in enumerate(planned[1:], 1):
+                self._change(each, done)
+        return planned
+
+    def _change(self, each: _Planned, done: int) -> None:
+        path = shown_path(each.parts)
+        with explained(path):
+            if each.new is None:
+                made = self._folder.delete(each.parts, each.old.base)
+            else:
+                made = self._folder.replace(each.parts, each.new, each.old.base)
+        if not made:
+            told = (
+                say("path.changed.partly", path=path, files=files_text(done)) if done else changed_since(path).message
+            )
+            raise InvalidConfirmation(told)
+
+
+def _told(planned: Sequence[_Planned]) -> tuple[str, str]:
+    """The sentence for the changes, and their previews, one below the other."""
+    first = planned[0]
+    if len(planned) == 1 and first.new is not None:
+        return written(shown_path(first.parts), first.old, first.new)
+    made = [_difference(each) for each in planned]
+    preview = cut_middle("\n".join(each.diff for each in made), PREVIEW_KEPT).text
+    if len(planned) == 1:
+        return say("does.delete", path=shown_path(first.parts), size=size_text(first.old.size)), preview
+    added, removed = sum(each.added for each in made), sum(each.removed for each in made)
+    counts = {"added": lines_text(added), "removed": lines_text(removed)}
+    return say("does.patch", files=files_text(len(planned)), **counts), preview
+
+
+def _difference(each: _Planned) -> Change:
+    before = None if each.old.base == ABSENT else each.old.text
+    return change(shown_path(each.parts), before, (each.new or b"").decode())

@@ -1,0 +1,143 @@
+"""What `sed -i` would do to files: the difference, found by the real sed on the files' bytes, before anyone is asked.
+
+Only a line that is one plain `sed -i` with substitutions or deletions is tried: no variable, pattern, redirection or
+second command, and no script that writes files or runs programs, which `--sandbox` of GNU sed refuses once more. sed
+gets each file's bytes as its input, confined as the command itself will be, within bounds of time, memory and output.
+Whatever doesn't go as expected gives no difference; the card then shows the command alone.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from adapters.executors.confinement import Confinement, environment, kept_command
+from adapters.executors.folder import ABSENT, Folder
+from adapters.executors.previews import PREVIEW_KEPT, change
+from adapters.executors.standing import as_text, base_key, shown_path, standing
+from hitl.errors import InvalidConfirmation
+from hitl.policy.shell import read_line
+from hitl.text import cut_middle
+
+_MOST_FILES = 10
+_MOST_BYTES = 1 << 18
+_MOST_OUTPUT = 1 << 20
+_LIMIT_S = 1.0
+# Kilobytes of memory, seconds of computing, and no file that it may write: ulimit of bash(1).
+_BOUNDS = "set -o pipefail; ulimit -v 262144 -t 1 -f 0"
+
+# A word of a plain line: safe characters, and quotes in which nothing is expanded.
+_WORD = r"""(?:[\w@%+=:,./-]|'[^']*'|"[^"$`]*")+"""
+_PLAIN = re.compile(rf"\s*sed(?:[ \t]+{_WORD})+\s*", re.ASCII)
+_IN_PLACE = frozenset({"-i", "--in-place", "-Ei", "-ri"})
+_EXTENDED = frozenset({"-E", "-r", "--regexp-extended", "-Ei", "-ri"})
+# An address, as a line's number, the last line or an expression; then `d`, or `s` with three of its delimiters.
+_ADDRESS = r"(?:\d+|\$|/(?:\\.|[^/\\\n])*/)"
+_SCRIPT = re.compile(
+    rf"(?:{_ADDRESS}(?:,{_ADDRESS})?)?(?:d|s(?P<end>[/|#,@!%:~])(?:(?:\\.|(?!(?P=end))[^\\\n])*(?P=end)){{2}}[0-9gIi]*)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class InPlace:
+    """What a command would change: the difference, and the files' preconditions."""
+
+    preview: str
+    bases: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    scripts: tuple[str, ...]
+    extended: bool
+    files: tuple[str, ...]
+
+
+def in_place(command: str, folder: Folder, way: Confinement) -> InPlace | None:
+    """Return what the command would change, or None if it is no plain `sed -i`, or what it does can't be found."""
+    wanted = _wanted(command)
+    if wanted is None:
+        return None
+    until = time.monotonic() + _LIMIT_S
+    previews, bases = [], []
+    try:
+        for path in wanted.files:
+            parts = folder.parts(path)
+            old = standing(folder, parts) if parts else None
+            if old is None or old.base == ABSENT or old.text is None or old.size > _MOST_BYTES:
+                return None
+            new = _edited(wanted, old.text, folder, way, until - time.monotonic())
+            if new is None:
+                return None
+            bases.append((base_key(parts), old.base))
+            previews.append(change(shown_path(parts), old.text, new).diff)
+    except (OSError, InvalidConfirmation, subprocess.SubprocessError):
+        return None
+    return InPlace(cut_middle("\n".join(filter(None, previews)), PREVIEW_KEPT).text, tuple(bases))
+
+
+def _wanted(command: str) -> _Wanted | None:
+    """The parts of a plain `sed -i`, read by the reader that the policy uses."""
+    if not _PLAIN.fullmatch(command):
+        return None
+    reading = read_line(command)
+    words = reading.commands[0].words if len(reading.commands) == 1 else ()
+    plain = [word for word in words if word is not None]
+    if len(plain) != len(words) or not plain or plain[0] != "sed" or reading.hidden or reading.writes:
+        return None
+    return _arguments(plain[1:])
+
+
+def _arguments(words: Sequence[str]) -> _Wanted | None:
+    options, scripts, operands = set(), [], []
+    left = iter(words)
+    for word in left:
+        if word == "-e":
+            scripts.append(next(left, ""))
+        elif word.startswith("-"):
+            options.add(word)
+        else:
+            operands.append(word)
+    if not scripts:
+        scripts, operands = operands[:1], operands[1:]
+    usable = options <= _IN_PLACE | _EXTENDED and options & _IN_PLACE and 0 < len(operands) <= _MOST_FILES
+    if not usable or len(set(operands)) < len(operands) or not all(map(_SCRIPT.fullmatch, scripts)):
+        return None
+    return _Wanted(tuple(scripts), bool(options & _EXTENDED), tuple(operands))
+
+
+def _edited(wanted: _Wanted, text: str, folder: Folder, way: Confinement, left_s: float) -> str | None:
+    """The text as sed makes it, or None if it fails or is over a bound."""
+    line = f"{shlex.join(['sed', '--sandbox', *_options(wanted)])} | head -c {_MOST_OUTPUT + 1}"
+    output = _output(kept_command(way, f"{_BOUNDS}; {line}", folder.root, None), text, folder, left_s)
+    return None if output is None or len(output) > _MOST_OUTPUT else as_text(output)
+
+
+def _options(wanted: _Wanted) -> Iterator[str]:
+    if wanted.extended:
+        yield "-E"
+    for script in wanted.scripts:
+        yield from ("-e", script)
+
+
+def _output(command: Sequence[str], text: str, folder: Folder, left_s: float) -> bytes | None:
+    """The output of a command on a text, or None if it fails. Raises TimeoutExpired."""
+    with subprocess.Popen(
+        [*command],
+        cwd=folder.root,
+        env=environment(folder.root, "preview", None),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as process:
+        try:
+            output, _ = process.communicate(text.encode(), timeout=max(left_s, 0))
+        except subprocess.TimeoutExpired:
+            process.terminate()
+            raise
+    return output if process.returncode == 0 else None

@@ -1,7 +1,8 @@
 """Reads a reply: first whose words they are, then in which language they make an answer."""
 
+import re
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from hitl.replies import lexicon, unmeasured
@@ -9,8 +10,8 @@ from hitl.replies.automaton import Match
 from hitl.replies.emoji import Sign
 from hitl.replies.explain import why_unclear
 from hitl.replies.formatting import marked, without_quotes
-from hitl.replies.model import ALL, Reading, Span, Verdict
-from hitl.replies.normalise import own_words
+from hitl.replies.model import ALL, Reading, Span, SpanKind, Verdict
+from hitl.replies.normalise import Message, own_words, without_closing
 from hitl.replies.parse import NOWHERE, Parse
 from hitl.replies.reasons import reason_start, verbatim
 from hitl.replies.roles import (
@@ -44,8 +45,22 @@ _SAYS_SOMETHING = YES | REFUSES | CONDITION | QUESTION | LATER | HEDGE
 _YES_AFTER_ALL = POLITE | CONDITION | HEDGE | BEFORE_NO | LATER
 
 
+#: A longer text is no reply: Telegram's messages end at 4,096 characters, Slack's at 40,000.
+LONGEST = 50_000
+#: The names by which people mention a bot like us.
+_US = re.compile(r"@(?:sayso[\w.-]*|\w*bot)", re.IGNORECASE)
 #: What programs write for a missing number; folded, it would be a French no.
 _NOT_A_NUMBER = "NaN"
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What `read` was given."""
+
+    text: str
+    known_refs: frozenset[str]
+    language: str | None
+    spans: Sequence[Span]
 
 
 def read(
@@ -60,17 +75,47 @@ def read(
     """
     if text.strip() == _NOT_A_NUMBER:
         return [_unclear("a program's word, not a person's")]
-    own = without_quotes(text, spans)
-    message = own_words(own)
-    tokens, mentions = marked(tokenise(message.text, frozenset(map(fold, known_refs))), text, spans)
-    readings = [_unclear(message.trick)] if message.trick else _understood(tokens, language, text)
-    if not tokens and (message.quoted or own != text):
+    if len(text) > LONGEST:
+        return [_unclear("too long")]
+    asked = _Asked(text, frozenset(map(fold, known_refs)), language, spans)
+    message = own_words(without_quotes(text, spans))
+    readings = _read(asked, message)
+    if "\n" in text or not _bare(readings):
+        shorter = without_closing(message)
+        readings = _read(asked, shorter) if shorter is not message else readings
+    return readings
+
+
+def _read(asked: _Asked, message: Message) -> list[Reading]:
+    if message.trick:
+        return [_unclear(message.trick)]
+    tokens, mentions = marked(tokenise(message.text, asked.known_refs), asked.text, asked.spans)
+    if not tokens and (message.quoted or any(span.kind is SpanKind.QUOTE for span in asked.spans)):
         return [_unclear("quotation")]
     if message.signature and _decides(message.signature):
         return [_unclear("words in the signature")]
-    if mentions and any(reading.verdict is Verdict.APPROVE for reading in readings):
-        return [_unclear("said to another")]
+    readings = _understood(tokens, asked.language, asked.text)
+    if any(reading.verdict is Verdict.APPROVE for reading in readings):
+        return [_unclear(why)] if (why := _not_ours(asked, message, readings, mentions=mentions)) else readings
     return readings
+
+
+def _not_ours(asked: _Asked, message: Message, readings: list[Reading], *, mentions: bool) -> str:
+    """Say why a yes isn't one to our question; empty if it is."""
+    if mentions:
+        return "said to another"
+    if message.around:
+        return "words around a quotation"
+    everything = any(reading.target == ALL for reading in readings)
+    open_calls = len(asked.known_refs)
+    if everything and (open_calls == 1 or (not open_calls and message.text.lstrip().startswith("/"))):
+        return "only one request is open"
+    return ""
+
+
+def _bare(readings: list[Reading]) -> bool:
+    """Tell whether an answer was understood and holds nothing more."""
+    return _tells(readings) and not any(reading.reason for reading in readings)
 
 
 def verdict(readings: Sequence[Reading]) -> Reading:
@@ -237,11 +282,11 @@ def _approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
 
 
 def _asks_another(parse: Parse) -> bool:
-    """Tell whether it speaks to several people, or may ask the one whom it mentions to decide."""
+    """Tell whether it mentions somebody, a time or a place ("@6pm"), and not us alone."""
     if Kind.MENTION not in parse.kinds:
         return False
-    several = sum(token.kind is Kind.MENTION for token in parse.tokens) > 1
-    return several or any(token.text in lexicon.asking() for token in parse.tokens)
+    mentions = [token.text for token in parse.tokens if token.kind is Kind.MENTION]
+    return len(mentions) > 1 or not _US.fullmatch(mentions[0])
 
 
 def _emoji_beside_others(parse: Parse) -> bool:
@@ -263,7 +308,7 @@ def _rejection(parse: Parse, text: str) -> Reading | None:
         return None
     after, roles = _head_end(parse, start)
     end = len(parse.tokens)
-    if after < end and _glued(parse, after):
+    if after < end and (_glued(parse, after) or _numbered(parse, after)):
         return None
     runs_on = after < end and parse.tokens[after].kind is Kind.WORD
     if _contradicted(parse, _clause_end(parse, after) if runs_on and roles & NO_OPEN else after):
@@ -277,6 +322,12 @@ def _rejection(parse: Parse, text: str) -> Reading | None:
 def _glued(parse: Parse, at: int) -> bool:
     """Tell whether a sign that is no stop sticks to the no: "no=yes", "n°"."""
     return at > 0 and parse.tokens[at].kind is Kind.OTHER and parse.tokens[at].start == parse.tokens[at - 1].end
+
+
+def _numbered(parse: Parse, at: int) -> bool:
+    """Tell whether a no seems to name a call by a number, which no call has: "reject #2", "reject 2"."""
+    token, closes = parse.tokens[at], at + 1 == len(parse.tokens) or parse.role_ends(at + 1, BECAUSE) != NOWHERE
+    return token.text.startswith("#") or (token.kind is Kind.NUMBER and closes)
 
 
 def _head(parse: Parse) -> int:

@@ -29,6 +29,7 @@ from hitl.replies.roles import (
     QUESTION,
     REASON_START,
     REFUSES,
+    TURN,
     UNCLEAR,
     YES,
 )
@@ -264,8 +265,18 @@ def _without_and(parse: Parse, start: int, end: int) -> list[Token]:
 def _answer(parse: Parse, text: str) -> Reading:
     asks = Kind.ASKS in parse.kinds
     furthest, yes = parse.covered(0, len(parse.tokens), YES)
-    reading = None if asks else _approval(parse, furthest, yes=yes) or _rejection(parse, text)
+    reading = None if asks else _approval(parse, furthest, yes=yes) or _after_turn(parse) or _rejection(parse, text)
     return reading or _unclear(why_unclear(parse, furthest))
+
+
+def _after_turn(parse: Parse) -> Reading | None:
+    """Read the yes behind a change of mind ("I changed my mind, I accept"); None if there is none."""
+    end = parse.role_ends(0, TURN) if parse.tokens else NOWHERE
+    if end in {NOWHERE, len(parse.tokens)}:
+        return None
+    rest = Parse(parse.tokens[end:], parse.language)
+    furthest, yes = rest.covered(0, len(rest.tokens), YES)
+    return _approval(rest, furthest, yes=yes)
 
 
 def _approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:

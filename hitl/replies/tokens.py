@@ -61,6 +61,7 @@ _SCANNER = re.compile(
     "|(?P<program>(?<!\\S)--\\w\\S*|(?<![\\w.])[A-Za-z_]\\w*\\([^\\w\\n()]*\\)|(?<![\\w:]):(?!skin-tone)[\\w+-]+(?!:)(?![\\w+:-]))"
     "|(?P<slashed>(?<![\\w/])[A-Za-z]/[A-Za-z](?![\\w/]))"
     "|(?P<link><[^<>\n]+>|(?:https?|ftp|file|mailto):\\S+|\\w+(?:\\.\\w+){2,}|\\w[\\w.+-]{0,63}@\\w[\\w.-]*)"
+    "|(?P<arrow>[-=]+>|[\u2192\u21d2])"
     f"|(?P<emoji>{emoji.PATTERN})"
     "|(?P<vote>(?<![\\w.:])(?:[+-][12]|[rR][+-])(?![\\w+=.:-]))"
     "|(?P<ref>\\#\\w+)"
@@ -82,7 +83,7 @@ _KINDS = {
     "number": Kind.NUMBER,
 }
 #: The commands of ours that decide.
-_COMMANDS = frozenset({"approve", "reject", "cancel"})
+_COMMANDS = frozenset({"approve", "reject", "cancel", "deny"})
 _VOTES = {"+2": "+1", "-2": "-1"}
 _WORDS: dict[str, Callable[[str], str]] = {
     "vote": lambda text: _VOTES.get(text, text.lower()),
@@ -99,7 +100,7 @@ def tokenise(text: str, known_refs: frozenset[str] = frozenset()) -> list[Token]
             tokens.append(Token(Kind.WORD, found[0].lower(), found.start(), found.end()))
         elif name in {"word", "plain"}:
             tokens += _words(found[0], found.start(), known_refs)
-        elif name == "stop":
+        elif name in {"stop", "arrow"}:
             tokens.append(Token(Kind.BREAK, found[0], found.start(), found.end()))
         elif name != "space":
             tokens.append(_token(name or "other", found, known_refs))

@@ -25,6 +25,7 @@ from hitl.replies.roles import (
     REASON_START,
     REFUSES,
     TURN,
+    UNCLEAR,
     YES,
 )
 from hitl.replies.targets import is_ref
@@ -160,7 +161,7 @@ def _head(parse: Parse) -> int:
     while at < len(parse.tokens):
         token = parse.tokens[at]
         end, roles = parse.longest(at)
-        if token.sign is Sign.NO or roles & (REFUSES):
+        if token.sign is Sign.NO or (roles & REFUSES and not roles & UNCLEAR):
             return at
         if token.kind in {Kind.BREAK, Kind.MENTION} or parse.is_target(at):
             at += 1

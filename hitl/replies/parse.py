@@ -105,6 +105,11 @@ class Parse:
                 found.append(start)
         return found
 
+    def _polite_behind(self) -> bool:
+        """Tell whether behind the emoji at the start stands nothing but politeness: "👍 thanks"."""
+        furthest, _ = self.covered(1, len(self.tokens), 0)
+        return furthest == len(self.tokens)
+
     def _after_and(self, at: int) -> int:
         after = max(self.role_ends(at, AND), at)
         return after if after > at or self.tokens[at - 1].kind is Kind.BREAK else len(self.tokens)
@@ -124,11 +129,9 @@ class Parse:
             return [(end, bool(roles & core)) for end, roles in found if self._fits(end, roles & allowed)]
         if token.kind is Kind.EMOJI:
             same = (token.sign is Sign.YES and core & YES) or (token.sign is Sign.NO and core & NO)
-            return (
-                [(at + 1, bool(same) and self.wordless)]
-                if same or (token.sign is Sign.WITH and not self.wordless)
-                else []
-            )
+            if same:
+                return [(at + 1, self.wordless or (at == 0 and self._polite_behind()))]
+            return [(at + 1, False)] if token.sign is Sign.WITH and not self.wordless else []
         return [(at + 1, False)] if token.kind in _STANDS or self.is_target(at) else []
 
 

@@ -176,11 +176,13 @@ def _agreed(parses: list[Parse], text: str) -> list[Reading]:
         return said[0]
     verdicts = {reading.verdict for readings in telling for reading in readings[:1]}
     others = [parse for parse, readings in zip(parses, said, strict=True) if not _tells(readings)]
+    sentence = parses[0].known() > 1
     if Verdict.APPROVE in verdicts:
         contested = any(map(_contested, parses)) and not all(map(_agrees, others))
-        doubted = contested or any(map(_refuses, others)) or any(_holds(parse, _HESITATES) for parse in others)
+        hesitated = sentence and any(_holds(parse, _HESITATES) for parse in others)
+        doubted = contested or hesitated or any(map(_refuses, others))
     else:
-        doubted = any(_holds(parse, UNCLEAR | HEDGE) and not _holds(parse, REFUSES) for parse in others)
+        doubted = sentence and any(_holds(parse, UNCLEAR | HEDGE) and not _holds(parse, REFUSES) for parse in others)
     return [unclear(_DIFFERS)] if len(verdicts) > 1 or doubted else telling[0]
 
 

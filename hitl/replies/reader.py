@@ -1,7 +1,7 @@
 """Reads a reply: first whose words they are, then in which language they make an answer."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hitl.replies import lexicon, unmeasured
 from hitl.replies.answers import answers, unclear
@@ -28,8 +28,7 @@ LONGEST = 50_000
 _NOT_A_NUMBER = "NaN"
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(NamedTuple):
     """What `read` was given."""
 
     text: str
@@ -138,7 +137,7 @@ def _understood(tokens: list[Token], language: str | None, text: str) -> list[Re
     whole = parse.known() == words
     parses = [parse, *(Parse(tokens, lexicon.load(code)) for code in others if whole)]
     readings = _agreed(parses, text)
-    if not whole and (reading := mixed(tokens)):
+    if not whole and not _holds(parse, _HESITATES | REFUSES) and (reading := mixed(tokens)):
         return [reading]
     return _with_unmeasured(tokens, own, readings, whole=whole)
 

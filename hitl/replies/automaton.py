@@ -21,6 +21,7 @@ class Phrases:
         self._edges: dict[int, dict[str, tuple[int, ...]]] = {}
         self._lists: dict[int, list[tuple[frozenset[str], int]]] = {}
         self._sets: dict[int, tuple[Choice, frozenset[str]]] = {}
+        self._behind: dict[tuple[int, str], int] = {}
         self._roles: list[int] = [0]
         self._members: list[tuple[int, ...]] = [(0,)]
         self._numbers: dict[tuple[int, ...], int] = {(0,): 0}
@@ -71,16 +72,25 @@ class Phrases:
 
     def _item(self, item: Item, entries: frozenset[int]) -> frozenset[int]:
         if isinstance(item, Word):
-            node = self._node()
-            for entry in entries:
-                edges = self._edges.setdefault(entry, {})
-                edges[item.text] = (*edges.get(item.text, ()), node)
-            return frozenset({node})
+            return self._word(item.text, entries)
         exits = self._single_words(item, entries)
         for option in item.options:
             if not _is_word(option):
                 exits |= self._sequence(option, entries)
         return exits | entries if item.optional else exits
+
+    def _word(self, text: str, entries: frozenset[int]) -> frozenset[int]:
+        """Add an edge for a word. Phrases that begin alike share the nodes that can be reached in one way only."""
+        place = (min(entries), text) if len(entries) == 1 else None
+        if place and place in self._behind:
+            return frozenset({self._behind[place]})
+        node = self._node()
+        if place:
+            self._behind[place] = node
+        for entry in entries:
+            edges = self._edges.setdefault(entry, {})
+            edges[text] = (*edges.get(text, ()), node)
+        return frozenset({node})
 
     def _single_words(self, item: Choice, entries: frozenset[int]) -> frozenset[int]:
         """Add one edge for all options of one word: a long list costs as little as a short one."""

@@ -112,6 +112,11 @@ def _written_in(scripts: tuple[str, ...]) -> tuple[tuple[str, ...], list[dict[st
     return tuple(order), [_speakers(script) for script in scripts]
 
 
+def speakers(word: str, scripts: Iterable[str]) -> frozenset[str]:
+    """Give the languages, among those written in the scripts, that know a word."""
+    return frozenset(code for script in scripts for code in _who(word, _speakers(script)))
+
+
 def _who(word: str, table: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     if word in table:
         return table[word]

@@ -4,6 +4,9 @@ import re
 from functools import cache
 from typing import NamedTuple
 
+from hitl.replies import data
+from hitl.replies.templates import phrases
+
 _BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _HIDDEN = re.compile("(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0000-\U000e007f]")
 _STRUCK = re.compile("[\u0334-\u0338\u20d2\u20d3\u20e5]")
@@ -32,21 +35,31 @@ _SENT_FROM = (
 )
 _OTHERS = f"{_QUOTED.pattern}|{_HEADER.pattern}|{_SENT_FROM}"
 _SIGNED = re.compile(r"-- ?")
-_NAME = re.compile(r"[ \t]*(?:(?:[A-Z][\w'.\u2019-]{0,20}|[\w.+-]+@[\w.-]+|\+?[\d ()-]{6,20}),?[ \t]*){1,3}")
+_PERSON = (
+    "(?:[A-Z\u00c0-\u00de\u0386-\u03ab\u0400-\u042f]|(?![A-Za-z\u00df-\u00ff\u03ac-\u03ce\u0430-\u045f])[^\\W\\d_])"
+    "[\\w'.\u2019-]{0,20}"
+)
+_NAME = re.compile(rf"[ \t]*(?:(?:{_PERSON}|[\w.+-]+@[\w.-]+|\+?[\d ()-]{{6,20}}),?[ \t]*){{1,3}}")
 _LINE = re.compile(r"[^\n]*\n?")
 #: Signatures are rare, and their patterns take 3 ms each: they are compiled when a message of several lines comes.
 _compiled = cache(re.compile)
 _MOST_SIGNATURE_LINES = 4
+#: A signature is looked for in as many characters at the end of a text.
+_LONGEST_SIGNATURE = 300
 _MAY_QUOTE = frozenset({">", "&", "\u203a"})
 
 
 class Message(NamedTuple):
-    """The author's own words, [start, end) of the original blanked where they aren't, and what makes them suspect."""
+    """The author's own words, [start, end) of the original blanked where they aren't, and what makes them suspect.
+
+    `around` tells that the words stand on both sides of a quotation, or directly above one.
+    """
 
     text: str
     trick: str = ""
     quoted: bool = False
     signature: str = ""
+    around: bool = False
 
 
 def own_words(text: str) -> Message:
@@ -60,7 +73,39 @@ def own_words(text: str) -> Message:
     kept = [_unquoted(line) for line in lines[:end]]
     own = "".join(kept)
     blank = " " * sum(map(len, rest))
-    return Message(own + blank, _trick(text), quoted=own.strip() != "".join(lines[:end]).strip(), signature=signature)
+    quoted = own.strip() != "".join(lines[:end]).strip()
+    return Message(own + blank, _trick(text), quoted, signature, around=_around(kept, lines))
+
+
+def without_closing(message: Message) -> Message:
+    """Take off the formula that ends a letter ("Best regards, Ada"), and what stands behind it."""
+    text = message.text
+    for found in _closing().finditer(text, max(0, len(text) - _LONGEST_SIGNATURE)):
+        start, name = found.start("closing"), text[found.end() :]
+        lines = [line for line in name.split("\n") if line.strip()]
+        if text[:start].strip() and len(lines) <= _MOST_SIGNATURE_LINES and _is_name(lines):
+            return message._replace(text=text[:start] + " " * (len(text) - start), signature=name + message.signature)
+    return message
+
+
+@cache
+def _closing() -> re.Pattern[str]:
+    formulas = sorted({form for line in data.lines("closings.txt") for form in phrases(line)}, key=len, reverse=True)
+    device = f"{_SENT_FROM}(?=\\s*$)"
+    return re.compile(
+        rf"(?:\n[ \t]*|(?<=[.!,\u3002])[ \t]+)(?P<closing>{device}"
+        rf"|(?i:{'|'.join(map(re.escape, formulas))})(?!\w)[ \t]*[,.!\u060c]*)"
+    )
+
+
+def _around(kept: list[str], lines: list[str]) -> bool:
+    """Tell whether own words stand directly above a quoted line, or on both sides of one."""
+    own = [bool(line.strip()) for line in kept]
+    gone = [not mine and bool(line.strip()) for mine, line in zip(own, lines, strict=False)]
+    if True not in gone or True not in own:
+        return False
+    above = own.index(True) < gone.index(True)
+    return above and (own[gone.index(True) - 1] or any(own[gone.index(True) :]))
 
 
 def _trick(text: str) -> str:

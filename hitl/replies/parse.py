@@ -6,14 +6,12 @@ from hitl.replies.automaton import Match, Phrases
 from hitl.replies.emoji import Sign
 from hitl.replies.lexicon import Language
 from hitl.replies.roles import AND, BEFORE_TARGET, NO, POLITE, REFUSES, UNCLEAR, YES
-from hitl.replies.targets import LONGEST_BARE_NUMBER
 from hitl.replies.tokens import Kind, Token
 
 NOWHERE = -1
 _NONE: tuple[Match, ...] = ()
 _COMMAS = frozenset(",\u3001\uff0c\u060c")
 _BESIDE = POLITE | BEFORE_TARGET
-_NAMES = frozenset({Kind.TARGET, Kind.NUMBER})
 _STANDS = frozenset({Kind.BREAK, Kind.MENTION, Kind.TARGET})
 
 
@@ -59,12 +57,8 @@ class Parse:
         return len(self.words) - self.words.count(None)
 
     def is_target(self, at: int) -> bool:
-        """Tell whether a token names a call: a ref, or a small number right after a word or at the start."""
-        token = self.tokens[at]
-        if token.kind is Kind.TARGET:
-            return True
-        small = token.kind is Kind.NUMBER and token.text.isdigit() and len(token.text) <= LONGEST_BARE_NUMBER
-        return small and (at == 0 or self.tokens[at - 1].kind in {Kind.WORD, Kind.TARGET} or self._lists(at))
+        """Tell whether a token names a call."""
+        return self.tokens[at].kind is Kind.TARGET
 
     def covered(self, start: int, end: int, core: int, also: int = 0) -> tuple[int, bool]:
         """Cover tokens with phrases from the left: how far that reaches, and whether a core phrase is among them."""
@@ -94,7 +88,7 @@ class Parse:
 
     def targets(self, start: int, end: int) -> list[str]:
         """Give the different calls named between two tokens, in their order."""
-        if self.kinds.isdisjoint(_NAMES):
+        if Kind.TARGET not in self.kinds:
             return []
         names = (self.tokens[i].text for i in range(start, end) if self.is_target(i))
         return list({name.casefold(): name for name in names}.values())
@@ -111,12 +105,14 @@ class Parse:
                 found.append(start)
         return found
 
+    def _polite_behind(self) -> bool:
+        """Tell whether behind the emoji at the start stands nothing but politeness: "👍 thanks"."""
+        furthest, _ = self.covered(1, len(self.tokens), 0)
+        return furthest == len(self.tokens)
+
     def _after_and(self, at: int) -> int:
         after = max(self.role_ends(at, AND), at)
         return after if after > at or self.tokens[at - 1].kind is Kind.BREAK else len(self.tokens)
-
-    def _lists(self, at: int) -> bool:
-        return at > 1 and self.tokens[at - 1].text in {",", "&"} and self.is_target(at - 2)
 
     def _fits(self, end: int, roles: int) -> bool:
         """Tell whether a phrase may stand where it does: one that introduces a ref must have one behind it."""
@@ -133,11 +129,9 @@ class Parse:
             return [(end, bool(roles & core)) for end, roles in found if self._fits(end, roles & allowed)]
         if token.kind is Kind.EMOJI:
             same = (token.sign is Sign.YES and core & YES) or (token.sign is Sign.NO and core & NO)
-            return (
-                [(at + 1, bool(same) and self.wordless)]
-                if same or (token.sign is Sign.WITH and not self.wordless)
-                else []
-            )
+            if same:
+                return [(at + 1, self.wordless or (at == 0 and self._polite_behind()))]
+            return [(at + 1, False)] if token.sign is Sign.WITH and not self.wordless else []
         return [(at + 1, False)] if token.kind in _STANDS or self.is_target(at) else []
 
 

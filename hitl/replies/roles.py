@@ -16,6 +16,7 @@ ALL_OF_THEM = 4096
 BEFORE_TARGET = 8192
 AND = 16384
 FAULT = 32768
+TURN = 65536
 
 REFUSES = NO | NO_OPEN | FAULT
 
@@ -36,4 +37,5 @@ SECTIONS = {
     "all of them": ALL_OF_THEM,
     "before a ref": BEFORE_TARGET,
     "and": AND,
+    "a change of mind": TURN,
 }

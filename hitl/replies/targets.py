@@ -6,24 +6,19 @@ from hitl.replies.spelling import fold
 
 _SHORT = re.compile(r"(?=.*[0-9])(?=.*[a-zA-Z])[0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{6}")
 _WHOLE = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
-_LIKE_AN_ID = re.compile(r"(?=.*[0-9_])(?=.*[A-Za-z])[A-Za-z0-9_-]{4,64}")
-_MEASURE = re.compile(
-    r"\d+([.,]\d+)?(st|nd|rd|th|am|pm|[kmgt]i?b?|px|ms|secs?|mins?|hrs?|hours?|days?|weeks?|months?|years?"
-    r"|[hdwsx]|usd|eur|gbp"
-    r"|percent|times|euros?|dollars?|bucks|cents|people|items?|rows?|users?|uhr|euro)|\d{1,2}h\d{2}|v\d+"
-    r"|[a-z]+-?\d{4}|\d+[ap]",
-    re.IGNORECASE,
-)
-#: What every id holds; most words end here, at the price of one search.
+#: Ids of the systems whose formats we read, such as `confirm_123`.
+_OF_OTHERS = re.compile(r"(?:confirm|conf|call|req|request|run|task|deny|approve|reject)_\d+", re.IGNORECASE)
+#: A word or a unit with a number ("after5", "10days"); it is a ref only if such a call is open.
+_MEASURE = re.compile(r"(?=.*[ae])(?:[a-z]{4,5}\d{1,2}|\d{1,2}[a-z]{4,5})", re.IGNORECASE)
+#: What every ref holds that isn't known to be open; most words end here, at the price of one search.
 _NO_WORD = re.compile("[0-9_]")
-LONGEST_BARE_NUMBER = 2
 
 
 def is_target(word: str, known_refs: frozenset[str] = frozenset()) -> bool:
-    """Tell whether a word names a call by its looks, or because it is a ref that is known to be open.
+    """Tell whether a word names a call: the ref of an open one, or what has the form of a ref.
 
-    A short ref is 6 characters of Crockford's base 32 with a digit and a letter (all digits only if known, or with
-    `#`: they may be an amount). Times, sizes and ordinals ("10am", "2nd") are no ids.
+    A short ref is 6 characters of Crockford's base 32, and one that isn't known to be open must hold a digit and a
+    letter. Numbers, times and words with an underscore are no refs: cards have no numbers.
     """
     if not word.isascii():
         return False
@@ -31,7 +26,7 @@ def is_target(word: str, known_refs: frozenset[str] = frozenset()) -> bool:
         return True
     if not _NO_WORD.search(word) or _MEASURE.fullmatch(word):
         return False
-    return is_ref(word) or bool(_LIKE_AN_ID.fullmatch(word))
+    return is_ref(word) or bool(_OF_OTHERS.fullmatch(word))
 
 
 def is_ref(word: str) -> bool:

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
 
 from hitl.replies.spelling import pieces
 
@@ -10,8 +12,7 @@ _SIGNS = re.compile(r"[()\[\]|]|<[^>]+>|[^\s()\[\]|<>]+")
 _CLOSING = {"(": ")", "[": "]"}
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """One word, or in scripts without spaces one character."""
 
     text: str
@@ -46,6 +47,11 @@ def parse(template: str, lists: Mapping[str, Choice]) -> Sequence:
     return options[0]
 
 
+@cache
+def _words(text: str) -> tuple[Word, ...]:
+    return tuple(map(Word, pieces(text)))
+
+
 def _options(signs: list[str], at: int, closing: str, lists: Mapping[str, Choice]) -> tuple[tuple[Sequence, ...], int]:
     options: list[list[Item]] = [[]]
     while at < len(signs):
@@ -61,7 +67,7 @@ def _options(signs: list[str], at: int, closing: str, lists: Mapping[str, Choice
         elif sign.startswith("<"):
             options[-1].append(lists[sign[1:-1]])
         else:
-            options[-1].extend(map(Word, pieces(sign)))
+            options[-1].extend(_words(sign))
     if closing:
         raise ValueError(f"a bracket isn't closed: {' '.join(signs)}")
     return tuple(map(tuple, options)), at

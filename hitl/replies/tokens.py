@@ -43,6 +43,13 @@ _UNSEEN = "\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u2060-\u2064\ufe00-\ufe0
 _LETTER = f"[\\w{_MARKS}{_UNSEEN}]"
 _APOSTROPHE = "['\u2018\u2019\u201b\u02bc\u02bb\u02b9\u2032\u00b4`\uff07\u05f3]"
 _JOIN = f"(?:\u00b7(?=\\w)|{_APOSTROPHE}(?=\\w)|[-\u2010\u2011](?=\\w))"
+#: The question marks of all scripts, as Unicode names them.
+_ASKS = (
+    "?\u00bf\u037e\u055e\u061f\u1367\u1945\u2047-\u2049\u203d\u2cfa\u2cfb\u2e18\u2e2e\u2e54\ua60f\ua6f7"
+    "\ufe16\ufe56\uff1f\U00011143\U0001e95f\u2753\u2754"
+)
+#: Behind these, a semicolon asks: the Greek question mark is normalised to one.
+_GREEK = "\u0370-\u03ff\u1f00-\u1fff"
 _SCANNER = re.compile(
     "(?P<plain>[A-Za-z]+(?=[ ,!]|\\.?(?:\\s|$)))"
     "|(?P<line>[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]+)"
@@ -50,15 +57,18 @@ _SCANNER = re.compile(
     "|(?P<mention><@[^<>\n]{1,80}>|@\\w[\\w.-]*)"
     "|(?P<struck>~~[^\n]+?~~|~[^~\n]+~|<(?:s|del|strike)>[^\n<]*</(?:s|del|strike)>|\\|\\|[^|\n]+\\|\\|)"
     "|(?P<code>```.*?```|`[^`\n]*`)"
+    "|(?P<box>\\[[ \t]*\\]|[\u2610\u25a1\u25a2])"
+    "|(?P<program>(?<!\\S)--\\w\\S*|(?<![\\w.])[A-Za-z_]\\w*\\([^\\w\\n()]*\\)|(?<![\\w:]):(?!skin-tone)[\\w+-]+(?!:)(?![\\w+:-]))"
     "|(?P<slashed>(?<![\\w/])[A-Za-z]/[A-Za-z](?![\\w/]))"
     "|(?P<link><[^<>\n]+>|(?:https?|ftp|file|mailto):\\S+|\\w+(?:\\.\\w+){2,}|\\w[\\w.+-]{0,63}@\\w[\\w.-]*)"
+    "|(?P<arrow>[-=]+>|[\u2192\u21d2])"
     f"|(?P<emoji>{emoji.PATTERN})"
-    "|(?P<vote>(?<![\\w.])(?:[+-][12]|[rR][+-])(?![\\w+=.-]))"
+    "|(?P<vote>(?<![\\w.:])(?:[+-][12]|[rR][+-])(?![\\w+=.:-]))"
     "|(?P<ref>\\#\\w+)"
     f"|(?P<number>[$\u20ac\u00a3]?\\d+(?:[.,:/-]\\d+)*%?(?!{_LETTER}|-\\w))"
-    f"|(?P<command>(?<!\\S)/[A-Za-z]+(?:@\\w+)?(?![\\w/.-]))"
+    "|(?P<command>(?<!\\S)/(?=\\w)[^\\s,.;:!?]*)"
     f"|(?P<word>{_LETTER}+(?:{_JOIN}{_LETTER}+)*)"
-    "|(?P<asks>[?\uff1f\u00bf\u061f\u2e2e\u055e\u037e\u1367\u2047-\u2049\u203d\ufe56])"
+    f"|(?P<asks>[{_ASKS}]|(?<=[{_GREEK}]);|(?<=[{_GREEK}])[ ];)"
     "|(?P<stop>[.,;:!()\\[\\]*/|~\u2026\u2013\u2014\u2012\u2015\u2212\\-\u3002\u3001\uff0c\uff0e\uff01"
     "\uff1b\uff1a\u30fb\uff08\uff09"
     "\u060c\u061b\u06d4\u0964\u0965\u00a1\u00b7\u0589\u104b\u17d4\u17d6\uff61"
@@ -71,13 +81,13 @@ _KINDS = {
     "mention": Kind.MENTION,
     "asks": Kind.ASKS,
     "number": Kind.NUMBER,
-    "ref": Kind.TARGET,
 }
+#: The commands of ours that decide.
+_COMMANDS = frozenset({"approve", "reject", "cancel", "deny"})
 _VOTES = {"+2": "+1", "-2": "-1"}
 _WORDS: dict[str, Callable[[str], str]] = {
     "vote": lambda text: _VOTES.get(text, text.lower()),
     "slashed": str.lower,
-    "command": lambda text: fold(text[1:].partition("@")[0]),
 }
 
 
@@ -90,7 +100,7 @@ def tokenise(text: str, known_refs: frozenset[str] = frozenset()) -> list[Token]
             tokens.append(Token(Kind.WORD, found[0].lower(), found.start(), found.end()))
         elif name in {"word", "plain"}:
             tokens += _words(found[0], found.start(), known_refs)
-        elif name == "stop":
+        elif name in {"stop", "arrow"}:
             tokens.append(Token(Kind.BREAK, found[0], found.start(), found.end()))
         elif name != "space":
             tokens.append(_token(name or "other", found, known_refs))
@@ -101,11 +111,15 @@ def _token(name: str, found: re.Match[str], known_refs: frozenset[str]) -> Token
     text, (start, end) = found[0], found.span()
     if name == "emoji":
         return Token(Kind.EMOJI, text, start, end, emoji.sign(text))
+    if name == "command" and (ours := fold(text[1:].partition("@")[0])) in _COMMANDS:
+        return Token(Kind.WORD, ours, start, end)
+    if name == "ref" and targets.is_target(text[1:], known_refs):
+        return Token(Kind.TARGET, text[1:], start, end)
     if name in _WORDS:
         return Token(Kind.WORD, _WORDS[name](text), start, end)
     if name == "number" and fold(text) in known_refs:
         return Token(Kind.TARGET, text, start, end)
-    return Token(_KINDS.get(name, Kind.OTHER), text.removeprefix("#") if name == "ref" else text, start, end)
+    return Token(_KINDS.get(name, Kind.OTHER), text, start, end)
 
 
 def _words(text: str, start: int, known_refs: frozenset[str]) -> list[Token]:

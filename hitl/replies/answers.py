@@ -1,0 +1,235 @@
+"""What one language makes of a message: an approval, a rejection with its reason, or neither."""
+
+import re
+from dataclasses import replace
+from itertools import pairwise
+
+from hitl.replies.automaton import Match
+from hitl.replies.emoji import Sign
+from hitl.replies.explain import why_unclear
+from hitl.replies.model import ALL, Reading, Verdict
+from hitl.replies.parse import NOWHERE, Parse
+from hitl.replies.reasons import reason_start, verbatim
+from hitl.replies.roles import (
+    ALL_OF_THEM,
+    AND,
+    BECAUSE,
+    BEFORE_NO,
+    CONDITION,
+    FAULT,
+    HEDGE,
+    LATER,
+    NO,
+    NO_OPEN,
+    POLITE,
+    REASON_START,
+    REFUSES,
+    TURN,
+    UNCLEAR,
+    YES,
+)
+from hitl.replies.targets import is_ref
+from hitl.replies.tokens import Kind, Token
+
+_MAY_FOLLOW_NO = REASON_START | BECAUSE | POLITE | REFUSES
+_YES_AFTER_ALL = POLITE | CONDITION | HEDGE | BEFORE_NO | LATER
+#: The names by which people mention a bot like us.
+_US = re.compile(r"@(?:sayso[\w.-]*|\w*bot)", re.IGNORECASE)
+
+
+def unclear(why: str) -> Reading:
+    """Give the reading of a message that is no answer, with what kept it from being one."""
+    return Reading(Verdict.UNCLEAR, why=why)
+
+
+def answers(parse: Parse, text: str) -> list[Reading]:
+    """Read one answer, or several that each name their target."""
+    cuts = parse.cuts() if len(parse.targets(0, len(parse.tokens))) > 1 else [0]
+    if len(cuts) > 1:
+        several = _several(parse, text, cuts)
+        if several:
+            return several
+    return [_answer(parse, text)]
+
+
+def _several(parse: Parse, text: str, cuts: list[int]) -> list[Reading]:
+    readings: list[Reading] = []
+    for start, end in zip(cuts, [*cuts[1:], len(parse.tokens)], strict=True):
+        part = Parse(_without_and(parse, start, end), parse.language)
+        reading = _answer(part, text[: parse.tokens[end - 1].end])
+        if readings and reading.verdict is Verdict.UNCLEAR and all(map(part.is_target, range(len(part.tokens)))):
+            reading = replace(readings[-1], target=part.tokens[0].text)
+        if reading.verdict is Verdict.UNCLEAR or reading.target is None:
+            return []
+        readings.append(reading)
+    return readings
+
+
+def _without_and(parse: Parse, start: int, end: int) -> list[Token]:
+    tokens = parse.tokens[start:end]
+    while tokens and (tokens[-1].kind is Kind.BREAK or parse.longest(start + len(tokens) - 1)[1] & AND):
+        tokens = tokens[:-1]
+    return tokens
+
+
+def _answer(parse: Parse, text: str) -> Reading:
+    asks = Kind.ASKS in parse.kinds
+    furthest, yes = parse.covered(0, len(parse.tokens), YES)
+    reading = None if asks else approval(parse, furthest, yes=yes) or _after_turn(parse) or _rejection(parse, text)
+    return reading or unclear(why_unclear(parse, furthest))
+
+
+def _after_turn(parse: Parse) -> Reading | None:
+    """Read the yes behind a change of mind ("I changed my mind, I accept"); None if there is none."""
+    end = parse.role_ends(0, TURN) if parse.tokens else NOWHERE
+    if end in {NOWHERE, len(parse.tokens)}:
+        return None
+    rest = Parse(parse.tokens[end:], parse.language)
+    furthest, yes = rest.covered(0, len(rest.tokens), YES)
+    return approval(rest, furthest, yes=yes)
+
+
+def approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
+    """Give the approval that a message is, or None.
+
+    `furthest` and `yes` are what `Parse.covered` found for the whole message.
+    """
+    end = len(parse.tokens)
+    everything = furthest < end
+    if everything:
+        furthest, yes = parse.covered(0, end, YES, ALL_OF_THEM)
+    if furthest < end or not yes or _emoji_beside_others(parse) or _asks_another(parse) or parse.holds_idiom():
+        return None
+    targets = [ALL] * everything + parse.targets(0, end)
+    if len(targets) > 1:
+        return unclear("two answers")
+    return Reading(Verdict.APPROVE, target=targets[0] if targets else None)
+
+
+def _asks_another(parse: Parse) -> bool:
+    """Tell whether it mentions somebody, a time or a place ("@6pm"), and not us alone."""
+    if Kind.MENTION not in parse.kinds:
+        return False
+    mentions = [token.text for token in parse.tokens if token.kind is Kind.MENTION]
+    return len(mentions) > 1 or not _US.fullmatch(mentions[0])
+
+
+def _emoji_beside_others(parse: Parse) -> bool:
+    """Tell whether an emoji alone stands beside what may be another's: "!", or what only looks like an id."""
+    if not parse.wordless:
+        return False
+    breaks = [i for i, token in enumerate(parse.tokens) if token.kind is Kind.BREAK and token.text.strip()]
+    apart = any(i == 0 or parse.tokens[i].start > parse.tokens[i - 1].end for i in breaks)
+    return apart or any(parse.is_target(at) and not _is_ref(token) for at, token in enumerate(parse.tokens))
+
+
+def _is_ref(token: Token) -> bool:
+    return token.end - token.start > len(token.text) or is_ref(token.text)
+
+
+def _rejection(parse: Parse, text: str) -> Reading | None:
+    start = _head(parse)
+    if start == NOWHERE:
+        return None
+    after, roles = _head_end(parse, start)
+    end = len(parse.tokens)
+    if after < end and (_glued(parse, after) or _numbered(parse, after)):
+        return None
+    runs_on = after < end and parse.tokens[after].kind is Kind.WORD
+    if _contradicted(parse, _clause_end(parse, after) if runs_on and roles & NO_OPEN else after):
+        return unclear("yes and no")
+    if runs_on and not roles & NO_OPEN and not _may_follow(parse, after):
+        return None
+    reason_at = reason_start(parse, after)
+    return Reading(Verdict.REJECT, _reason(parse, text, start, after, reason_at), _target(parse, max(reason_at, after)))
+
+
+def _glued(parse: Parse, at: int) -> bool:
+    """Tell whether a sign that is no stop sticks to the no: "no=yes", "n°"."""
+    return at > 0 and parse.tokens[at].kind is Kind.OTHER and parse.tokens[at].start == parse.tokens[at - 1].end
+
+
+def _numbered(parse: Parse, at: int) -> bool:
+    """Tell whether a no seems to name a call by a number, which no call has: "reject #2", "reject 2"."""
+    token, closes = parse.tokens[at], at + 1 == len(parse.tokens) or parse.role_ends(at + 1, BECAUSE) != NOWHERE
+    return token.text.startswith("#") or (token.kind is Kind.NUMBER and closes)
+
+
+def _head(parse: Parse) -> int:
+    """Give the token at which a no begins, after nothing but politeness; NOWHERE if something else comes first."""
+    at = 0
+    while at < len(parse.tokens):
+        token = parse.tokens[at]
+        end, roles = parse.longest(at)
+        if token.sign is Sign.NO or (roles & REFUSES and not roles & UNCLEAR):
+            return at
+        if token.kind in {Kind.BREAK, Kind.MENTION} or parse.is_target(at):
+            at += 1
+        elif roles & (POLITE | BEFORE_NO) and not roles & YES:
+            at = end
+        else:
+            return NOWHERE
+    return NOWHERE
+
+
+def _head_end(parse: Parse, at: int) -> tuple[int, int]:
+    if parse.tokens[at].kind is Kind.EMOJI:
+        return at + 1, NO | NO_OPEN
+    any_role = 0
+    for _, roles in parse.phrases(at):
+        any_role |= roles & NO_OPEN
+    end, roles = _before_fault(parse, at)
+    return end, roles | any_role
+
+
+def _before_fault(parse: Parse, at: int) -> Match:
+    """Give the longest no at a token, or the shorter one that a fault follows: "stop" of "stop this is wrong"."""
+    longest = parse.longest(at)
+    for match in parse.phrases(at)[:-1]:
+        end, roles = parse.longest(match[0]) if match[0] < len(parse.tokens) else match
+        if match[1] & REFUSES and roles & FAULT and end > longest[0]:
+            return match
+    return longest
+
+
+def _clause_end(parse: Parse, at: int) -> int:
+    return next((i for i in range(at, len(parse.tokens)) if parse.tokens[i].kind is Kind.BREAK), len(parse.tokens))
+
+
+def _may_follow(parse: Parse, at: int) -> bool:
+    """Tell whether a reason, or more of the no, can begin at a word that follows it without a stop."""
+    end, roles = parse.longest(at)
+    closes = end == len(parse.tokens) or parse.tokens[end].kind is not Kind.WORD
+    return bool(roles & _MAY_FOLLOW_NO or (roles & ALL_OF_THEM and closes))
+
+
+def _contradicted(parse: Parse, at: int) -> bool:
+    """Tell whether a yes stands anywhere beside the no: an emoji, or a whole clause."""
+    if Kind.EMOJI in parse.kinds and any(token.sign is Sign.YES for token in parse.tokens):
+        return True
+    breaks = [i for i in range(at, len(parse.tokens)) if parse.tokens[i].kind is Kind.BREAK]
+    edges = [at - 1, *breaks, len(parse.tokens)]
+    return any(_is_yes(parse, left + 1, right) for left, right in pairwise(edges))
+
+
+def _is_yes(parse: Parse, start: int, end: int) -> bool:
+    furthest, yes = parse.covered(start, end, YES, _YES_AFTER_ALL)
+    return yes and furthest == end
+
+
+def _reason(parse: Parse, text: str, start: int, after: int, reason_at: int) -> str | None:
+    end = len(parse.tokens)
+    joined = any(parse.role_ends(at, BECAUSE) != NOWHERE for at in range(after, reason_at))
+    if not joined and parse.covered(start, end, NO, BEFORE_NO | ALL_OF_THEM)[0] == end:
+        return None
+    roles = parse.longest(start)[1]
+    sentence = roles & FAULT or (roles & NO_OPEN and after < end and parse.tokens[after].kind is Kind.WORD)
+    return verbatim(parse, text, start if sentence else reason_at)
+
+
+def _target(parse: Parse, end: int) -> str | None:
+    named = parse.targets(0, end)
+    if named:
+        return named[0]
+    everything = any(parse.longest(at)[1] & ALL_OF_THEM for at in range(min(end, len(parse.tokens))))
+    return ALL if everything else None

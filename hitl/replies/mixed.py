@@ -1,0 +1,68 @@
+"""A yes in the words of two languages: "ja, go ahead"."""
+
+from itertools import combinations
+
+from hitl.replies import lexicon
+from hitl.replies.answers import approval
+from hitl.replies.automaton import Match
+from hitl.replies.model import Reading
+from hitl.replies.parse import Parse
+from hitl.replies.roles import CONDITION, HEDGE, LATER, POLITE, QUESTION, REFUSES, UNCLEAR, YES
+from hitl.replies.scripts import scripts
+from hitl.replies.tokens import Kind, Token
+
+#: Longer messages aren't tried: people mix languages in short answers.
+_MOST_WORDS = 12
+_DOUBTS = REFUSES | CONDITION | QUESTION | LATER | HEDGE | UNCLEAR
+
+
+class _Both(Parse):
+    """The phrases of two languages in one message."""
+
+    def phrases(self, at: int) -> tuple[Match, ...]:
+        """Give the phrases that begin at a token in either language."""
+        ends: dict[int, int] = {}
+        for end, roles in (*self._first.phrases(at), *self._second.phrases(at)):
+            ends[end] = ends.get(end, 0) | roles
+        return tuple(sorted(ends.items()))
+
+    def __init__(self, first: Parse, second: Parse) -> None:
+        """Join two languages' views of the same tokens."""
+        super().__init__(first.tokens, first.language)
+        self._first, self._second = first, second
+
+
+def mixed(tokens: list[Token]) -> Reading | None:
+    """Read a yes in two languages: each word is known to one, and nothing in either language doubts it."""
+    texts = [token.text for token in tokens if token.kind is Kind.WORD]
+    if not 1 < len(texts) <= _MOST_WORDS or any(token.kind is Kind.ASKS for token in tokens):
+        return None
+    if not lexicon.homographs().isdisjoint(texts):
+        return None
+    pairs = _pairs([lexicon.speakers(text, scripts(text)) for text in texts])
+    parses = {code: Parse(tokens, lexicon.load(code)) for code in {code for pair in pairs for code in pair}}
+    found = [_Both(parses[first], parses[second]) for first, second in pairs]
+    if any(map(_doubts, found)):
+        return None
+    return next((reading for both in found if (reading := _yes(both))), None)
+
+
+def _pairs(known: list[frozenset[str]]) -> list[tuple[str, str]]:
+    """Give the pairs of languages that know every word between them; those with English alone, if there are any."""
+    masks: dict[str, int] = {}
+    for place, codes in enumerate(known):
+        for code in codes:
+            masks[code] = masks.get(code, 0) | 1 << place
+    whole = (1 << len(known)) - 1
+    pairs = [(a, b) for a, b in combinations(sorted(masks), 2) if masks[a] | masks[b] == whole]
+    return [pair for pair in pairs if "en" in pair] or pairs
+
+
+def _doubts(parse: Parse) -> bool:
+    roles = (parse.longest(at)[1] for at in range(len(parse.tokens)))
+    return any(role & _DOUBTS and not role & (POLITE | YES) for role in roles)
+
+
+def _yes(parse: Parse) -> Reading | None:
+    furthest, yes = parse.covered(0, len(parse.tokens), YES)
+    return approval(parse, furthest, yes=yes)

@@ -34,18 +34,21 @@ def graph() -> None:
 
 def parse(
     text: Annotated[str | None, typer.Argument(help="The text to read; else stdin.")] = None,
-    jsonl: Annotated[bool, typer.Option("--jsonl", help='One {"text": ...} a line in, one answer a line out.')] = False,
+    jsonl: Annotated[
+        bool,
+        typer.Option("--jsonl", help='One {"text", "language"?, "refs"?, "spans"?} a line in, one answer a line out.'),
+    ] = False,
 ) -> None:
     """What a text is understood as.
 
     Example: sayso replies parse "no because risky"
     """
     if not jsonl:
-        typer.echo(json.dumps(_parsed(sys.stdin.read() if text is None else text), ensure_ascii=False))
+        typer.echo(json.dumps(_parsed({"text": sys.stdin.read() if text is None else text}), ensure_ascii=False))
         return
     for number, line in enumerate(sys.stdin, start=1):
         if line.strip():
-            sys.stdout.write(json.dumps(_parsed(_text_of(line, number)), ensure_ascii=False) + "\n")
+            sys.stdout.write(json.dumps(_parsed(_asked(line, number)), ensure_ascii=False) + "\n")
 
 
 def evaluate(
@@ -69,17 +72,31 @@ def evaluate(
     typer.echo(json.dumps(figures))
 
 
-def _text_of(line: str, number: int) -> str:
+def _asked(line: str, number: int) -> dict[str, Any]:
+    """The arguments of `read` that a line of JSON holds."""
+    from hitl.replies import Span, SpanKind
+
     try:
         value = json.loads(line)
     except ValueError as error:
         fail(f"line {number} isn't JSON: {error}", 2)
     if not isinstance(value, dict) or not isinstance(value.get("text"), str):
         fail(f'line {number} isn\'t an object with a "text"', 2)
-    return str(value["text"])
+    try:
+        spans = [Span(int(start), int(end), SpanKind(kind)) for start, end, kind in value.get("spans") or ()]
+        refs, language = [str(ref) for ref in value.get("refs") or ()], value.get("language")
+    except (TypeError, ValueError) as error:
+        fail(f'line {number}: "spans" holds [START, END, KIND], "refs" texts: {error}', 2)
+    return {
+        "text": value["text"],
+        "known_refs": refs,
+        "language": language if isinstance(language, str) else None,
+        "spans": spans,
+    }
 
 
-def _parsed(text: str) -> dict[str, Any]:
+def _parsed(asked: dict[str, Any]) -> dict[str, Any]:
+    """What `read` and `verdict` say."""
     from hitl.replies import Reading, read, verdict
 
     def shown(reading: Reading) -> dict[str, Any]:
@@ -90,5 +107,5 @@ def _parsed(text: str) -> dict[str, Any]:
             "why": reading.why or None,
         }
 
-    readings = read(text)
+    readings = read(**asked)
     return {**shown(verdict(readings)), "readings": [shown(reading) for reading in readings]}

@@ -27,3 +27,28 @@ class Reading:
     reason: str | None = None
     target: str | None = None
     why: str = ""
+
+
+class SpanKind(StrEnum):
+    """The kinds of formatting that a surface reports to the reader."""
+
+    STRUCK = "struck"
+    SPOILER = "spoiler"
+    CODE = "code"
+    QUOTE = "quote"
+    LINK = "link"
+    MENTION = "mention"
+    EMPHASIS = "emphasis"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One formatted stretch of a message, as the surface reports it.
+
+    `start` and `end` are Python string indices, `end` excluded. A span that lies outside of the text, or is empty,
+    has no effect.
+    """
+
+    start: int
+    end: int
+    kind: SpanKind

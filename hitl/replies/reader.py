@@ -8,7 +8,8 @@ from hitl.replies import lexicon, unmeasured
 from hitl.replies.automaton import Match
 from hitl.replies.emoji import Sign
 from hitl.replies.explain import why_unclear
-from hitl.replies.model import ALL, Reading, Verdict
+from hitl.replies.formatting import marked, without_quotes
+from hitl.replies.model import ALL, Reading, Span, Verdict
 from hitl.replies.normalise import own_words
 from hitl.replies.parse import NOWHERE, Parse
 from hitl.replies.reasons import reason_start, verbatim
@@ -47,21 +48,28 @@ _YES_AFTER_ALL = POLITE | CONDITION | HEDGE | BEFORE_NO | LATER
 _NOT_A_NUMBER = "NaN"
 
 
-def read(text: str, *, known_refs: Collection[str] = (), language: str | None = None) -> list[Reading]:
+def read(
+    text: str, *, known_refs: Collection[str] = (), language: str | None = None, spans: Sequence[Span] = ()
+) -> list[Reading]:
     """Read a person's reply to a card: one reading, or one for each answer if it gives several with their targets.
 
     `known_refs` are the refs that are open, so that one without a digit is known as a ref. `language` is the
-    conversation's language (BCP 47); it settles words that mean yes in one language and no in another. Never raises.
+    conversation's language (BCP 47); it settles words that mean yes in one language and no in another. `spans` are the
+    formatted stretches of the text: words under one that is struck, hidden, code or a link never decide, a mention
+    makes a yes unclear, and quoted words are set aside. Never raises.
     """
     if text.strip() == _NOT_A_NUMBER:
         return [_unclear("a program's word, not a person's")]
-    message = own_words(text)
-    tokens = tokenise(message.text, frozenset(map(fold, known_refs)))
+    own = without_quotes(text, spans)
+    message = own_words(own)
+    tokens, mentions = marked(tokenise(message.text, frozenset(map(fold, known_refs))), text, spans)
     readings = [_unclear(message.trick)] if message.trick else _understood(tokens, language, text)
-    if not tokens and message.quoted:
+    if not tokens and (message.quoted or own != text):
         return [_unclear("quotation")]
     if message.signature and _decides(message.signature):
         return [_unclear("words in the signature")]
+    if mentions and any(reading.verdict is Verdict.APPROVE for reading in readings):
+        return [_unclear("said to another")]
     return readings
 
 

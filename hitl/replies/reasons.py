@@ -24,10 +24,10 @@ def reason_start(parse: Parse, at: int) -> int:
 
 
 def verbatim(parse: Parse, text: str, at: int) -> str | None:
-    """Give the text from a token to the end, untouched but for blanks and a bracket around it, if any."""
+    """Give the text from a token to the end of the person's own words, but for a bracket around it, if any."""
     if at >= len(parse.tokens):
         return None
-    words = text[parse.tokens[at].start :].strip()
+    words = text[parse.tokens[at].start : parse.tokens[-1].end]
     closing = _BRACKETS.get(parse.tokens[at - 1].text, "") if at else ""
     return (words.removesuffix(closing).rstrip() if closing else words) or None
 

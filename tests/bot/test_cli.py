@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -70,7 +71,27 @@ def test_an_ask_that_makes_no_sense_is_two_before_anybody_is_asked(words: list[s
     assert 1 == len(refused.stderr.splitlines())
 
 
-@pytest.mark.parametrize("line", ["yes", '["yes"]', '{"txt": "yes"}', '{"text": 1}', "null"])
+def test_a_line_may_hold_formatting_language_and_refs() -> None:
+    """`sayso replies parse --jsonl` hands them to the reader."""
+    lines = '{"text": "yes", "spans": [[0, 3, "struck"]]}\n{"text": "ya", "language": "id"}\n'
+    lines += '{"text": "yes ABCDEF", "refs": ["ABCDEF"]}\n'
+    done = CliRunner().invoke(app, ["replies", "parse", "--jsonl"], input=lines)
+
+    assert ["unclear", "approve", "approve"] == [json.loads(line)["verdict"] for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "yes",
+        '["yes"]',
+        '{"text": "yes", "spans": [[0]]}',
+        '{"text": "yes", "spans": [[0, 1, "x"]]}',
+        '{"txt": "yes"}',
+        '{"text": 1}',
+        "null",
+    ],
+)
 def test_a_line_without_a_text_is_named(line: str) -> None:
     """The lines before it are answered."""
     refused = CliRunner().invoke(app, ["replies", "parse", "--jsonl"], input=f'{{"text": "yes"}}\n{line}\n')

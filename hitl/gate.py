@@ -303,18 +303,20 @@ class Gate:
         return (await self._decide_reading(reply, verdict_of(readings), here),)
 
     async def _meant(self, reply: Reply, here: Sequence[Call]) -> set[str]:
-        """Return the short refs that the words may name.
+        """Return the refs that the words may name, as they were typed.
 
         Those are the calls that are pending here, the call that the reply answers, and every other call of which a
         word is the ref: it may be asked elsewhere, or be decided. Whether it may be decided here is judged later.
         """
-        names = {name for call in here for name in (call.short, call.ref)}
-        shorts = {call.short for call in here}
-        typed = dict.fromkeys(filter(None, map(as_short, filter(_looks_like_ref, _WORD.findall(reply.text)))))
-        for target in [reply.target, *itertools.islice(typed, _NAMED)]:
-            if target and target not in names and (found := await self.find(target)):
-                shorts.add(found.short)
-        return shorts
+        refs = {name for call in here for name in (call.short, call.ref)}
+        known = {call.short for call in here}
+        if reply.target and reply.target not in refs and (answered := await self.find(reply.target)):
+            known.add(answered.short)
+        typed = (word for word in dict.fromkeys(_WORD.findall(reply.text)) if _typed_as_ref(word))
+        for word in itertools.islice(typed, _NAMED):
+            if word not in known and await self.find(word):
+                known.add(word)
+        return known
 
     def _listed(self, reply: Reply, here: Sequence[Call]) -> Answer:
         """The answer to one word for all: each call by its name, to be said one by one, for one who may decide."""
@@ -885,9 +887,9 @@ def _unformatted(reply: Reply) -> bool:
     return all(span.kind is SpanKind.EMPHASIS for span in reply.spans)
 
 
-def _looks_like_ref(word: str) -> bool:
-    """Whether a word was typed as a ref: with a digit. Read as Crockford reads, `please` and `delete` could be one."""
-    return any(map(str.isdigit, word))
+def _typed_as_ref(word: str) -> bool:
+    """Whether a word may be a ref and holds a digit. Without a digit, `please` could be a ref: L reads as 1."""
+    return any(map(str.isdigit, word)) and as_short(word) is not None
 
 
 def _ours(reply: Reply, reading: Reading) -> Reading:

@@ -41,6 +41,8 @@ _INNER = {"pre": SpanKind.CODE, "code": SpanKind.CODE, "struck": SpanKind.STRUCK
 _QUOTED = re.compile(r"^[^\S\n]*>(?:>>.*|[^\n]*)", re.DOTALL | re.MULTILINE)
 _ESCAPED = re.compile("&(lt|gt|amp);")
 _CHARACTERS = {"lt": "<", "gt": ">", "amp": "&"}
+#: What may follow our own name at the end of a text.
+_AFTER_WORDS = " .!\n"
 #: What may follow our own name in front.
 _AFTER_NAME = re.compile(r"(?:[,:](?=\s))?\s*")
 _STYLES = {"strike": SpanKind.STRUCK, "code": SpanKind.CODE}
@@ -63,7 +65,7 @@ class Shown(NamedTuple):
 
 
 def shown(event: Mapping[str, Any], me: str) -> Shown:
-    """Return what a person's message says, without our own name (`me` is our user id) in front."""
+    """Return what a person's message says, without our own name (`me` is our user id) at either end."""
     blocks = event.get("blocks")
     if isinstance(blocks, list) and blocks:
         return _of_blocks(blocks, me)
@@ -87,8 +89,8 @@ class _Page:
     me: str
     text: str = ""
     spans: list[Span] = field(default_factory=list)
-    #: Where our own name ends, if the text begins with it.
-    named: int = 0
+    #: Where our own name stands.
+    ours: list[tuple[int, int]] = field(default_factory=list)
 
     def write(self, text: str, kind: SpanKind | None = None) -> None:
         """Add a stretch."""
@@ -103,19 +105,31 @@ class _Page:
 
     def mention(self, sign: str, who: str, label: str = "") -> None:
         """Add a mention. Ours addresses nobody else, so it is no formatted stretch."""
-        ours, first = who == self.me, not self.text.strip()
-        self.write(label if label.startswith(sign) else f"{sign}{label or who}", None if ours else SpanKind.MENTION)
-        if ours and first:
-            self.named = len(self.text)
+        start = len(self.text)
+        self.write(label if label.startswith(sign) else f"{sign}{label or who}")
+        if who == self.me:
+            self.ours.append((start, len(self.text)))
+        else:
+            self.spans.append(Span(start, len(self.text), SpanKind.MENTION))
 
     def done(self) -> Shown:
-        """The text without our own name in front."""
-        cut = _AFTER_NAME.match(self.text, self.named)
+        """The text without our own name at either end: it says whom the text is for, not what."""
         whole = Shown(self.text, tuple(self.spans))
-        return _replaced(whole, 0, cut.end(), "") if self.named and cut else whole
+        for start, end in reversed(self.ours):
+            if not whole.text[:start].strip():
+                whole = _replaced(whole, 0, _after_name(whole.text, end), "")
+            elif not whole.text[end:].strip(_AFTER_WORDS):
+                whole = _replaced(whole, len(whole.text[:start].rstrip()), len(whole.text), "")
+        return whole
 
     def _add(self, text: str) -> None:
         self.text += text
+
+
+def _after_name(text: str, end: int) -> int:
+    """The place at which the words begin behind our own name in front."""
+    found = _AFTER_NAME.match(text, end)
+    return found.end() if found else end
 
 
 def _replaced(whole: Shown, start: int, end: int, new: str) -> Shown:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 ALLOWED_UPDATES = ("message", "edited_message", "callback_query", "message_reaction", "channel_post")
 GENERAL_TOPIC = 1
 _DECIDING = frozenset({"approve", "reject", "cancel"})
+#: What may follow our name at the end of a text.
+_AFTER_WORDS = " .!"
 #: What the reader knows as ours in a text: `/approve REF` behind our name.
 _OURS = frozenset({"/approve", "/reject"})
 _SLASH = re.compile(r"\s*(/\S*)")
@@ -232,18 +234,22 @@ def _mentions(message: Message, me: Me) -> bool:
 
 
 def _words(message: Message, me: Me) -> tuple[str, tuple[Span, ...]]:
-    """Return the text and its formatted stretches, without our own name in front: it says whom it is for, not what.
+    """Return the text and its formatted stretches, without our own name at either end.
 
-    A mention of us further on addresses nobody else, so it is no span.
+    Our name says whom the text is for, not what. Between other words it stays, and is no span: it addresses nobody
+    else.
     """
     text = message.text or ""
-    others = [entity for entity in message.entities if not _is_me(message, entity, me)]
-    spans, cut = spans_of(text, others), 0
-    for entity in message.entities:
-        if entity.offset == 0 and _is_me(message, entity, me):
-            cut = len(text) - len(text[len(message.parse_entity(entity)) :].lstrip(" ,:"))
-    text = text[cut:]
-    return text, (*cut_off(spans, cut), *_foreign_command(text))
+    spans = spans_of(text, (entity for entity in message.entities if not _is_me(message, entity, me)))
+    ours = spans_of(text, (entity for entity in message.entities if _is_me(message, entity, me)))
+    start, end = 0, len(text)
+    for one in ours:
+        if one.start == 0:
+            start = len(text) - len(text[one.end :].lstrip(" ,:"))
+        elif not text[one.end :].strip(_AFTER_WORDS):
+            end = len(text[: one.start].rstrip())
+    text = text[start:end] if start < end else ""
+    return text, (*cut_off(spans, start), *_foreign_command(text))
 
 
 def _foreign_command(text: str) -> tuple[Span, ...]:

@@ -57,7 +57,9 @@ MRKDWN: dict[str, tuple[str, str, list[tuple[str, SpanKind]]]] = {
     "a group": ("<!subteam^S1|@ops> yes", "@ops yes", [("@ops", SpanKind.MENTION)]),
     "everybody": ("<!here> yes", "@here yes", [("@here", SpanKind.MENTION)]),
     "our name in front": ("<@UBOT>: ~ok~", "ok", [("ok", SpanKind.STRUCK)]),
-    "our name further on": ("yes <@UBOT|sayso>", "yes @sayso", []),
+    "our name at the end": ("~yes~ <@UBOT|sayso>!", "yes", [("yes", SpanKind.STRUCK)]),
+    "our name between words": ("yes <@UBOT|sayso>, go", "yes @sayso, go", []),
+    "our name in a question": ("yes <@UBOT>?", "yes @UBOT?", []),
     "a link in a strike": ("~<https://a.test|ok>~", "ok", [("ok", SpanKind.LINK), ("ok", SpanKind.STRUCK)]),
     "an emoji in front": (":+1: `a`", "👍 a", [("a", SpanKind.CODE)]),
 }

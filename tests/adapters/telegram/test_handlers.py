@@ -172,6 +172,16 @@ def test_our_name_in_front_is_cut_off_and_formatting_moves_with_the_words() -> N
     assert ("\N{THUMBS UP SIGN}ok", (Span(1, 3, SpanKind.STRUCK),)) == (event.text, event.spans)
 
 
+@pytest.mark.parametrize(("said", "words"), [("yes {}", "yes"), ("yes {} !", "yes"), ("yes {}?", "yes {}?")])
+def test_our_name_at_the_end_is_cut_off(said: str, words: str) -> None:
+    """It says whom the text is for. A question mark behind it stays, and the name with it."""
+    text = said.format("@sayso_bot")
+    event = heard(message=message(text, entities=[{**mention(), "offset": 4}]))
+
+    assert event is not None
+    assert (words.format("@sayso_bot"), ()) == (event.text, event.spans)
+
+
 def test_only_a_mention_of_another_is_a_span() -> None:
     """A mention of the bot further on in a text addresses nobody else."""
     text = "yes @sayso_bot @ben"

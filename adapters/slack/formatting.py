@@ -41,6 +41,8 @@ _INNER = {"pre": SpanKind.CODE, "code": SpanKind.CODE, "struck": SpanKind.STRUCK
 _QUOTED = re.compile(r"^[^\S\n]*>(?:>>.*|[^\n]*)", re.DOTALL | re.MULTILINE)
 _ESCAPED = re.compile("&(lt|gt|amp);")
 _CHARACTERS = {"lt": "<", "gt": ">", "amp": "&"}
+#: Our own name where Slack tells our id alone: the reader knows that it is no other person's.
+_OUR_NAME = "sayso"
 #: What may follow our own name at the end of a text.
 _AFTER_WORDS = " .!\n"
 #: What may follow our own name in front.
@@ -105,8 +107,8 @@ class _Page:
 
     def mention(self, sign: str, who: str, label: str = "") -> None:
         """Add a mention. Ours addresses nobody else, so it is no formatted stretch."""
-        start = len(self.text)
-        self.write(label if label.startswith(sign) else f"{sign}{label or who}")
+        start, name = len(self.text), label or (_OUR_NAME if who == self.me else who)
+        self.write(name if name.startswith(sign) else f"{sign}{name}")
         if who == self.me:
             self.ours.append((start, len(self.text)))
         else:

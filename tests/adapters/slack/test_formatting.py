@@ -59,7 +59,7 @@ MRKDWN: dict[str, tuple[str, str, list[tuple[str, SpanKind]]]] = {
     "our name in front": ("<@UBOT>: ~ok~", "ok", [("ok", SpanKind.STRUCK)]),
     "our name at the end": ("~yes~ <@UBOT|sayso>!", "yes", [("yes", SpanKind.STRUCK)]),
     "our name between words": ("yes <@UBOT|sayso>, go", "yes @sayso, go", []),
-    "our name in a question": ("yes <@UBOT>?", "yes @UBOT?", []),
+    "our name in a question": ("yes <@UBOT>?", "yes @sayso?", []),
     "a link in a strike": ("~<https://a.test|ok>~", "ok", [("ok", SpanKind.LINK), ("ok", SpanKind.STRUCK)]),
     "an emoji in front": (":+1: `a`", "👍 a", [("a", SpanKind.CODE)]),
 }

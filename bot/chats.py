@@ -22,7 +22,8 @@ from hitl.model import Ask, Decision, Entry, Kind, Reply, Runs, Status, Verb
 from hitl.people import belongs, chat_of
 from hitl.ports import Change, PlatformError, adding
 from hitl.recent import remember
-from hitl.replies import is_reason
+from hitl.replies import SpanKind, is_reason
+from hitl.seals import bound_holds
 from hitl.tokens import ButtonData, as_short
 from hitl.wording import say
 
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 
 #: A press is answered with what came of it, unless that takes longer than this.
 PRESS_WITHIN_S = 1.0
-#: Begins every question for a reason.
-_REASON_ASKED = "✍️"
 #: Answers to a press that the one who pressed must not miss.
 _ALERTS = frozenset({Came.REFUSED, Came.CONFIRM, Came.DETAILS_NEEDED, Came.REASON_NEEDED})
 #: Answers to words that may have been said to somebody else.
@@ -104,13 +103,15 @@ class Manner:
 class _Aimed:
     """An event with the call that it is about, as the store knows it, and the route of the card.
 
-    `named` tells that the event itself points to the call, `private` that a text which doesn't may decide.
+    `named` tells that the event itself points to the call, `private` that a text which doesn't may decide. `asks` is
+    the identity of the person whom the answered message asks for a reason.
     """
 
     ref: str | None
     conversation: str
     named: bool = True
     private: bool = False
+    asks: str = ""
 
 
 class Chats:
@@ -279,12 +280,12 @@ class Chats:
 
     async def _text(self, heard: Heard, event: tuple[str, str]) -> None:
         aimed = await self._aim(heard)
-        if aimed.ref and heard.answers_ours.startswith(_REASON_ASKED) and heard.asked == heard.identity:
+        if aimed.ref and aimed.asks == heard.identity:
             return await self._reason(heard, event, aimed)
         reply = self._reply(heard, event, Kind.TEXT, target=aimed.ref, conversation=aimed.conversation)
         for answer in await self._service.decide(replace(reply, private=aimed.private)):
             if answer.came is Came.NOT_A_REPLY or (answer.came is Came.UNCLEAR and _for_agent(heard, aimed)):
-                await self._to_agent(heard, await self._pointing(heard) if answer.text else "")
+                await self._to_agent(heard, await self._pointing(heard) if answer.text else NOTHING)
             elif answer.came not in _QUESTIONS or self._may_question(heard, aimed, answer):
                 await self._answer(heard, answer)
         return None
@@ -295,26 +296,29 @@ class Chats:
         about = answer.call.ref if answer.call else heard.conversation
         return to_us or self._patience.admits((heard.identity, about, "asked"))
 
-    async def _pointing(self, heard: Heard) -> str:
-        """What to answer to a yes or no that points to no card."""
-        shorts = [call.short for call in await self._standing(heard)]
-        if len(shorts) == 1:
-            return say("answer.point", short=shorts[0])
-        return say("answer.which", shorts=", ".join(shorts)) if shorts else say("refused.unknown.none")
+    async def _pointing(self, heard: Heard) -> Answer:
+        """What to answer to a yes or no that points to no card. It is about a call if only one can be meant."""
+        calls = await self._standing(heard)
+        if len(calls) == 1:
+            return Answer(Came.WHICH, say("answer.point", short=calls[0].short), calls[0])
+        shorts = ", ".join(call.short for call in calls)
+        return Answer(Came.WHICH, say("answer.which", shorts=shorts) if calls else say("refused.unknown.none"))
 
     async def _aim(self, heard: Heard) -> _Aimed:
-        """The call that a message answers: by the card that it replies to, or by what our message there names.
+        """The call that a message answers: that of the card, or of the message of ours, that it replies to.
 
-        A message of ours that names several calls points to none.
+        The id of that message tells the call, never its words: they may repeat what somebody typed. A reply to a
+        message of ours that is about no call, or about several, points to none.
         """
-        known = await self._store.by_message(heard.answers) if heard.answers else None
+        if heard.answers is None:
+            return await self._aim_unaddressed(heard)
+        known = await self._store.by_message(heard.answers)
         if known is not None:
             return _Aimed(known[0], known[1])
-        shorts = dict.fromkeys(filter(None, map(as_short, _words(heard.answers_ours))))
-        named = [call for call in [await self._store.by_short(short) for short in shorts] if call]
-        if len(named) == 1:
-            return _Aimed(named[0].ref, heard.conversation)
-        return await self._aim_unaddressed(heard)
+        bound = await self._store.bound(heard.answers)
+        if bound is not None and bound_holds(self._gate.keys, bound):
+            return _Aimed(bound.ref, heard.conversation, asks=bound.asks)
+        return _Aimed(None, heard.conversation)
 
     async def _aim_unaddressed(self, heard: Heard) -> _Aimed:
         """A text that names nothing, where such a text may decide: it can mean the only card that stands there.
@@ -360,7 +364,7 @@ class Chats:
         if call is not None and call.decision is Decision.REJECTED and call.decided_by == self._principal(heard):
             return await self._answer(heard, await self._gate.add_reason(ref, heard.identity, heard.text))
         reply = self._reply(heard, event, Kind.TEXT, target=ref, conversation=aimed.conversation)
-        if is_reason(heard.text) and heard.answers not in self._spent:
+        if _plain(heard) and is_reason(heard.text) and heard.answers not in self._spent:
             reply = replace(reply, kind=Kind.BUTTON, verb=Verb.APPROVE, reason=heard.text)
         for answer in await self._service.decide(reply):
             if answer.came is Came.CONFIRM:
@@ -466,7 +470,7 @@ class Chats:
             return await self._tell(heard, self._usage("show"), alone=True)
         call = await self._gate.find(heard.text)
         if call is None or not self._may_see(heard, call):
-            return await self._tell(heard, _aimless(unknown_call(heard.text)), alone=True)
+            return await self._tell(heard, unknown_call(heard.text), alone=True)
         return await self._show_whole(heard, call)
 
     async def _show_whole(self, heard: Heard, call: Call) -> None:
@@ -491,7 +495,7 @@ class Chats:
 
     # -- the agent ------------------------------------------------------------------------------------------
 
-    async def _to_agent(self, heard: Heard, otherwise: str) -> None:
+    async def _to_agent(self, heard: Heard, otherwise: Answer) -> None:
         """A turn of the agent; `otherwise` is what to answer to a text that is none."""
         plan = understand(heard.text) if heard.addressed or heard.overheard else None
         if isinstance(plan, Question):
@@ -500,9 +504,9 @@ class Chats:
             return await self._propose(heard, plan)
         if heard.addressed:
             helped = say("offline.help") if self._may_ask(heard) else self._manner.help
-            return await self._tell(heard, otherwise or helped, alone=bool(otherwise))
-        if otherwise and await self._standing(heard) and self._may_question(heard, _NOWHERE, NOTHING):
-            await self._tell(heard, otherwise, alone=True)
+            return await self._tell(heard, otherwise.text or helped, otherwise.call, alone=bool(otherwise.text))
+        if otherwise.text and await self._standing(heard) and self._may_question(heard, _NOWHERE, NOTHING):
+            await self._tell(heard, otherwise.text, otherwise.call, alone=True)
         return None
 
     async def _explain(self, heard: Heard) -> None:
@@ -530,7 +534,7 @@ class Chats:
         except NotApprover as error:
             return await self._tell(heard, f"{error.message} {await self._whoami(heard)}", alone=True)
         except SaysoError as error:
-            return await self._tell(heard, _aimless(error.message))
+            return await self._tell(heard, error.message)
         if submitted.call.status in {Status.DENIED, Status.UNDELIVERABLE}:
             await self._tell(heard, outcome_for_agent(submitted.call), submitted.call)
         return None
@@ -557,6 +561,8 @@ class Chats:
             kind=kind,
             verb=verb,
             text=heard.text,
+            spans=heard.spans,
+            language=heard.language,
             target=target,
             follows=self._talker.latest(heard.conversation, heard.message) if heard.private else None,
             private=heard.private,
@@ -614,16 +620,6 @@ def _reason_wanted(answer: Answer, call: Call) -> Verb | None:
     return Verb.REJECT if answer.came is Came.REJECTED and not call.reason else None
 
 
-def _words(text: str) -> list[str]:
-    return text.replace(":", " ").replace(".", " ").split()[:200]
-
-
-def _aimless(text: str) -> str:
-    """A text about no call, which may repeat an asker's words: nothing that may be a ref stands in it by itself.
-
-    Else a reply to it would answer that call, as a reply to any message of ours answers the one that it names. Whether
-    there is such a call isn't told by it.
-    """
-    for word in filter(as_short, dict.fromkeys(_words(text))):
-        text = text.replace(word, f"'{word}'")
-    return text
+def _plain(heard: Heard) -> bool:
+    """Whether the words are all the person's own and meant: no formatting but emphasis."""
+    return all(span.kind is SpanKind.EMPHASIS for span in heard.spans)

@@ -67,6 +67,7 @@ async def build_chat(settings: TelegramSettings, store: Store, keys: Keyring) ->
         fresh=store.get,
         said={place: last for place, last in said.items() if place.startswith(_OURS)},
         say=store.say,
+        bind=store.bind,
     )
 
 

@@ -8,12 +8,8 @@ from enum import StrEnum
 from hitl.cards import outcome
 from hitl.errors import AlreadyDecided, ConfirmationExpired, SaysoError
 from hitl.model import Call, Decision, Lease
-from hitl.redaction import mask
-from hitl.text import one_line
+from hitl.tokens import as_short
 from hitl.wording import say
-
-#: Characters of a name that is shown back.
-_NAME = 60
 
 
 class Came(StrEnum):
@@ -76,5 +72,6 @@ def too_late(call: Call) -> SaysoError:
 
 
 def unknown_call(named: str) -> str:
-    """What is said of a name that no call has: it may be anything that somebody typed, a secret too."""
-    return say("refused.unknown", short=one_line(mask(named), _NAME))
+    """The answer to a name that no call has. It repeats a short ref alone: the name may be anything, a secret too."""
+    short = as_short(named)
+    return say("refused.unknown", short=short) if short else say("refused.unknown.name")

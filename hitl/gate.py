@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import itertools
 import math
 import re
 from dataclasses import replace
@@ -70,7 +71,7 @@ from hitl.people import belongs, is_chat
 from hitl.ports import Change, Expect, KeyTakenError, ShortTakenError, Unit
 from hitl.reach import Reach
 from hitl.redaction import mask
-from hitl.replies import ALL, Reading, read, reasoned_yes
+from hitl.replies import ALL, Reading, Span, SpanKind, read, reasoned_yes
 from hitl.replies import Verdict as Says
 from hitl.replies import verdict as verdict_of
 from hitl.terms import UNASKED, Terms, judged, passed, tightened
@@ -79,7 +80,7 @@ from hitl.tokens import Keyring, Purpose, as_short, new_secret, new_short
 from hitl.wording import clause, say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
     from typing import Any
 
@@ -87,6 +88,9 @@ if TYPE_CHECKING:
     from hitl.ports import Clock, Executor, Observer, PolicySource, Store
 
 _TRIES = 20
+_WORD = re.compile(r"\w+")
+#: So many refs in a reply's words are looked up.
+_NAMED = 8
 #: A mention, not the middle of an address.
 _MENTION = re.compile(r"(?<!\w)@(?=\S)")
 _VERBS = {Verb.APPROVE: Says.APPROVE, Verb.REJECT: Says.REJECT}
@@ -292,12 +296,28 @@ class Gate:
 
     async def _decide_text(self, reply: Reply) -> tuple[Answer, ...]:
         here = await self.store.pending(origin=reply.conversation)
-        readings = [_ours(reply, reading) for reading in read(reply.text, known_refs=[call.short for call in here])]
+        readings = [_ours(reply, reading) for reading in _read(reply, await self._meant(reply, here))]
         if any(reading.target == ALL for reading in readings):
             return (self._listed(reply, here) if reply.private or reply.target else NOTHING,)
         if len(readings) > 1 and all(reading.target for reading in readings):
             return tuple([await self._decide_reading(reply, reading, here) for reading in readings])
         return (await self._decide_reading(reply, verdict_of(readings), here),)
+
+    async def _meant(self, reply: Reply, here: Sequence[Call]) -> set[str]:
+        """Return the refs that the words may name, as they were typed.
+
+        Those are the calls that are pending here, the call that the reply answers, and every other call of which a
+        word is the ref: it may be asked elsewhere, or be decided. Whether it may be decided here is judged later.
+        """
+        refs = {name for call in here for name in (call.short, call.ref)}
+        known = {call.short for call in here}
+        if reply.target and reply.target not in refs and (answered := await self.find(reply.target)):
+            known.add(answered.short)
+        typed = (word for word in dict.fromkeys(_WORD.findall(reply.text)) if _typed_as_ref(word))
+        for word in itertools.islice(typed, _NAMED):
+            if word not in known and await self.find(word):
+                known.add(word)
+        return known
 
     def _listed(self, reply: Reply, here: Sequence[Call]) -> Answer:
         """The answer to one word for all: each call by its name, to be said one by one, for one who may decide."""
@@ -312,10 +332,14 @@ class Gate:
         call, problem = await self._aim(reply, reading, here)
         if call is None:
             return problem
-        if reading.verdict is Says.UNCLEAR and call.verdict.require_reason:
+        if reading.verdict is Says.UNCLEAR and call.verdict.require_reason and _unformatted(reply):
             reading = reasoned_yes(reply.text) or reading
         if reading.verdict is Says.UNCLEAR:
-            text = say("answer.unclear", why=reading.why or "")
+            # The person who may decide hears which words were not understood. Nobody else's words are repeated: other
+            # people may answer what we write.
+            approver = self.people.principal(reply.identity) in call.approvers
+            why = reading.why if approver else reading.why.partition(":")[0]
+            text = say("answer.unclear", short=call.short, why=why)
             return await self._note(reply, call, "unclear", Answer(Came.UNCLEAR, text, call))
         return await self._vote(reply, call, reading)
 
@@ -325,7 +349,7 @@ class Gate:
             named, meant = await self.find(reading.target), await self.find(reply.target)
             if named is None or meant is None or named.ref != meant.ref:
                 shown = meant.short if meant else reply.target
-                return None, Answer(Came.UNCLEAR, say("answer.two_targets", named=reading.target, target=shown))
+                return None, Answer(Came.UNCLEAR, say("answer.two_targets", target=shown))
             return named, NOTHING
         if aimed := reading.target or reply.target:
             found = await self.find(aimed)
@@ -855,7 +879,27 @@ def _speakable(reply: Reply) -> Reply:
     if reply.text.isascii() and (reply.reason is None or reply.reason.isascii()):
         return reply
     reason = None if reply.reason is None else encodable(reply.reason)
-    return replace(reply, text=encodable(reply.text), reason=reason)
+
+    def moved(index: int) -> int:
+        return len(encodable(reply.text[:index]))
+
+    spans = tuple(Span(moved(span.start), moved(span.end), span.kind) for span in reply.spans)
+    return replace(reply, text=encodable(reply.text), reason=reason, spans=spans)
+
+
+def _read(reply: Reply, known_refs: Collection[str] = ()) -> list[Reading]:
+    """Read the words of a reply, with their formatting, in the language that is known."""
+    return read(reply.text, known_refs=known_refs, language=reply.language, spans=reply.spans)
+
+
+def _unformatted(reply: Reply) -> bool:
+    """Whether the words have no formatting but emphasis."""
+    return all(span.kind is SpanKind.EMPHASIS for span in reply.spans)
+
+
+def _typed_as_ref(word: str) -> bool:
+    """Whether a word may be a ref and holds a digit. Without a digit, `please` could be a ref: L reads as 1."""
+    return any(map(str.isdigit, word)) and as_short(word) is not None
 
 
 def _ours(reply: Reply, reading: Reading) -> Reading:
@@ -865,7 +909,7 @@ def _ours(reply: Reply, reading: Reading) -> Reading:
     """
     if reading.verdict is not Says.APPROVE or not (mention := _MENTION.search(reply.text)):
         return reading
-    first = verdict_of(read(reply.text[: mention.start()]))
+    first = verdict_of(_read(replace(reply, text=reply.text[: mention.start()])))
     if first.verdict is Says.APPROVE:
         return reading
     return Reading(Says.UNCLEAR, target=reading.target, why=say("unclear.to_another"))

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from hitl.replies import Span
+
 
 class What(StrEnum):
     """The kinds of events that matter here. An echo is a message of our own, as the platform shows it to all."""
@@ -26,36 +28,44 @@ class What(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """One event.
-
-    identity: who, as the platform proves it. conversation: where, in the form of a route. message: the platform's
-    id of the message that it is, or is on. answers: the id of the message that it replies to, if any.
-    answers_ours: that message's text when we wrote it. asked: the identity of whoever that message asked, if it
-    asked one person. thread: the id of the message whose thread it stands in. target: the ref that a window of ours
-    is about. data: a button's. press: how to answer that person alone. command: without its slash; text is then what
-    followed it. private: said where unaddressed text may decide. addressed: said to us rather than to others there.
-    overheard: said to nobody by name, where we are spoken with. barred: the key of the sentence that says why such
-    an event never counts. program: a program wrote it, so that it is never answered: two would talk for ever.
-    moved_to: where a conversation went. at: when it was done, or came in where the platform doesn't say.
-    """
+    """One event of a chat platform."""
 
     what: What
+    #: Who did it, as the platform proves it.
     identity: str = ""
+    #: Where it was done, in the form of a route.
     conversation: str = ""
+    #: The platform's id of the message that the event is, or is on.
     message: str | None = None
+    #: The id of the message of ours that this message replies to, if it replies to one.
     answers: str | None = None
-    answers_ours: str = ""
-    asked: str = ""
+    #: The id of the message whose thread this message is in.
     thread: str | None = None
+    #: The ref that a window of ours is about.
     target: str = ""
+    #: What people see of the message; for a command, what followed it.
     text: str = ""
+    #: The formatted stretches of the text.
+    spans: tuple[Span, ...] = ()
+    #: The language of the person's own app (BCP 47), if the platform tells it.
+    language: str | None = None
+    #: The data of a button.
     data: str = ""
+    #: How to answer that person alone.
     press: str | None = None
+    #: The name of a command, without its slash.
     command: str = ""
+    #: Whether text that points to no call may decide here.
     private: bool = False
+    #: Whether it was said to us rather than to other people there.
     addressed: bool = False
+    #: Whether it was said to nobody by name, in a conversation in which we take part.
     overheard: bool = False
+    #: The key of the sentence that says why such an event never decides, or None.
     barred: str | None = None
+    #: Whether a program wrote it. We never answer programs: two would talk for ever.
     program: bool = False
+    #: Where a conversation went.
     moved_to: str = ""
+    #: When it was done, or came in if the platform doesn't say.
     at: datetime | None = None

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
 
+    from hitl.replies import Span
+
 
 class State(StrEnum):
     """Where a call stands in its life; `lifecycle.py` holds the only table that moves it."""
@@ -357,6 +359,8 @@ class Reply:
     pressed, replied to or reacted to; the ref of a command). follows: for unaddressed text in a private
     conversation, the ref that the latest message of anyone else there is about, else None.
     confirmed: an explicit second confirmation. event: (source, id) of the inbox row behind it.
+    spans: the formatted stretches of the text. language: the language that the conversation or the person is known to
+    use (BCP 47), or None. The raw event holds both, so neither is stored.
     """
 
     identity: str
@@ -372,6 +376,8 @@ class Reply:
     confirmed: bool = False
     pressed_at: datetime | None = None
     event: tuple[str, str] | None = None
+    spans: tuple[Span, ...] = ()
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -465,6 +471,23 @@ class Prompt:
     principal: str
     kind: PromptKind
     at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A message of ours, other than a card, that is about one call. A reply to it answers that call.
+
+    The platform's id of the message binds it, never its words.
+    """
+
+    #: The platform's id of the message among all chats.
+    message: str
+    #: The ref of the call.
+    ref: str
+    #: The identity of the person whom the message asks for a reason, '' if it asks nobody.
+    asks: str
+    #: The MAC over the other fields (`seals.bound`).
+    mac: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from hitl.model import (
         Ask,
+        Bound,
         Call,
         Entry,
         Incoming,
@@ -168,6 +169,12 @@ class Store(Protocol):
 
     async def say(self, place: str, message: str | None, ref: str | None) -> None:
         """Our latest message in a conversation, and the ref that it is about; None while that isn't known."""
+
+    async def bind(self, bound: Bound) -> None:
+        """Keep which call a message of ours is about. The first binding of a message stays."""
+
+    async def bound(self, message: str) -> Bound | None:
+        """Return the binding of a message of ours, as it was stored, or None for a card and for any other message."""
 
     async def cards(self, ref: str) -> Mapping[str, str | None]:
         """Route -> message id of each surface that has, or is to have, the card of a call."""

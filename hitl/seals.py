@@ -6,6 +6,7 @@ import hashlib
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from hitl.model import Bound
 from hitl.tokens import Keyring, Purpose, frame
 
 if TYPE_CHECKING:
@@ -100,3 +101,13 @@ def votes_hold(keys: Keyring, call: Call, votes: Sequence[Vote]) -> bool:
         for v in votes
     )
     return intact and any(v.approve and v.principal == call.decided_by for v in votes)
+
+
+def bound(keys: Keyring, message: str, ref: str, asks: str = "") -> Bound:
+    """Return the binding of a message of ours to the call that it is about, with its MAC."""
+    return Bound(message, ref, asks, keys.seal(Purpose.MESSAGE, frame((message, ref, asks))))
+
+
+def bound_holds(keys: Keyring, stored: Bound) -> bool:
+    """Whether a stored binding is as it was made: a changed one would move a yes to another call."""
+    return keys.holds(Purpose.MESSAGE, frame((stored.message, stored.ref, stored.asks)), stored.mac)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
 
-    from hitl.model import Ask, Entry, Lease, Prompt, PromptKind, Recorded, ToolInfo, Vote
+    from hitl.model import Ask, Bound, Entry, Lease, Prompt, PromptKind, Recorded, ToolInfo, Vote
     from hitl.ports import Change, Clock, Expect, PlatformError, Unit
 
 
@@ -84,6 +84,7 @@ class MemoryStore:
         self._inbox: dict[tuple[str, str], _Event] = {}
         self._moves: dict[str, str] = {}
         self._said: dict[str, tuple[str, str | None]] = {}
+        self._bound: dict[str, Bound] = {}
 
     async def commit(self, unit: Unit) -> Change | None:
         """One all-or-nothing write: whatever can fail is done before the first thing is kept."""
@@ -226,6 +227,14 @@ class MemoryStore:
         self._said.pop(place, None)
         if message is not None:
             self._said[place] = message, ref
+
+    async def bind(self, bound: Bound) -> None:
+        """Keep which call a message of ours is about. The first binding of a message stays."""
+        self._bound.setdefault(bound.message, bound)
+
+    async def bound(self, message: str) -> Bound | None:
+        """Return the binding of a message of ours."""
+        return self._bound.get(message)
 
     async def moves(self) -> Mapping[str, str]:
         """Conversation -> where the platform moved it last."""

@@ -42,6 +42,7 @@ class Purpose(StrEnum):
     DECISION = "decision"
     VOTE = "vote"
     STANDING = "standing"
+    MESSAGE = "message"
 
 
 def frame(parts: Iterable[str | bytes | None]) -> bytes:

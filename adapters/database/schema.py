@@ -8,7 +8,7 @@ from adapters.database.failures import unavailable
 from hitl.errors import Unavailable
 
 #: The revisions of the migrations, oldest first. The last is what this code reads and writes.
-REVISIONS = ("0001", "0002")
+REVISIONS = ("0001", "0002", "0003")
 
 
 def ensure(connection: sqlite3.Connection, database: str) -> None:

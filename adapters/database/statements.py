@@ -202,6 +202,13 @@ KEEP_TALK = (
 #: What we said last there isn't known.
 DROP_TALK = "delete from talks where place = ?"
 
+# Messages of ours that are no cards
+
+#: A message of ours is about this call.
+KEEP_MESSAGE = _words(_insert("messages", "message", "ref", "asks", "mac"), "on conflict (message) do nothing")
+#: Which call is this message of ours about?
+MESSAGE = "select message, ref, asks, mac from messages where message = ?"
+
 # The inbox
 
 #: Keep an event, unless it is known.

@@ -16,7 +16,7 @@ from adapters.database.checkpoints import Checkpointer
 from adapters.database.failures import unavailable
 from adapters.database.writer import Writer, connect
 from hitl.errors import Tampered
-from hitl.model import PostKind, Prompt
+from hitl.model import Bound, PostKind, Prompt
 from hitl.times import micros, moment
 
 if TYPE_CHECKING:
@@ -228,6 +228,19 @@ class SqliteStore:
                 connection.execute(sql.KEEP_TALK, (place, message, ref))
 
         await self._writer.submit(keep)
+
+    async def bind(self, bound: Bound) -> None:
+        """Keep which call a message of ours is about."""
+
+        def keep(connection: sqlite3.Connection, _now: datetime) -> None:
+            connection.execute(sql.KEEP_MESSAGE, (bound.message, bound.ref, bound.asks, bound.mac))
+
+        await self._writer.submit(keep)
+
+    async def bound(self, message: str) -> Bound | None:
+        """Return the binding of a message of ours."""
+        found = self._read(sql.MESSAGE, message)
+        return Bound(*found[0]) if found else None
 
     async def cards(self, ref: str) -> Mapping[str, str | None]:
         """Route -> message id of each surface that has, or is to have, the card of a call."""

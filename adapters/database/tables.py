@@ -154,6 +154,21 @@ class TalkRow(SQLModel, table=True):
     ref: str | None
 
 
+class MessageRow(SQLModel, table=True):
+    """A message of ours, other than a card, and the call that it is about; `mac` covers the row.
+
+    `asks` is the identity of the person whom the message asks for a reason, or ''.
+    """
+
+    __tablename__: ClassVar[Any] = "messages"
+    __table_args__: ClassVar[Any] = ({"sqlite_with_rowid": False},)
+
+    message: str = Field(primary_key=True)
+    ref: str = Field(foreign_key="calls.ref")
+    asks: str
+    mac: str
+
+
 class OutboxRow(SQLModel, table=True):
     """Something to tell a route. The row goes when it was told, or never can be.
 

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import parse_qs
 
+from adapters.slack.formatting import EMOJI, plain, shown
 from adapters.slack.messages import APPROVE, DETAILS, PAGE_ACTION, REASON_FIELD, REASON_WINDOW, REJECT, packed
 from hitl.heard import Heard, What
 
@@ -29,26 +30,7 @@ _UNKNOWN = "?"
 _SLACKBOT = "USLACKBOT"
 _ACTIONS = frozenset({APPROVE, REJECT, DETAILS})
 _COMMANDS = {"withdraw": "cancel", "": "help"}
-#: `<@U1>`, `<#C1|general>`, `<!here>`, `<https://...|words>`: "Formatting text for app surfaces".
-_MARKUP = re.compile(r"<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>")
-_ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
-_LEADING = re.compile(r"^\s*:([a-z0-9_+-]+):(?::skin-tone-[1-6]:)?")
 _TONE = re.compile(r"::skin-tone-[1-6]$")
-#: Slack's names of the reactions that an answer may be; the reader knows the characters.
-_EMOJI = {
-    "+1": "👍",
-    "thumbsup": "👍",
-    "white_check_mark": "✅",
-    "heavy_check_mark": "✔",
-    "ballot_box_with_check": "☑",
-    "ok_hand": "👌",
-    "-1": "👎",
-    "thumbsdown": "👎",
-    "x": "❌",
-    "no_entry_sign": "🚫",
-    "heavy_multiplication_x": "✖",
-    "octagonal_sign": "🛑",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,13 +225,15 @@ def _message(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Heard
     direct = channel.startswith(_DIRECT)
     mentioned = f"<@{me.user}>" in text or f"<@{me.user}|" in text
     root = thread or (ts if mentioned and not direct else "")
+    said = shown(event, me.user)
     heard = Heard(
         What.TEXT,
         identity=identity_of(_team(body, event), user),
         conversation=place_of(me.team, user if direct else channel, root),
         message=message_of(channel, ts),
         thread=message_of(channel, thread) if thread else None,
-        text=plain(_without_mention(text, me)),
+        text=said.text,
+        spans=said.spans,
         press=Alone(user, channel, root).pack(),
         private=direct or bool(thread),
         addressed=direct or mentioned,
@@ -272,7 +256,7 @@ def _reaction(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Hear
         identity=identity_of(_team(body, event), user),
         conversation=place_of(me.team, user if channel.startswith(_DIRECT) else channel),
         message=message_of(channel, item["ts"]),
-        text=_EMOJI.get(name, f":{name}:"),
+        text=EMOJI.get(name, f":{name}:"),
         press=Alone(user, channel).pack(),
         at=_moment(event.get("event_ts")),
     )
@@ -349,33 +333,6 @@ def _command(body: Mapping[str, Any], me: Me) -> Heard:
         command=_COMMANDS.get(word.casefold(), word.casefold()),
         addressed=True,
     )
-
-
-def plain(text: str) -> str:
-    """A message's text as it was typed: mentions and links as people see them, entities as characters.
-
-    So is an emoji with which it begins, and which may be all of an answer; elsewhere a name between colons is text.
-    """
-    shown = _MARKUP.sub(_seen, text)
-    for entity, char in _ENTITIES:
-        shown = shown.replace(entity, char)
-    return _LEADING.sub(_sign, shown, count=1)
-
-
-def _sign(found: re.Match[str]) -> str:
-    return _EMOJI.get(found[1], found[0])
-
-
-def _seen(found: re.Match[str]) -> str:
-    sign, name, label = found[1], found[2], found[3]
-    if label is not None:
-        return label if label.startswith(sign) or sign == "!" else f"{sign}{label}"
-    return ("@" if sign == "!" else sign) + name
-
-
-def _without_mention(text: str, me: Me) -> str:
-    """The text without our own name in front: it says whom it is for, not what."""
-    return re.sub(rf"^\s*<@{re.escape(me.user)}(?:\|[^<>]*)?>(?:[,:](?=\s))?\s*", "", text)
 
 
 def _team(body: Mapping[str, Any], event: Mapping[str, Any]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakValueDictionary
 
@@ -28,6 +28,7 @@ from hitl.errors import Unavailable
 from hitl.model import Verb
 from hitl.ports import PlatformError
 from hitl.recent import remember
+from hitl.seals import bound
 from hitl.text import cut_middle
 from hitl.wording import say
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from telegram import Bot
 
     from adapters.telegram.pace import Pace
-    from hitl.model import Call
+    from hitl.model import Bound, Call
     from hitl.tokens import Keyring
 
 _TOAST = 200
@@ -51,6 +52,7 @@ class TelegramChat:
     `stands` is told when a card had to be posted anew: its call, its route, and its message now. `fresh` gives the
     call as it is when an edit's turn has come, so that what changed while it waited needs no second edit. `said` is our
     latest message in each private chat and the ref that it is about, as last told to `say`, or not there if unknown.
+    `bind` keeps which call a message of ours is about, so that a reply to the message answers that call.
     """
 
     def __init__(  # noqa: PLR0913 - each is one port, by keyword
@@ -65,6 +67,7 @@ class TelegramChat:
         fresh: Callable[[str], Awaitable[Call | None]] | None = None,
         said: Mapping[str, tuple[str, str | None]] | None = None,
         say: Callable[[str, str | None, str | None], Awaitable[None]] | None = None,
+        bind: Callable[[Bound], Awaitable[None]] | None = None,
     ) -> None:
         self.bot = bot
         self._keys = keys
@@ -74,6 +77,7 @@ class TelegramChat:
         self._stands = stands
         self._fresh = fresh
         self._say = say
+        self._bind = bind
         #: Our latest message in a place and the call that it is about; None while one is on its way or may be there.
         self._last: dict[str, tuple[str, str | None] | None] = dict(said or {})
         #: Held while we write to a place: what is sent last is the latest.
@@ -153,11 +157,11 @@ class TelegramChat:
 
     async def notify(self, route: str, call: Call) -> None:
         """Tell the conversation that asked how its call ended."""
-        await self._send(route, notice_message(call), about=call.ref)
+        await self._bound(await self._send(route, notice_message(call), about=call.ref), call.ref)
 
     async def tell(self, route: str, text: str, *, about: str | None = None, answers: str | None = None) -> None:
         """A sentence of ours, as a reply to a message if that is still there."""
-        await self._send(route, plain_message(text), about=about, answers=answers)
+        await self._bound(await self._send(route, plain_message(text), about=about, answers=answers), about)
 
     async def ask(
         self,
@@ -173,14 +177,15 @@ class TelegramChat:
         del press
         key = "answer.why_approved" if verb is Verb.APPROVE else "answer.why_rejected"
         message = question(say(key, short=call.short), int(person.partition(":")[2]))
-        await self._send(route, message, about=call.ref, answers=answers, markup=ForceReply(selective=True))
+        field = ForceReply(selective=True)
+        sent = await self._send(route, message, about=call.ref, answers=answers, markup=field)
+        await self._bound(sent, call.ref, person)
 
     async def show(self, route: str, name: str, text: str, *, about: str, press: str | None = None) -> None:
         """A text whole: as a message, or as a file of that name where no message can hold it."""
         del press
         if length(text) <= LONGEST:
-            await self._send(route, whole_message(text), about=about)
-            return
+            return await self._bound(await self._send(route, whole_message(text), about=about), about)
 
         def send(chat_id: int, topic: int | None, _: str | None) -> Awaitable[Any]:
             async def document(*, html: bool) -> Any:
@@ -189,7 +194,7 @@ class TelegramChat:
 
             return self._paced(chat_id, document)
 
-        await self._deliver(route, send, about=about)
+        return await self._bound(await self._deliver(route, send, about=about), about)
 
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
         """Answer a press, once. One that is too old to be answered is none to worry about."""
@@ -250,6 +255,16 @@ class TelegramChat:
             # The message is sent: that mustn't look as if it weren't. What is kept says that nothing is known.
             if last is None:
                 raise
+
+    async def _bound(self, message: str, ref: str | None, asks: str = "") -> None:
+        """Keep which call a message that was sent is about.
+
+        The message is there already. If the store can't keep the binding, a reply to the message is asked back.
+        """
+        if ref is None or self._bind is None:
+            return
+        with suppress(Unavailable):
+            await self._bind(bound(self._keys, message, ref, asks))
 
     async def _put(self, route: str, send: _Sender, answers: str | None) -> str:
         chat_id, topic = parse_place(self._moves.get(route, route))

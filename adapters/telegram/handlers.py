@@ -21,7 +21,9 @@ from telegram import (
     User,
 )
 
+from adapters.telegram.formatting import cut_off, spans_of
 from hitl.heard import Heard, What
+from hitl.replies import Span, SpanKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,6 +32,11 @@ if TYPE_CHECKING:
 ALLOWED_UPDATES = ("message", "edited_message", "callback_query", "message_reaction", "channel_post")
 GENERAL_TOPIC = 1
 _DECIDING = frozenset({"approve", "reject", "cancel"})
+#: What may follow our name at the end of a text.
+_AFTER_WORDS = " .!"
+#: What the reader knows as ours in a text: `/approve REF` behind our name.
+_OURS = frozenset({"/approve", "/reject"})
+_SLASH = re.compile(r"\s*(/\S*)")
 _COMMAND = re.compile(r"/(\w+)(?:@(\w+))?(?:\s+(.*))?", re.DOTALL)
 
 
@@ -146,17 +153,18 @@ def _said(message: Message, me: Me) -> Heard | None:
     if (not text and not ours) or (command is not None and not command["mine"]):
         return None
     private = message.chat.type == Chat.PRIVATE
+    words, spans = (command["rest"], ()) if command else _words(message, me)
     return Heard(
         What.COMMAND if command else What.TEXT,
         identity=_identity(message.from_user),
         conversation=_place(message),
         message=message_of(message.chat.id, message.message_id),
         answers=message_of(message.chat.id, ours.message_id) if ours else None,
-        answers_ours=(ours.text or "") if ours else "",
-        asked=_asked(ours) if ours else "",
-        text=command["rest"] if command else _without_mention(message, me),
+        text=words,
+        spans=spans,
+        language=message.from_user.language_code if message.from_user else None,
         command=command["name"] if command else "",
-        private=private,
+        private=private and (ours is not None or not _answers_something(message)),
         addressed=private or ours is not None or _mentions(message, me),
         at=message.date,
     )
@@ -169,10 +177,9 @@ def _ours(message: Message, me: Me) -> Message | None:
     return answered if ours else None
 
 
-def _asked(ours: Message) -> str:
-    """The one whom a message of ours asked: it mentions nobody else by id."""
-    people = [one.user for one in ours.entities if one.type == MessageEntity.TEXT_MENTION and one.user]
-    return _identity(people[0]) if people else ""
+def _answers_something(message: Message) -> bool:
+    """Whether the message replies to anything: a message of this chat or of another one, or a story."""
+    return bool(message.reply_to_message or message.external_reply or message.reply_to_story)
 
 
 def _place(message: Message) -> str:
@@ -200,7 +207,6 @@ def _barred_reply(message: Message, why: str, me: Me) -> Heard | None:
         conversation=_place(message),
         message=message_of(message.chat.id, message.message_id),
         answers=message_of(message.chat.id, ours.message_id) if ours else None,
-        answers_ours=(ours.text or "") if ours else "",
         private=private,
         barred=why,
         program=why == "chat.bot" and not message.via_bot,
@@ -227,13 +233,29 @@ def _mentions(message: Message, me: Me) -> bool:
     return any(_is_me(message, entity, me) for entity in message.entities)
 
 
-def _without_mention(message: Message, me: Me) -> str:
-    """The text without our own name in front: it says whom it is for, not what."""
+def _words(message: Message, me: Me) -> tuple[str, tuple[Span, ...]]:
+    """Return the text and its formatted stretches, without our own name at either end.
+
+    Our name says whom the text is for, not what. Between other words it stays, and is no span: it addresses nobody
+    else.
+    """
     text = message.text or ""
-    for entity in message.entities:
-        if entity.offset == 0 and _is_me(message, entity, me):
-            return text[len(message.parse_entity(entity)) :].lstrip(" ,:")
-    return text
+    spans = spans_of(text, (entity for entity in message.entities if not _is_me(message, entity, me)))
+    ours = spans_of(text, (entity for entity in message.entities if _is_me(message, entity, me)))
+    start, end = 0, len(text)
+    for one in ours:
+        if one.start == 0:
+            start = len(text) - len(text[one.end :].lstrip(" ,:"))
+        elif not text[one.end :].strip(_AFTER_WORDS):
+            end = len(text[: one.start].rstrip())
+    text = text[start:end] if start < end else ""
+    return text, (*cut_off(spans, start), *_foreign_command(text))
+
+
+def _foreign_command(text: str) -> tuple[Span, ...]:
+    """Return the span of a `/word` in front that is no command of ours: a word for a program, as code is."""
+    first = _SLASH.match(text)
+    return (Span(first.start(1), first.end(1), SpanKind.CODE),) if first and first[1].casefold() not in _OURS else ()
 
 
 def _is_me(message: Message, entity: MessageEntity, me: Me) -> bool:

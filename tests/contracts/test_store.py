@@ -11,6 +11,7 @@ import pytest
 from hitl.audit import verify
 from hitl.model import (
     Action,
+    Bound,
     Call,
     Claim,
     Decision,
@@ -754,6 +755,23 @@ class TestTalks:
         await store.say("telegram:4", None, None)
 
         assert {"telegram:1": ("1:8", "another"), "telegram:2": ("2:6", None)} == await store.said()
+
+
+class TestBoundMessages:
+    """Which call a message of ours is about."""
+
+    async def test_the_first_binding_of_a_message_stays(self, store: Store, clock: SetClock) -> None:
+        """A message is about the call that it was sent for; nothing binds it to another call later."""
+        first, second = await parked(store, clock), await parked(store, clock)
+        question = Bound("-1:9", first.ref, "telegram:42", "mac")
+        await store.bind(question)
+        await store.bind(Bound("-1:9", second.ref, "", "other"))
+
+        assert question == await store.bound("-1:9")
+
+    async def test_a_message_that_was_never_bound_has_no_binding(self, store: Store) -> None:
+        """A card, or a message about nothing, is bound to no call."""
+        assert None is await store.bound("-1:9")
 
 
 async def standing_elsewhere(store: Store, clock: SetClock) -> Call:

@@ -8,7 +8,8 @@ import pytest
 
 from hitl.answers import Came
 from hitl.model import Kind, Status, Verb
-from tests.hitl.world import ANN, DROP, ROOM, SAM, World, code, reply
+from hitl.replies import Span, SpanKind
+from tests.hitl.world import ANN, DROP, ROOM, SAM, WRITE, World, code, reply
 
 
 async def alone(world: World, text: str, about: Any, **changes: Any) -> Any:
@@ -54,16 +55,7 @@ class TestUnaddressed:
         (answer,) = await world.gate.decide(reply(text=text.format(short=call.short), target=call.ref))
 
         assert Came.UNCLEAR is answer.came
-        assert "it is said to somebody else" in answer.text
         assert Status.PENDING == (await world.now(call)).status
-
-    @pytest.mark.parametrize("text", ["yes @bob", "approve {short}, @bob", "👍 @bob"])
-    async def test_a_yes_before_somebodys_name_counts(self, world: World, text: str) -> None:
-        """Somebody is to know of it; the yes was said before."""
-        call = await world.ask()
-        (answer,) = await world.gate.decide(reply(text=text.format(short=call.short), target=call.ref))
-
-        assert Came.APPROVED is answer.came
 
     async def test_with_two_open_it_asks_which(self, world: World) -> None:
         """It names both, and decides neither."""
@@ -178,7 +170,8 @@ class TestAddressed:
         call, other = await world.ask(), await world.ask(args={})
         answer = await world.type(f"yes {other.short}", target=call.ref)
 
-        assert f"That names {other.short} but answers {call.short}. Nothing was decided." == answer.text
+        assert (Came.UNCLEAR, None) == (answer.came, answer.call)
+        assert other.short not in answer.text
         assert [Status.PENDING] * 2 == [(await world.now(c)).status for c in (call, other)]
 
     async def test_one_target_twice_is_one(self, world: World) -> None:
@@ -223,6 +216,72 @@ class TestAddressed:
         answer = await world.type("no", target=call.ref)
 
         assert ("ALREADY_DECIDED", "late") == (code(answer), (await world.last(call)).event)
+
+
+class TestHowItWasSaid:
+    """The formatting of a text, and the language of the person."""
+
+    @pytest.mark.parametrize("kind", [kind for kind in SpanKind if kind is not SpanKind.EMPHASIS])
+    async def test_formatted_words_approve_nothing(self, world: World, kind: SpanKind) -> None:
+        """Whatever the words say, and whatever kind of formatting it is."""
+        call = await world.ask()
+        answer = await world.type("yes", target=call.ref, spans=(Span(0, 3, kind),))
+
+        assert Came.UNCLEAR is answer.came
+        assert Status.PENDING == (await world.now(call)).status
+
+    async def test_emphasis_changes_nothing(self, world: World) -> None:
+        """A bold yes is a yes."""
+        call = await world.ask()
+
+        assert Came.APPROVED is (await world.type("yes", target=call.ref, spans=(Span(0, 3, SpanKind.EMPHASIS),))).came
+
+    async def test_a_struck_yes_with_a_reason_is_none(self, world: World) -> None:
+        """Also where the rules demand a reason, and words that nobody knows may stand in it."""
+        world.rules.set(WRITE, require_reason=True)
+        call = await world.ask()
+        text = f"approve {call.short} because it was announced"
+        answer = await world.type(text, target=call.ref, spans=(Span(0, 7, SpanKind.STRUCK),))
+
+        assert Came.UNCLEAR is answer.came
+        assert Came.APPROVED is (await world.type(text, target=call.ref)).came
+
+    async def test_spans_cover_the_same_words_in_a_text_that_can_not_be_stored(self, world: World) -> None:
+        """A lone surrogate is written out, which makes the text longer."""
+        call = await world.ask()
+        answer = await world.type("\ud800 yes", target=call.ref, spans=(Span(2, 5, SpanKind.STRUCK),))
+
+        assert Came.UNCLEAR is answer.came
+
+    @pytest.mark.parametrize(("language", "came"), [("pl", Came.APPROVED), ("da", Came.UNCLEAR), (None, Came.UNCLEAR)])
+    async def test_the_language_settles_a_word_that_two_languages_share(
+        self, world: World, language: str | None, came: Came
+    ) -> None:
+        """Such as "tak": yes in Polish, thanks in Danish."""
+        call = await world.ask()
+
+        assert came is (await world.type("tak", target=call.ref, language=language)).came
+
+
+class TestNamed:
+    """Refs that are not those of the calls pending here."""
+
+    async def test_a_decided_call_is_told_of(self, world: World) -> None:
+        """A late yes that names it hears who was first, though nothing is pending here."""
+        call = await world.ask()
+        await world.press(call, verb=Verb.REJECT)
+        answer = await world.type(f"yes {call.short}")
+
+        assert "ALREADY_DECIDED" == code(answer)
+
+    @pytest.mark.parametrize("text", ["yes 1", "#1", "ok #2"])
+    async def test_cards_have_no_numbers(self, world: World, text: str) -> None:
+        """A number names no call, so that the person is asked back."""
+        call = await world.ask()
+        answer = await world.type(text, target=call.ref)
+
+        assert Came.UNCLEAR is answer.came
+        assert Status.PENDING == (await world.now(call)).status
 
 
 async def test_a_platforms_event_is_done_in_the_deciding_commit(world: World) -> None:

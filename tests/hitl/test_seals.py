@@ -115,3 +115,12 @@ def test_votes_hold_when_each_is_whole_and_one_is_the_deciders() -> None:
     assert not seals.votes_hold(KEYS, DECIDED, [vote(BOB)])
     assert not seals.votes_hold(KEYS, DECIDED, [vote(ANN, approve=False)])
     assert not seals.votes_hold(KEYS, DECIDED, [])
+
+
+@pytest.mark.parametrize("change", [{"message": "-1:8"}, {"ref": "another"}, {"asks": BOB}, {"mac": ""}])
+def test_a_binding_is_sealed(change: dict[str, Any]) -> None:
+    """The message, the call, and whom the message asks: changing one breaks the MAC."""
+    whole = seals.bound(KEYS, "-1:9", CALL.ref, ANN)
+
+    assert seals.bound_holds(KEYS, whole)
+    assert not seals.bound_holds(KEYS, replace(whole, **change))

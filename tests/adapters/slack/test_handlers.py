@@ -8,8 +8,9 @@ from urllib.parse import urlencode
 
 import pytest
 
-from adapters.slack.handlers import Alone, Kept, Me, event_of, is_shared, parse_place, place_of, plain, read, understand
+from adapters.slack.handlers import Alone, Kept, Me, event_of, is_shared, parse_place, place_of, read, understand
 from hitl.heard import Heard, What
+from hitl.replies import Span, SpanKind
 
 ME = Me("T1", "UBOT")
 
@@ -235,23 +236,11 @@ def test_a_commands_first_word_is_what_it_does(typed: str, command: str, rest: s
     assert (What.COMMAND, command, rest) == (found.what, found.command, found.text)
 
 
-@pytest.mark.parametrize(
-    ("sent", "seen"),
-    [
-        ("if x &lt; y &amp;lt; z", "if x < y &lt; z"),
-        ("<https://a.test/x?y=1&amp;z=2>", "https://a.test/x?y=1&z=2"),
-        ("<http://a.test|a.test>", "a.test"),
-        ("<@U2> <#C2|general> <!here>", "@U2 #general @here"),
-        ("<@U2|Ok> yes", "@Ok yes"),
-        ("<!subteam^S1|@ops> yes", "@ops yes"),
-        (":+1: :x:", "👍 :x:"),
-        (":thumbsdown::skin-tone-3: no", "👎 no"),
-        ("write x.txt :x:", "write x.txt :x:"),
-    ],
-)
-def test_a_text_is_read_as_it_was_typed(sent: str, seen: str) -> None:
-    """Slack escapes three characters and writes links, mentions and emoji in its own way."""
-    assert seen == plain(sent)
+def test_a_message_carries_its_formatting() -> None:
+    """The text as people see it, with spans, and without our own name in front."""
+    found = heard(text="<@UBOT>: ~yes~ please")
+
+    assert ("yes please", (Span(0, 3, SpanKind.STRUCK),)) == (found.text, found.spans)
 
 
 @pytest.mark.parametrize("place", ["slack:T1/C1", "slack:T1/C1/5.0", "slack:T1/U1"])

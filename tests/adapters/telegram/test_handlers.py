@@ -9,6 +9,7 @@ from telegram import Update
 
 from adapters.telegram.handlers import Me, order_of, parse_place, place_of, understand
 from hitl.heard import Heard, What
+from hitl.replies import Span, SpanKind
 
 ME = Me(7, "sayso_bot")
 ANN = {"id": 42, "is_bot": False, "first_name": "Ann"}
@@ -162,15 +163,71 @@ def test_a_reaction_is_what_was_added() -> None:
     assert heard(message_reaction={**base, "user": ANN, "old_reaction": EMOJI, "new_reaction": EMOJI}) is None
 
 
-def test_whom_we_asked_is_read_from_our_own_message() -> None:
-    """By the mention in it; a mention in somebody else's message counts for nothing."""
-    asked = {"type": "text_mention", "offset": 0, "length": 1, "user": ANN}
-    ours = heard(message=message(reply_to_message={**CARD, "entities": [asked]}))
-    theirs = heard(message=message(reply_to_message={**CARD, "from": ANN, "entities": [asked]}))
+def test_our_name_in_front_is_cut_off_and_formatting_moves_with_the_words() -> None:
+    """A span covers the same words before and after the bot's own mention is cut; that mention itself is no span."""
+    struck = {"type": "strikethrough", "offset": 13, "length": 2}
+    event = heard(message=message("@sayso_bot: \N{THUMBS UP SIGN}ok", entities=[mention(), {**struck, "offset": 14}]))
 
-    assert ours is not None
-    assert theirs is not None
-    assert ("telegram:42", "") == (ours.asked, theirs.asked)
+    assert event is not None
+    assert ("\N{THUMBS UP SIGN}ok", (Span(1, 3, SpanKind.STRUCK),)) == (event.text, event.spans)
+
+
+@pytest.mark.parametrize(("said", "words"), [("yes {}", "yes"), ("yes {} !", "yes"), ("yes {}?", "yes {}?")])
+def test_our_name_at_the_end_is_cut_off(said: str, words: str) -> None:
+    """It says whom the text is for. A question mark behind it stays, and the name with it."""
+    text = said.format("@sayso_bot")
+    event = heard(message=message(text, entities=[{**mention(), "offset": 4}]))
+
+    assert event is not None
+    assert (words.format("@sayso_bot"), ()) == (event.text, event.spans)
+
+
+def test_only_a_mention_of_another_is_a_span() -> None:
+    """A mention of the bot further on in a text addresses nobody else."""
+    text = "yes @sayso_bot @ben"
+    entities = [{"type": "mention", "offset": 4, "length": 10}, {"type": "mention", "offset": 15, "length": 4}]
+    event = heard(message=message(text, entities=entities))
+
+    assert event is not None
+    assert (Span(15, 19, SpanKind.MENTION),) == event.spans
+
+
+@pytest.mark.parametrize(
+    "text", ["/approved", "/yesx", "/approve, fine", "/ok!", "/run.sh yes", "/approve@sayso_botx yes"]
+)
+def test_a_word_with_a_slash_decides_nothing_unless_it_is_a_command_of_ours(text: str) -> None:
+    """It is another command, for nobody here, or a word for a program, which is marked as code."""
+    event = heard(message=message(text, reply_to_message=CARD))
+    command = event is not None and event.what is What.COMMAND and event.command not in {"approve", "reject"}
+    marked = event is not None and [span.kind for span in event.spans] == [SpanKind.CODE]
+
+    assert event is None or command or marked
+
+
+@pytest.mark.parametrize(
+    ("fields", "private"),
+    [
+        ({}, True),
+        ({"reply_to_message": CARD}, True),
+        ({"reply_to_message": {**CARD, "from": ANN}}, False),
+        ({"external_reply": {"origin": {"type": "hidden_user", "sender_user_name": "x", "date": 1}}}, False),
+        ({"reply_to_story": {"chat": CHANNEL, "id": 3}}, False),
+    ],
+)
+def test_words_that_answer_something_else_are_not_unaddressed(fields: dict[str, Any], private: bool) -> None:  # noqa: FBT001
+    """In a private chat, a reply to a message that isn't ours can't decide a call that it doesn't name."""
+    event = heard(message=message(chat=PRIVATE, **fields))
+
+    assert event is not None
+    assert private == event.private
+
+
+def test_the_language_of_the_persons_app_is_passed_on() -> None:
+    """Telegram tells it with the person who wrote."""
+    event = heard(message={**message(), "from": {**ANN, "language_code": "pt-br"}})
+
+    assert event is not None
+    assert "pt-br" == event.language
 
 
 def test_a_group_that_moved_says_where_to() -> None:

@@ -45,7 +45,7 @@ async def test_what_waits_is_listed_for_those_whom_it_concerns(stage: TelegramSt
 
     assert [call.short for call in calls] == [line.split()[0] for line in listed.split("\n")]
     assert "Nothing waits for you here." == for_sam
-    assert f"There is no call '{calls[0].short}'. Nothing was decided." == shown_sam
+    assert f"There is no call {calls[0].short}. Nothing was decided." == shown_sam
     assert "approvers" not in explained
 
 

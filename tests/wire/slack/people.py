@@ -7,7 +7,7 @@ an older state of it, or with a forged value, so that apps can be tested against
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -204,11 +204,12 @@ class People(Lookup):
         thread: MessageRef | None = None,
         broadcast: bool = False,
         raw: bool = False,
+        blocks: Sequence[Json] | None = None,
     ) -> Message:
         """Write a message, in a thread if one is named, and to the channel as well with `broadcast`.
 
-        `text` is what is typed (@name mentions); `raw` is what goes over the wire as it is. An app as
-        the channel is the direct conversation with it.
+        `text` is what is typed (@name mentions); `raw` is what goes over the wire as it is. `blocks` stand in place of
+        those that the apps send with such a text. An app as the channel is the direct conversation with it.
         """
         person = self._user(user)
         room = self._place(person, channel)
@@ -218,7 +219,7 @@ class People(Lookup):
             room,
             person.id,
             sent,
-            blocks=rich(sent),
+            blocks=rich(sent) if blocks is None else tuple(blocks),
             thread_ts=self._head(room, thread),
             broadcast=broadcast,
         )

@@ -84,4 +84,5 @@ def _element(match: re.Match[str]) -> Json | None:
 def _emoji(name: str, tone: str | None) -> Json | None:
     if name not in EMOJI:
         return None
-    return {"type": "emoji", "name": name, **({"skin_tone": int(tone)} if tone else {})}
+    code = "-".join(f"{ord(sign):x}" for sign in EMOJI[name])
+    return {"type": "emoji", "name": name, "unicode": code, **({"skin_tone": int(tone)} if tone else {})}

@@ -1,0 +1,266 @@
+"""What people see of a Slack message, with its formatted stretches: from its rich text, else from its mrkdwn.
+
+Slack sends a person's message twice in one event: as `blocks` with one rich_text block ("Block Kit: rich text
+block"), and as `text` in mrkdwn ("Formatting text for app surfaces"). The blocks say more exactly what was typed, so
+they win. Neither the label of a link or of a date, nor code, is the person's own yes.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hitl.replies import Span, SpanKind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+#: Slack's names of the emoji that an answer may be; the reader knows the characters.
+EMOJI = {
+    "+1": "👍",
+    "thumbsup": "👍",
+    "white_check_mark": "✅",
+    "heavy_check_mark": "✔",
+    "ballot_box_with_check": "☑",
+    "ok_hand": "👌",
+    "-1": "👎",
+    "thumbsdown": "👎",
+    "x": "❌",
+    "no_entry_sign": "🚫",
+    "heavy_multiplication_x": "✖",
+    "octagonal_sign": "🛑",
+}
+_LEADING = re.compile(r"\s*:([a-z0-9_+-]+):(?::skin-tone-[1-6]:)?")
+#: `<@U1>`, `<#C1|general>`, `<!here>`, `<https://...|words>`. Slack escapes every other angle bracket.
+_MARKUP = r"<(?P<sign>[@#!]?)(?P<name>[^<>|]*)(?:\|(?P<label>[^<>]*))?>"
+_LITERAL = re.compile(_MARKUP)
+_MRKDWN = re.compile(r"```(?P<pre>.+?)```|`(?P<code>[^`\n]+)`|~(?P<struck>(?=\S)[^~\n]*(?<=\S))~|" + _MARKUP, re.DOTALL)
+_INNER = {"pre": SpanKind.CODE, "code": SpanKind.CODE, "struck": SpanKind.STRUCK}
+#: A line of a quotation, or all that follows `>>>`.
+_QUOTED = re.compile(r"^[^\S\n]*>(?:>>.*|[^\n]*)", re.DOTALL | re.MULTILINE)
+_ESCAPED = re.compile("&(lt|gt|amp);")
+_CHARACTERS = {"lt": "<", "gt": ">", "amp": "&"}
+#: Our own name where Slack tells our id alone: the reader knows that it is no other person's.
+_OUR_NAME = "sayso"
+#: What may follow our own name at the end of a text.
+_AFTER_WORDS = " .!\n"
+#: What may follow our own name in front.
+_AFTER_NAME = re.compile(r"(?:[,:](?=\s))?\s*")
+_STYLES = {"strike": SpanKind.STRUCK, "code": SpanKind.CODE}
+_BLOCKS = {"rich_text_quote": SpanKind.QUOTE, "rich_text_preformatted": SpanKind.CODE}
+#: Elements that mention people, and the field that says whom.
+_MENTIONS = {"user": "user_id", "usergroup": "usergroup_id", "team": "team_id", "broadcast": "range"}
+#: Elements whose text Slack, another page, or nobody wrote, and the fields that say what is shown, the best first.
+_LINKED: Mapping[str, Sequence[str]] = {
+    "link": ("text", "url"),
+    "date": ("fallback", "format"),
+    "channel": ("channel_id",),
+}
+
+
+class Shown(NamedTuple):
+    """A text as people see it, and its formatted stretches."""
+
+    text: str
+    spans: tuple[Span, ...]
+
+
+def shown(event: Mapping[str, Any], me: str) -> Shown:
+    """Return what a person's message says, without our own name (`me` is our user id) at either end."""
+    blocks = event.get("blocks")
+    if isinstance(blocks, list) and blocks:
+        return _of_blocks(blocks, me)
+    return _of_mrkdwn(str(event.get("text") or ""), me)
+
+
+def plain(text: str) -> str:
+    """Return a command's text as it was typed: mentions and links as people see them, escapes as characters.
+
+    So is an emoji with which it begins, and which may be all of an answer; elsewhere a name between colons is text.
+    """
+    page = _Page("")
+    _render(page, text, _LITERAL)
+    return _signed(page.done()).text
+
+
+@dataclass(slots=True)
+class _Page:
+    """A text as it grows."""
+
+    me: str
+    text: str = ""
+    spans: list[Span] = field(default_factory=list)
+    #: Where our own name stands.
+    ours: list[tuple[int, int]] = field(default_factory=list)
+
+    def write(self, text: str, kind: SpanKind | None = None) -> None:
+        """Add a stretch."""
+        self.within(kind, lambda: self._add(text))
+
+    def within(self, kind: SpanKind | None, write: Callable[[], None]) -> None:
+        """Add what `write` adds, as one stretch of that kind."""
+        start = len(self.text)
+        write()
+        if kind is not None:
+            self.spans.append(Span(start, len(self.text), kind))
+
+    def mention(self, sign: str, who: str, label: str = "") -> None:
+        """Add a mention. Ours addresses nobody else, so it is no formatted stretch."""
+        start, name = len(self.text), label or (_OUR_NAME if who == self.me else who)
+        self.write(name if name.startswith(sign) else f"{sign}{name}")
+        if who == self.me:
+            self.ours.append((start, len(self.text)))
+        else:
+            self.spans.append(Span(start, len(self.text), SpanKind.MENTION))
+
+    def done(self) -> Shown:
+        """The text without our own name at either end: it says whom the text is for, not what."""
+        whole = Shown(self.text, tuple(self.spans))
+        for start, end in reversed(self.ours):
+            if not whole.text[:start].strip():
+                whole = _replaced(whole, 0, _after_name(whole.text, end), "")
+            elif not whole.text[end:].strip(_AFTER_WORDS):
+                whole = _replaced(whole, len(whole.text[:start].rstrip()), len(whole.text), "")
+        return whole
+
+    def _add(self, text: str) -> None:
+        self.text += text
+
+
+def _after_name(text: str, end: int) -> int:
+    """The place at which the words begin behind our own name in front."""
+    found = _AFTER_NAME.match(text, end)
+    return found.end() if found else end
+
+
+def _replaced(whole: Shown, start: int, end: int, new: str) -> Shown:
+    """Return the text with other characters from `start` to `end`, and the spans where they are then."""
+    longer = len(new) - (end - start)
+
+    def moved(index: int) -> int:
+        return index if index <= start else max(index, end) + longer
+
+    spans = (Span(moved(one.start), moved(one.end), one.kind) for one in whole.spans)
+    text = whole.text[:start] + new + whole.text[end:]
+    return Shown(text, tuple(one for one in spans if one.start < one.end))
+
+
+# -- mrkdwn -------------------------------------------------------------------------------------------------
+
+
+def _of_mrkdwn(text: str, me: str) -> Shown:
+    page = _Page(me)
+    _render(page, text, _MRKDWN)
+    found = page.done()
+    quoted = (Span(*one.span(), SpanKind.QUOTE) for one in _QUOTED.finditer(found.text))
+    return _signed(Shown(found.text, (*found.spans, *quoted)))
+
+
+def _render(page: _Page, raw: str, pattern: re.Pattern[str]) -> None:
+    at = 0
+    for found in pattern.finditer(raw):
+        page.write(_unescaped(raw[at : found.start()]))
+        _render_one(page, found, pattern)
+        at = found.end()
+    page.write(_unescaped(raw[at:]))
+
+
+def _render_one(page: _Page, found: re.Match[str], pattern: re.Pattern[str]) -> None:
+    """Add a stretch between signs, which may hold other ones, or a mention or link."""
+    kind = _INNER.get(str(found.lastgroup))
+    if kind is not None:
+        inner = found[str(found.lastgroup)]
+        return page.within(kind, lambda: _render(page, inner, pattern))
+    sign, name, label = found["sign"], _unescaped(found["name"]), _unescaped(found["label"] or "")
+    if sign == "@":
+        return page.mention("@", name, label)
+    if sign == "!":
+        return page.write(label or f"@{name}", SpanKind.LINK if "^" in name and label[:1] != "@" else SpanKind.MENTION)
+    return page.write(label if label.startswith(sign) and label else f"{sign}{label or name}", SpanKind.LINK)
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPED.sub(lambda found: _CHARACTERS[found[1]], text)
+
+
+def _signed(whole: Shown) -> Shown:
+    """Return the text with the emoji in front, which may be all of an answer, as a character."""
+    found = _LEADING.match(whole.text)
+    sign = EMOJI.get(found[1]) if found else None
+    return _replaced(whole, found.start(), found.end(), sign) if found and sign else whole
+
+
+# -- rich text ----------------------------------------------------------------------------------------------
+
+
+def _of_blocks(blocks: Sequence[object], me: str) -> Shown:
+    """The text of rich text. People can't type any other block, so one is shown as a name that decides nothing."""
+    page = _Page(me)
+    for block in blocks:
+        if _type(block) != "rich_text":
+            page.write(f"[{_type(block)}]\n", SpanKind.LINK)
+            continue
+        for part in _elements(block):
+            _part(page, part)
+    return page.done()
+
+
+def _part(page: _Page, part: Mapping[str, Any], lead: str = "") -> None:
+    """Add a section, a quotation, code, or a list item by item; each begins on a line of its own."""
+    if _type(part) == "rich_text_list":
+        for item in _elements(part):
+            _part(page, item, "• ")
+        return
+    if page.text and not page.text.endswith("\n"):
+        page.write("\n")
+    page.write(lead)
+    page.within(_BLOCKS.get(_type(part)), lambda: _inline(page, _elements(part)))
+
+
+def _inline(page: _Page, elements: Iterable[Mapping[str, Any]]) -> None:
+    for element in elements:
+        start = len(page.text)
+        _element(page, element)
+        style = element.get("style")
+        for name, kind in _STYLES.items():
+            if isinstance(style, dict) and style.get(name):
+                page.spans.append(Span(start, len(page.text), kind))
+
+
+def _element(page: _Page, element: Mapping[str, Any]) -> None:
+    """Add one element. One that Slack will think of some day isn't the person's own words."""
+    kind = _type(element)
+    if kind in {"text", "color"}:
+        page.write(str(element.get("text") or element.get("value") or ""))
+    elif kind == "emoji":
+        _emoji(page, element)
+    elif kind in _MENTIONS:
+        page.mention("@", str(element.get(_MENTIONS[kind]) or ""))
+    else:
+        words = next((str(element[name]) for name in _LINKED.get(kind, ()) if element.get(name)), f"[{kind}]")
+        page.write(f"#{words}" if kind == "channel" else words, SpanKind.LINK)
+
+
+def _emoji(page: _Page, element: Mapping[str, Any]) -> None:
+    """Add an emoji. One without a character is a workspace's own picture, whatever its name says."""
+    name = str(element.get("name") or "").partition("::")[0]
+    sign = EMOJI.get(name) or _characters(str(element.get("unicode") or ""))
+    page.write(sign or f":{name}:", None if sign else SpanKind.LINK)
+
+
+def _characters(code: str) -> str:
+    """The characters of `1f44d-1f3fb`; '' for anything else."""
+    try:
+        return "".join(chr(int(part, 16)) for part in code.split("-"))
+    except (ValueError, OverflowError):
+        return ""
+
+
+def _elements(part: object) -> list[Mapping[str, Any]]:
+    found = part.get("elements") if isinstance(part, dict) else None
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def _type(part: object) -> str:
+    return str(part.get("type") or "") if isinstance(part, dict) else ""

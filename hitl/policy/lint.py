@@ -223,7 +223,9 @@ def _name_covers(wide: str, narrow: str) -> bool:
 
 
 def _overlap(allow: Rule, deny: Rule) -> bool:
-    """Whether the two may apply to one call, as far as names and equalities tell."""
+    """Whether the two may apply to one call, as far as kinds, names and equalities tell."""
+    if allow.kind and deny.kind and not set(allow.kind) & set(deny.kind):
+        return False
     names = all(_meet(a, b) for a, b in ((allow.tools, deny.tools), (allow.tool, deny.tool)))
     return names and _contradiction(All((*allow.when.parts, *deny.when.parts))) is None
 

@@ -27,7 +27,8 @@ written), ``folder`` (where it works from now on), ``rev`` (a git revision), ``i
 ``run`` (a command of its own, in the remaining words). ``named`` is a ``path`` of a program that takes a word with
 ``@`` or ``+`` in front, or with ``:``, for something else (a file of options, a command, another machine). `accepts`
 judges the kinds that are a matter of spelling alone: ``word(a,b)`` (one of these words, or several joined by commas),
-``format`` (begins with ``+``), ``pretty`` (a git format that runs no gpg), and what ``number`` and ``named`` may be.
+``format`` (begins with ``+``), ``pretty`` (a git format that runs no gpg), ``target`` (a name without ``=``, so that it
+sets nothing), and what ``number`` and ``named`` may be.
 
 More keys: ``needs`` (one of these options must be given), ``tree`` (``always``, or options with which every file below
 a folder is read), ``names`` (options with which only names are shown, so that no file below a folder is read; an option
@@ -52,7 +53,7 @@ from typing import Final
 FLAG: Final = ""
 EFFECTS: Final = ("read", "query", "write", "build", "connect", "delete")
 KINDS: Final = frozenset(
-    ("text", "number", "path", "named", "out", "folder", "rev", "item", "run", "word", "format", "pretty")
+    ("text", "number", "path", "named", "out", "folder", "rev", "item", "run", "word", "format", "pretty", "target")
 )
 _KEYS: Final = frozenset(
     (
@@ -156,16 +157,19 @@ def parse(text: str) -> list[Program]:
     )
     parser.optionxform = str  # type: ignore[method-assign,assignment]
     parser.read_string(text)
-    found: dict[str, list[Program]] = {}
+    found: dict[str, Program] = {}
     for section in parser.sections():
         keys = parser[section]
         if odd := set(keys) - _KEYS:
             raise ValueError(f"[{section}] has the unknown key {min(odd)!r}")
-        base = found.get(keys["like"]) if "like" in keys else [_NOTHING]
+        base = found.get(keys["like"]) if "like" in keys else _NOTHING
         if base is None:
             raise ValueError(f"[{section}] is like [{keys['like']}], which doesn't come before it")
-        found[section] = [_program(path, keys, base[0]) for path in _paths(section)]
-    return [program for programs in found.values() for program in programs]
+        for path in _paths(section):
+            if " ".join(path) in found:
+                raise ValueError(f"{' '.join(path)} has two sections")
+            found[" ".join(path)] = _program(path, keys, base)
+    return list(found.values())
 
 
 def _paths(section: str) -> list[tuple[str, ...]]:
@@ -187,8 +191,8 @@ def _program(path: tuple[str, ...], keys: Mapping[str, str], base: Program) -> P
         path=path,
         does=does,
         says=keys.get("says", ""),
-        options={name: takes for name, takes in base.options.items() if name not in asks} | options,
-        asks={name: takes for name, takes in base.asks.items() if name not in options} | asks,
+        options={name: takes for name, takes in (*base.options.items(), *options.items()) if name not in asks},
+        asks={name: takes for name, takes in (*base.asks.items(), *asks.items()) if name not in options},
         operands=() if forms == "command" else tuple(_form(part, where) for part in forms.split(";")),
         needs=frozenset(keys.get("needs", "").split()),
         tree=tree - {"always"} if "tree" in keys else base.tree,
@@ -248,6 +252,8 @@ def accepts(kind: str, word: str) -> bool:
         return _NUMBER.fullmatch(word) is not None
     if name == "format":
         return word.startswith("+")
+    if name == "target":
+        return "=" not in word
     if name == "pretty":
         return _SIGNATURE.search(word) is None
     return name != "named" or not (word.startswith(("@", "+")) or ":" in word)

@@ -35,8 +35,8 @@ ROLE: Final = "@"  # a key that begins so stands for each argument in a role: @r
 MAX_SUBJECT = 1_000_000
 MAX_PATH = 4096
 #: What judging one call may cost, in judgements of one short value; past it the rest can't be told, so the call asks.
-MAX_WORK = 60_000
-_LONG = 1024  # characters that cost as much as one more judgement
+MAX_WORK = 6_000
+_LONG = 256  # characters that cost as much as one more judgement
 _MAX_DIGITS = 400
 _MAX_WILD = 256
 _MIN_HINT = 3
@@ -62,7 +62,7 @@ class Scope:
     """
 
     __slots__ = (
-        "_effects", "_path_scope", "_paths", "_readings", "_shape", "_vouching", "args", "call", "resolver",
+        "_effects", "_leaves", "_path_scope", "_paths", "_readings", "_shape", "_vouching", "args", "call", "resolver",
         "textual_paths", "work",
     )  # fmt: skip
 
@@ -77,6 +77,7 @@ class Scope:
         self.args = call.args
         self.resolver = resolver
         self.work = MAX_WORK
+        self._leaves: Sequence[Any] | None = None
         self._paths = paths
         self.textual_paths = paths is None
         self._path_scope: PathScope | None = None
@@ -109,6 +110,12 @@ class Scope:
     def vouched(self, found: Effects) -> int:
         """Whether every path that a command uses may be used so."""
         return UNSURE if self._vouching is None else self._vouching(self.call).holds(found)
+
+    def leaves(self) -> Sequence[Any]:
+        """Every scalar in the arguments, with ``values.CUT`` as the last where there are more than can be paid for."""
+        if self._leaves is None:
+            self._leaves = list(values.leaves(self.args, most=MAX_WORK))
+        return self._leaves
 
     @property
     def paths(self) -> PathScope:
@@ -306,7 +313,7 @@ def _nested(value: Any, judge: Judge, use: Use, scope: Scope, cost: int = 1) -> 
     if isinstance(value, list | tuple):
         return _every((_Part(part) for part in value), judge, use, scope, cost)
     if isinstance(value, Mapping):
-        found = _every(values.leaves(value), judge, replace(use, loosen=False), scope, cost)
+        found = _every(values.leaves(value, most=max(scope.work, 0)), judge, replace(use, loosen=False), scope, cost)
         return UNSURE if use.loosen or found != YES else YES
     return judge(value) if _affords(scope, value, cost) else UNSURE
 
@@ -582,7 +589,7 @@ def _truths(wanted: Any, value: Any, alike: int) -> int | None:
 
 def _texts(wanted: Any, value: Any, alike: int) -> int | None:
     if isinstance(value, str):
-        return UNSURE if folded(value) == folded(wanted) else NO
+        return UNSURE if folded(value, longest_alike([wanted])) == folded(wanted) else NO
     number = None if isinstance(value, bool) else values.number(value)
     if number is None or values.number(wanted) is None:
         return None
@@ -599,9 +606,20 @@ _KINDS: dict[type, Callable[[Any, Any, int], int | None]] = {
 }  # fmt: skip
 
 
-def folded(text: str) -> str:
-    """A text without what readers overlook: blanks around it, upper case, and other forms of the same letters."""
-    return (text if text.isascii() else normalize("NFKC", text)).strip().casefold()
+def folded(text: str, most: int = MAX_PATH) -> str:
+    """A text without what readers overlook: blanks around it, upper case, and other forms of the same letters.
+
+    Texts that are longer than ``most`` stay as they are: they can't come to a text of the length that is looked for.
+    """
+    plain = text.strip()
+    if len(plain) > most:
+        return plain
+    return (plain if plain.isascii() else normalize("NFKC", plain).strip()).casefold()
+
+
+def longest_alike(texts: Iterable[str]) -> int:
+    """How long a text may be that folds to one of these: other forms of a letter take a few characters."""
+    return 8 * max(map(len, texts), default=0) + 64
 
 
 def _build_eq(condition: Condition, use: Use) -> Test:
@@ -626,7 +644,7 @@ def _build_ne(condition: Condition, use: Use) -> Test:
 def _build_in(condition: Condition, use: Use) -> Test:
     compares = [_comparison(wanted, use) for wanted in condition.value]
     texts = frozenset(wanted for wanted in condition.value if isinstance(wanted, str))
-    overlooked = frozenset() if use.textual else frozenset(map(folded, texts))
+    overlooked, most = frozenset() if use.textual else frozenset(map(folded, texts)), longest_alike(texts)
     only_texts, other = len(texts) == len(set(condition.value)) and not use.textual, use.other(condition.key)
 
     def judge(value: Any) -> int:
@@ -634,7 +652,7 @@ def _build_in(condition: Condition, use: Use) -> Test:
             if value in texts:
                 return YES
             if only_texts:
-                return UNSURE if folded(value) in overlooked else NO
+                return UNSURE if folded(value, most) in overlooked else NO
         answers = [answer for compare in compares if (answer := compare(value)) is not None]
         return max(answers) if answers else other
 
@@ -745,8 +763,10 @@ def _build_glob(condition: Condition, use: Use) -> Test:
             text: str = value
             if len(text) > MAX_PATH:  # more than a path may have: among values of any kind that is no path
                 return NO if condition.key == ANYWHERE else UNSURE
-            if relevant is not None and not relevant(text):
-                return NO
+            if relevant is not None:
+                if not relevant(text):
+                    return NO
+                scope.work -= _PATH_COST
             return max(UNSURE if one is None else judge_one(one, text) for one in globs)
 
         return judge
@@ -820,7 +840,7 @@ def _scoped(key: str, of: Callable[[Scope], Judge], use: Use, cost: int = 1) -> 
 
     def test(scope: Scope) -> int:
         if key == ANYWHERE:
-            return _every(values.leaves(scope.args), of(scope), replace(use, rating=True, negated=False), scope, cost)
+            return _every(scope.leaves(), of(scope), replace(use, rating=True, negated=False), scope, cost)
         if key.startswith(ROLE):
             return _every(map(_Part, scope.role(key[1:])), of(scope), use, scope, cost)
         value = values.lookup(scope.args, steps)
@@ -843,6 +863,7 @@ def _of_texts(judge: Judge, key: str, use: Use) -> Judge:
     return lambda value: judge(value) if type(value) is str else max(judge(value), other)
 
 
+MAX_URL = 16_384  # longer URLs are taken by some clients, and decoding them takes too long
 _NO_HOST = frozenset({"mailto", "tel"})  # these hold addresses of people, and nothing is fetched from their hosts
 
 
@@ -854,6 +875,8 @@ def _build_host(condition: Condition, use: Use) -> Test:
             text = values.text(value)
             if value is None or not text.strip():
                 return NO
+            if len(text) > MAX_URL and ("%" in text or condition.key != ANYWHERE):
+                return UNSURE
             url = hosts.read_url(text)
             if url.host is None:
                 named = url.scheme not in _NO_HOST and listed.mentioned(text)

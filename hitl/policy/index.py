@@ -15,7 +15,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from hitl.policy import values
-from hitl.policy.conditions import ANYWHERE, MAX_SUBJECT, ROLE, Condition, folded, pattern_set
+from hitl.policy.conditions import ANYWHERE, MAX_SUBJECT, ROLE, Condition, folded, longest_alike, pattern_set
 from hitl.policy.globs import literal_folder
 from hitl.policy.literals import any_required
 from hitl.policy.paths import PLAIN, plain_path
@@ -218,9 +218,10 @@ def _find_all(finders: Sequence[Finder]) -> Finder:
 
 def _find_text(texts: Mapping[str, list[int]], odd: list[int], every: list[int]) -> Finder:
     """``odd`` rules compare with a number or a truth value, which a text may be in many spellings."""
+    most = longest_alike(texts)
 
     def find(value: Any, found: list[int]) -> None:
-        places = texts.get(folded(value)) if type(value) is str else every
+        places = texts.get(folded(value, most)) if type(value) is str else every
         if places:
             found += places
         if odd and type(value) is str:

@@ -42,8 +42,8 @@ def evaluate_row(row: Mapping[str, Any]) -> dict[str, Any]:
     verdict = policy.judge(_call(row))
     return {
         "id": row.get("id"), "action": verdict.action, "rule": verdict.rule, "refused": False, "reason": verdict.reason,
-        "risk": verdict.risk, "why": verdict.why, "timeout_s": verdict.timeout_s, "on_timeout": "deny", "message": verdict.message,
-        "programs": list(verdict.programs),
+        "risk": verdict.risk, "why": verdict.why, "timeout_s": verdict.timeout_s, "on_timeout": "deny",
+        "message": verdict.message, "programs": list(verdict.programs),
     }  # fmt: skip
 
 

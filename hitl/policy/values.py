@@ -38,10 +38,10 @@ def lookup(args: Mapping[str, Any], steps: Sequence[str]) -> Any:
     return found
 
 
-def leaves(value: Any) -> Iterator[Any]:
-    """Every scalar inside a value, keys of objects included; stops after ``MAX_NODES`` values, with CUT."""
+def leaves(value: Any, most: int = MAX_NODES) -> Iterator[Any]:
+    """Every scalar inside a value, keys of objects included; stops after ``most`` values, with CUT."""
     stack, seen = [value], 0
-    while stack and seen < MAX_NODES:
+    while stack and seen < most:
         current = stack.pop()
         seen += 1
         if isinstance(current, Mapping):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from pathlib import Path
+from importlib.resources import files
 from typing import Final
 
 NAMES: Final = ("payments", "email", "database")
@@ -67,5 +67,5 @@ _SHARED: Final = {
 @cache
 def template(name: str) -> str:
     """The text of a template, without the rules that all presets share."""
-    text = Path(__file__).with_name(f"{name}.yaml").read_text("utf-8")
+    text = files(__name__).joinpath(f"{name}.yaml").read_text("utf-8")
     return re.sub(r"&([A-Z_]+)", lambda found: _SHARED[found.group(1)], text)

@@ -19,6 +19,7 @@ from hitl.policy.shell.programs import plain_name
 from hitl.policy.shell.reading import Command, Reading, Words, base_name
 from hitl.policy.shell.subcommands import subcommands
 from hitl.policy.shell.syntax import parsed
+from hitl.policy.shell.work import MAX_WORK, of_parse
 from hitl.policy.tables import names
 
 if TYPE_CHECKING:
@@ -244,7 +245,10 @@ def plain_tokens(words: Sequence[str]) -> Sequence[str] | None:
 
 def cleared(reading: Reading) -> list[list[str]]:
     """The commands of a line made only of plain commands, ``&&``, ``||`` and ``|``; empty for any other line."""
-    root = reading.tree if reading.unparsed is None else parsed(reading.unparsed.encode())
+    source = (reading.unparsed or "").encode()
+    if of_parse(source) > MAX_WORK:
+        return []
+    root = reading.tree if reading.unparsed is None else parsed(source)
     if root is None or root.has_error or root.child_count != 1 or reading.writes:
         return []
     found: list[list[str]] = []

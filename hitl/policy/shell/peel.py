@@ -13,7 +13,7 @@ from hitl.policy.shell.known import KNOWN
 from hitl.policy.shell.programs import Options, Wrapper
 from hitl.policy.shell.reading import Command, Words, base_name
 from hitl.policy.shell.stdin import standard_input, written
-from hitl.policy.shell.subcommands import after, subcommands
+from hitl.policy.shell.subcommands import after, positions, subcommands
 from hitl.policy.shell.work import MAX_NAME, MAX_WORDS, of_text
 
 if TYPE_CHECKING:
@@ -25,7 +25,9 @@ _KEYWORDS = words.RESERVED - {"time", "coproc", "[[", "]]"}
 _WORDS_A_UNIT = 32
 _MAX_STARTED = 8
 _MAX_GUESSED = 1024  # characters of a word that is searched for programs' names
-_NAMES = re.compile(r"(?:(?<=^-\w)|(?<![^\s;&|<>()`$\"'{},=:]))[^\s;&|<>()`$\"'{},=:\[\]*?\\-][^\s;&|<>()`$\"'{},=:\[\]*?\\]*")
+_NAMES = re.compile(
+    r"(?:(?<=^-\w)|(?<![^\s;&|<>()`$\"'{},=:]))[^\s;&|<>()`$\"'{},=:\[\]*?\\-][^\s;&|<>()`$\"'{},=:\[\]*?\\]*"
+)
 _SAME_FOLDER = re.compile(r"/(?:\./|/)+")
 _ODD_NAME = re.compile(r"[^\w.+@%:,\[\]\-]|(?!^)\[", re.ASCII)
 _READ_SETTINGS = frozenset(
@@ -45,7 +47,9 @@ _READ_SETTINGS = frozenset(
 _REPLACES = re.compile(r"--r(?:e(?:p(?:l(?:a(?:c(?:e)?)?)?)?)?)?(?=$|=)|-[0oprtx]*[Ii]")
 _FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"})
 _FD = frozenset({"fd", "fdfind"})
-_FD_CLUSTER = re.compile(r"(?:--exec(?:-batch)?=|-(?!-)[^dteESocj=]*[xX](?=.)|-(?!-)[^dteESocj=xX]+[xX])(.*)", re.DOTALL)
+_FD_CLUSTER = re.compile(
+    r"(?:--exec(?:-batch)?=|-(?!-)[^dteESocj=]*[xX](?=.)|-(?!-)[^dteESocj=xX]+[xX])(.*)", re.DOTALL
+)
 _FIND_WRITES = frozenset({"-delete", "-fprint", "-fprint0", "-fprintf", "-fls"})
 
 
@@ -376,8 +380,9 @@ def _tar(run: Run) -> None:
 
 
 def _arguments(run: Run) -> None:
+    bare = run.base in programs.BARE_ARGUMENTS
     for word in run.words[1:]:
-        if word is not None and programs.runs_by_argument(run.base, word):
+        if word and (bare or word[0] == "-" or "::" in word) and programs.runs_by_argument(run.base, word):
             run.hide(f"{word[:40]} may run another program")
             if "=" in word:
                 run.reader.source(word.partition("=")[2])
@@ -404,18 +409,23 @@ def _jobs(run: Run) -> None:
 def _runner(run: Run) -> None:
     _subcommand(run)
     _arguments_too(run)
-    _started_by_subcommand(run)
     runs, own = programs.RUNNER_SUBCOMMANDS.get(run.base, frozenset()), programs.RUNNER_OWN.get(run.base)
-    for positional in subcommands(run.words):
+    paths = programs.STARTER_SUBCOMMANDS.get(run.base, ())
+    plain = run.words[1] if len(run.words) > 1 else None
+    if (
+        plain in (own or programs.ABBREVIATED.get(run.base, ()))
+        and plain not in runs
+        and not any(path[0] == plain for path in paths)
+    ):
+        return  # nearly always
+    places = positions(run.words)
+    for path in paths:
+        for at in after(run.words, path, places):
+            _started(run, run.words[at:])
+    for positional in subcommands(run.words, places):
         name = positional[0] if positional else ""
         if name is None or name in runs or (name and own is not None and name not in own):
             run.doubt(f"{name or '?'} runs what a project file says")
-
-
-def _started_by_subcommand(run: Run) -> None:
-    for path in programs.STARTER_SUBCOMMANDS.get(run.base, ()):
-        for at in after(run.words, path):
-            _started(run, run.words[at:])
 
 
 def _starter(run: Run) -> None:

@@ -858,6 +858,12 @@ def _clusters(program: str) -> re.Pattern[str]:
     return re.compile(rf"-[^-{CLUSTERED[program]}=/]*[{letters}]")
 
 
+# Programs of which a word without a hyphen may do so; for all others only one that has "::" in it, as git's URLs have.
+BARE_ARGUMENTS = names("ssh autossh scp sftp rsync") | {
+    program
+    for program, patterns in RUNNING_ARGUMENTS.items()
+    if any(not pattern.startswith(("-", "[a-z]*::")) for pattern in patterns)
+}
 _SSH_LIKE = names("ssh autossh scp sftp rsync")
 _CLUSTERS = {program: _clusters(program) for program in CLUSTERED}
 
@@ -868,7 +874,11 @@ def runs_by_argument(program: str, word: str) -> bool:
         return True
     if word.startswith("--"):
         name = word.partition("=")[0]
-        return len(name) >= _SHORTEST and name not in _WHOLE.get(program, ()) and any(one.startswith(name) for one in RUNNING_ARGUMENTS[program])
+        return (
+            len(name) >= _SHORTEST
+            and name not in _WHOLE.get(program, ())
+            and any(one.startswith(name) for one in RUNNING_ARGUMENTS[program])
+        )
     return program in _CLUSTERS and _CLUSTERS[program].match(word) is not None
 
 

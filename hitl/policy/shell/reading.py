@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hitl.policy.shell.work import MAX_COMMANDS, MAX_NAME, MAX_WORK, of_parse
+from hitl.policy.shell.work import MAX_COMMANDS, MAX_NAME, MAX_WORK
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -65,9 +65,9 @@ class Reading:
         self.doubts.append(why)
 
     def parse_later(self, text: str) -> None:
-        """A text was read that had no need of its tree; nothing stands for one whose tree would cost too much."""
+        """A text was read that had no need of its tree."""
         if self.tree is None and self.unparsed is None:
-            self.unparsed = text if of_parse(text.encode()) <= MAX_WORK else ""
+            self.unparsed = text
 
     def exhausted(self, units: int) -> bool:
         """Spend units of work; True, with a doubt, once a line has cost too much to be read on."""

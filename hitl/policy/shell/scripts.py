@@ -188,10 +188,7 @@ def awk_runs(program: str) -> bool:
     """Whether an awk program may run or load another: a pipe, ``system`` or the like outside its texts and patterns."""
     if len(program) > MAX_SCRIPT or program.count("[") > _MAX_CLASSES or _GAP.search(program):
         return True
-    plain = [
-        literal.sub(lambda found: (found.group("before") or "") + ' "" ', program)
-        for literal in _AWK_LITERALS
-    ]
+    plain = [literal.sub(lambda found: (found.group("before") or "") + ' "" ', program) for literal in _AWK_LITERALS]
     return any(_AWK_RUNS.search(text) is not None for text in plain)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from hitl.policy.shell import programs
 from hitl.policy.shell.reading import Words, base_name
 
@@ -34,15 +36,16 @@ def _positions(words: Words, options: programs.Options, *, unknown_takes: bool) 
     return found, sure
 
 
-def subcommands(words: Words) -> list[list[str | None]]:
+def subcommands(words: Words, places: list[list[int]] | None = None) -> list[list[str | None]]:
     """The positional words of a command, for each way of reading its options and an abbreviated sub-command."""
-    found = [[words[at] for at in places] for places in positions(words)]
+    found = [[words[at] for at in one] for one in (positions(words) if places is None else places)]
     program = base_name(words[0] or "")
     if program in programs.ABBREVIATED or program in programs.ALIASES:
         found += [[full, *one[1:]] for one in found if one for full in _in_full(program, one[0])]
     return found
 
 
+@lru_cache(maxsize=1024)
 def _in_full(program: str, name: str | None) -> list[str]:
     """The sub-commands that another name, or the beginning of one, stands for."""
     alias = programs.ALIASES.get(program, {}).get(name or "")
@@ -54,7 +57,7 @@ def _in_full(program: str, name: str | None) -> list[str]:
     return sorted(one for one in known if one.startswith(name))
 
 
-def after(words: Words, path: tuple[str, ...]) -> list[int]:
+def after(words: Words, path: tuple[str, ...], places: list[list[int]] | None = None) -> list[int]:
     """Where the words after a sub-command path begin, for each way of reading the options before it."""
     if not path:
         return [1]
@@ -63,10 +66,10 @@ def after(words: Words, path: tuple[str, ...]) -> list[int]:
     if exact and (path[-1] not in words or path[0] not in words):  # nearly always, and told without reading the options
         return []
     found = [
-        places[len(path) - 1] + 1
-        for places in positions(words)
-        if len(places) >= len(path)
-        and (words[places[0]] == path[0] or (not exact and path[0] in _in_full(program, words[places[0]])))
-        and tuple(words[at] for at in places[1 : len(path)]) == path[1:]
+        one[len(path) - 1] + 1
+        for one in (positions(words) if places is None else places)
+        if len(one) >= len(path)
+        and (words[one[0]] == path[0] or (not exact and path[0] in _in_full(program, words[one[0]])))
+        and tuple(words[at] for at in one[1 : len(path)]) == path[1:]
     ]
     return list(dict.fromkeys(found))

@@ -158,7 +158,7 @@ class Reader:
     """Reads one text into a reading; a payload (``sh -c``) gets a reader of its own, one level deeper."""
 
     __slots__ = (
-        "_ascii", "_owner", "_redirects", "_root", "_simple", "_source", "_text", "_unquoted", "_variables", "depth",
+        "_ascii", "_may_brace", "_owner", "_redirects", "_root", "_simple", "_source", "_text", "_unquoted", "_variables", "depth",
         "positional", "reading",
     )  # fmt: skip
 
@@ -173,6 +173,7 @@ class Reader:
         self._ascii = False
         self._simple = False
         self._redirects = False
+        self._may_brace = True
         self._unquoted: bool | None = None
         self._variables: dict[str, list[Fields]] | None = None
 
@@ -184,6 +185,7 @@ class Reader:
             return
         self._text, self._ascii = text, text.isascii()
         self._redirects = ">" in text or "<" in text
+        self._may_brace = braces.may_expand(text)
         root = parsed(self._source)
         self._root = root
         if self.reading.tree is None and self.reading.unparsed is None:
@@ -338,7 +340,7 @@ class Reader:
 
     def _word(self, node: Node) -> Fields:
         """A word as the fields that it is split into; None for what is known only when the line runs."""
-        if node.type in _BRACED and braces.may_expand(self._written(node)):
+        if self._may_brace and node.type in _BRACED and braces.may_expand(self._written(node)):
             return self._braced(node)
         value = self.value(node)
         return [value] if value is None or _SPLIT not in value else [part for part in value.split(_SPLIT) if part]
@@ -489,7 +491,7 @@ class Reader:
     def _candidates(self, node: Node) -> list[Fields]:
         """The values a word may have: each a list of fields."""
         value = self.value(node)
-        if value is not None or (node.type in _BRACED and braces.may_expand(self._written(node))):
+        if value is not None or (self._may_brace and node.type in _BRACED and braces.may_expand(self._written(node))):
             return [self._word(node)]
         if node.type in ("simple_expansion", "expansion"):
             known = self._lookup(node)
@@ -551,7 +553,9 @@ class Reader:
             elif node.type == "for_statement":
                 names = [text_of(child) for child in node.children if child.type == "variable_name"]
                 values = [child for child in node.named_children if child.type == "word" or child.type in _VALUES]
-                found.setdefault(names[0] if names else "", []).extend([field] for value in values for field in self._word(value))
+                found.setdefault(names[0] if names else "", []).extend(
+                    [field] for value in values for field in self._word(value)
+                )
         return found
 
     def _assigned(self, value: Node) -> list[Fields]:

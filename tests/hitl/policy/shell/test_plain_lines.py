@@ -47,7 +47,7 @@ def test_a_plain_line_reads_as_the_parser_reads_it(program: str, parts: list[str
 
     assert quick.tree is not None or (
         [tuple(command.words) for command in quick.commands if not command.guessed] == found
-            and quick.doubts == parsed.doubts
+        and quick.doubts == parsed.doubts
     )
 
 

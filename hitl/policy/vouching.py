@@ -16,6 +16,7 @@ from hitl.policy.globs import Glob, clean, meets
 from hitl.policy.logic import NO, UNSURE, YES
 from hitl.policy.model import PolicyCall
 from hitl.policy.shell.effects import Effects, Use
+from hitl.policy.shell.plain import looks_like_a_file
 
 if TYPE_CHECKING:
     from hitl.policy.model import Verdict
@@ -124,6 +125,8 @@ class Vouching:
         answer = self._one(READ, use.path)
         if answer != YES or use.wild:
             return min(answer, UNSURE)
+        if self.paths is None and looks_like_a_file(use.path):
+            return YES
         tree = self._tree_of(use.path)
         if tree is None or tree.single:
             return UNSURE if tree is None else YES

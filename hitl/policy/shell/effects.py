@@ -205,7 +205,7 @@ class Parsed:
     """A program's words as its table reads them.
 
     ``given``: the options by name, each with its value if it has one. ``values``: the options' values by kind;
-    ``operands``: the other words by kind. ``ended``: the operands stand behind ``--``.
+    ``operands``: the other words by kind. ``ended``: there is a ``--``, behind the first ``before_end`` operands.
     """
 
     program: Program
@@ -215,6 +215,7 @@ class Parsed:
     operands: list[tuple[str, Word]] = field(default_factory=list)
     rest: tuple[Word, ...] = ()
     ended: bool = False
+    before_end: int = 0
 
     def has(self, *options: str) -> bool:
         """Whether one of the options is given."""
@@ -295,7 +296,7 @@ class _Reader:
                     self.plain += self.words
                     break
             elif word.text == "--":
-                self.call.ended = True
+                self.call.ended, self.call.before_end = True, len(self.plain)
             else:
                 self._option(word.text or "")
         if self.program.subcommands:

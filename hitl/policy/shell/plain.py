@@ -549,6 +549,14 @@ def _branch(state: _State, folders: tuple[str, ...] | None = None) -> _State:
     return replace(state, variables=dict(state.variables), folders=state.folders if folders is None else folders)
 
 
+_FILE = re.compile(r"(?:^|/)[^/]*[^/.]\.[A-Za-z]\w{0,9}$", re.ASCII)
+
+
+def looks_like_a_file(path: str) -> bool:
+    """Whether a path's text says that it is a file, not a folder: its last name has an ending."""
+    return _FILE.search(path) is not None
+
+
 def wild_text(text: str) -> bool:
     """Whether a text would be a pattern if it stood without quotes."""
     return any(mark in text for mark in "*?[")

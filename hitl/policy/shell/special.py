@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hitl.policy.shell.plain import Below, NotPlain, Step, Word, steps
+from hitl.policy.shell.plain import Below, NotPlain, Step, Word, looks_like_a_file, steps, wild_text
 from hitl.policy.tables import known, names
 
 if TYPE_CHECKING:
@@ -285,7 +285,6 @@ def _reads(found: Found, call: Parsed) -> None:
 
 # --- git
 
-_IS_PATH = re.compile(r"(?:^|/)[^/]*[^/.]\.[A-Za-z]\w{0,9}$", re.ASCII)
 _REVISION = re.compile(r"[\w./@{}^~+#-]+", re.ASCII)
 _WORK_TREE = names("diff grep")
 
@@ -297,16 +296,21 @@ def _git(found: Found, step: Step) -> None:
     found.options_of(call)
     found.path("repository", Word("."), call.folders)
     paths = [word for kind, word in call.operands if kind in ("path", "named")]
-    for kind, word in call.operands:
-        if kind in ("item", "rev"):
-            paths += _git_item(found, call, word, only_revision=kind == "rev")
+    for at, (kind, word) in enumerate(call.operands):
+        if kind == "rev":
+            paths += _git_item(found, call, word, only_revision=True)
+        elif kind == "item" and call.ended and at >= call.before_end:
+            paths.append(word)
+        elif kind == "item":
+            paths += _git_item(found, call, word, only_revision=call.ended)
     how = "write" if call.program.does in ("write", "delete") else "read"
     shows = call.reads_trees()
     for word in paths:
         if word.text is None or word.text.startswith(":"):
             raise NotPlain("git gets a path with a meaning of its own")
-        named = _IS_PATH.search(word.text) is not None
-        found.path("tree" if shows and (word.wild or not named) else how, word, call.folders)
+        pattern = word.wild or wild_text(word.text)
+        whole = shows and (pattern or not looks_like_a_file(word.text))
+        found.path("tree" if whole else how, replace(word, wild=pattern), call.folders)
     if shows and not paths:
         _whole_repository(found, call)
 
@@ -321,8 +325,8 @@ def _git_item(found: Found, call: Parsed, word: Word, *, only_revision: bool) ->
         if not path or not _REVISION.fullmatch(revision or "x"):
             raise NotPlain("git shows a folder, or the index")
         found.path("read", Word(path), call.folders)
-        return [Word(path)] if _IS_PATH.search(path) else []
-    if only_revision or (not call.ended and not _IS_PATH.search(text)):
+        return [Word(path)] if looks_like_a_file(path) else []
+    if only_revision or not looks_like_a_file(text):
         if not _REVISION.fullmatch(text) or (not only_revision and not text.strip(".")):
             return [word]
         found.path("read", Word(text), call.folders)

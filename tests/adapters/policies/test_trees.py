@@ -97,6 +97,13 @@ def test_what_no_path_can_be_has_no_tree() -> None:
     assert RealPaths().tree("nul\0byte", most=10) is None
 
 
+def test_a_path_that_leads_round_in_a_circle_is_incomplete(tmp_path: Path) -> None:
+    """It can't be told what a command would read there."""
+    (tmp_path / "loop").symlink_to("loop")
+
+    assert ([], False) == _found(tmp_path / "loop")[1:]
+
+
 def test_a_large_tree_is_listed_quickly(tmp_path: Path) -> None:
     """20,000 entries take less than 60 ms of computing; the best of ten tries counts."""
     for folder in range(199):

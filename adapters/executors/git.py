@@ -2,10 +2,10 @@
 
 A repository's configuration names programs that git runs: monitors, hooks, pagers, editors. What an agent may write
 there would so turn any git command into any other. Settings in the environment come after those files and win over
-them; settings in the command line (`git -c`), which people see, come later still. Each line below was tried with
-git 2.39: without it the program ran, with it the program didn't.
+them; settings in the command line (`git -c`), which people see, come later still. Each setting that names a program was
+tried with git 2.39: without the line below the program ran, with it the program didn't.
 
-Four kinds of programs have names that no setting reaches, because their keys hold a name of the repository's choosing
+Some programs have names that no setting reaches, because their keys hold a name of the repository's choosing
 (`diff.NAME.textconv`, `diff.NAME.command`, `filter.NAME.*`, `merge.NAME.driver`, `remote.NAME.uploadpack`,
 `submodule.NAME.update`), and `diff.external` can be replaced but not unset. The policy finds these in the repository
 before a command runs unasked (`hitl.ports.Paths.repository`).

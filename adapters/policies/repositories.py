@@ -128,7 +128,7 @@ def _found(at: str) -> _Place | None:
 
 def _like_repository(folder: str) -> bool:
     """Whether git could take the folder for a repository. Wider than git's own test."""
-    held = {name for name in ("HEAD", "objects", "refs", "commondir") if os.path.lexists(f"{folder}/{name}")}
+    held = {name for name in ("HEAD", "objects", "refs", "commondir") if _there(f"{folder}/{name}")}
     return "HEAD" in held and ({"objects", "refs"} <= held or "commondir" in held)
 
 
@@ -149,7 +149,7 @@ def _pointed(root: str, entry: str) -> _Place:
 
 def _common(own: str) -> str:
     pointer = f"{own}/commondir"
-    if not os.path.lexists(pointer):
+    if not _there(pointer):
         return own
     text = os.fsdecode(_content(pointer, "commondir", _MOST_POINTER)).rstrip("\r\n")
     common = os.path.realpath(os.path.join(own, text))
@@ -160,7 +160,7 @@ def _common(own: str) -> str:
 
 def _is_worktree(entry: str, own: str, common: str) -> bool:
     """Whether the repository's list of linked worktrees has this one: gitrepository-layout(5), `worktrees/<id>`."""
-    if common == own or not os.path.lexists(f"{own}/gitdir"):
+    if common == own or not _there(f"{own}/gitdir"):
         return False
     text = os.fsdecode(_content(f"{own}/gitdir", "gitdir", _MOST_POINTER)).rstrip("\r\n")
     return os.path.realpath(os.path.join(own, text)) == os.path.realpath(entry)
@@ -190,7 +190,7 @@ def _examine(place: _Place, seen: list[str] | None = None) -> None:
             if not _harmless(setting, place):
                 raise _Armed(setting.key)
     for name in _HOOKS:
-        if os.path.lexists(f"{place.common}/hooks/{name}") or os.path.lexists(f"{place.own}/hooks/{name}"):
+        if _there(f"{place.common}/hooks/{name}") or _there(f"{place.own}/hooks/{name}"):
             raise _Armed(f"hooks/{name}")
     for name in _submodules(place):
         _examine_submodule(place, name, seen)
@@ -209,7 +209,7 @@ def _examine_layout(place: _Place) -> None:
         status = _status(f"{place.common}/{name}")
         if status is not None and not stat.S_ISDIR(status.st_mode):
             raise _Armed(name)
-    if os.path.lexists(f"{place.common}/objects/info/alternates"):
+    if _there(f"{place.common}/objects/info/alternates"):
         raise _Armed("objects/info/alternates")
 
 
@@ -230,7 +230,7 @@ def _harmless(setting: Setting, place: _Place) -> bool:
 
 
 def _settings(path: str, shown: str) -> Iterator[Setting]:
-    if not os.path.lexists(path):
+    if not _there(path):
         return
     _refuse_others(path)
     try:
@@ -275,7 +275,7 @@ def _gitlinks(index: bytes) -> Iterator[str]:
 
 def _examine_submodule(place: _Place, name: str, seen: list[str]) -> None:
     root = os.path.realpath(os.path.join(place.root, name))
-    if not name or not os.path.lexists(f"{root}/.git") or root in seen:
+    if not name or not _there(f"{root}/.git") or root in seen:
         return
     if len(seen) > _MOST_SUBMODULES:
         raise _Armed("too many submodules")
@@ -304,6 +304,11 @@ def _refuse_others(path: str) -> None:
     status = os.lstat(path)
     if status.st_uid != os.geteuid():
         raise _Armed(f"{os.path.basename(path)} belongs to another user (uid {status.st_uid})")
+
+
+def _there(path: str) -> bool:
+    """Whether there is such a name. Raises OSError if that can't be told, which whoever runs git might be able to."""
+    return _status(path) is not None
 
 
 def _status(path: str) -> os.stat_result | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 # Paths stay text: a Path for each entry takes ten times as long.
-# ruff: noqa: PTH112
+# ruff: noqa: PTH116
 import os
+import stat
 
 from hitl.ports import Tree
 
@@ -13,17 +14,14 @@ def tree(path: str, most: int, *, deep: bool = True) -> Tree | None:
     """Implement `hitl.ports.Paths.tree`."""
     try:
         root = os.path.realpath(path)
-        if not os.path.isdir(root):
-            return _single(root, most)
-    except (OSError, ValueError):
+        status = os.stat(root)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
         return None
-    return _below(root, most, deep=deep)
-
-
-def _single(root: str, most: int) -> Tree | None:
+    except OSError:
+        return Tree(path, (), complete=False)
+    if stat.S_ISDIR(status.st_mode):
+        return _below(root, most, deep=deep)
     folder, name = os.path.split(root)
-    if not os.path.lexists(root):
-        return None
     return Tree(folder, (name,) if most > 0 else (), complete=most > 0, single=True)
 
 

@@ -62,6 +62,16 @@ HOSTILE = [
     ("protocol.ext.allow", "always", "git ls-remote 'ext::{evil} %S'"),
     ("gpg.program", "{evil}", "git commit --allow-empty -S -m signed"),
     ("gpg.openpgp.program", "{evil}", "git commit --allow-empty -S -m signed"),
+    ("gpg.x509.program", "{evil}", "git -c gpg.format=x509 commit --allow-empty -S -m signed"),
+    ("gpg.ssh.program", "{evil}", "git -c gpg.format=ssh -c user.signingKey=key::x commit --allow-empty -S -m signed"),
+    ("gpg.ssh.defaultKeyCommand", "{evil}", "git -c gpg.format=ssh commit --allow-empty -S -m signed"),
+    ("commit.gpgSign", "true", "git -c gpg.program={evil} commit --allow-empty -m unsigned"),
+    ("tag.gpgSign", "true", "git -c gpg.program={evil} tag -a v1 -m unsigned; git tag -d v1"),
+    (
+        "core.alternateRefsCommand",
+        "{evil}",
+        "git clone -q --bare . ../other; echo $PWD/../other/objects > .git/objects/info/alternates; git fetch ../other",
+    ),
 ]
 
 
@@ -78,10 +88,12 @@ async def test_no_program_that_a_repositorys_settings_name_runs(work: Path, key:
 
 
 @pytest.mark.skipif(shutil.which("script") is None, reason="nothing here makes a terminal")
-@pytest.mark.parametrize("key", ["core.pager", "pager.log"])
-async def test_no_pager_runs_even_on_a_terminal(work: Path, key: str) -> None:
-    """A command can give git a terminal, where git would show its output through a pager."""
-    line = "script -qec 'git log' /dev/null"
+@pytest.mark.parametrize(
+    ("key", "command"), [("core.pager", "log"), ("pager.log", "log"), ("interactive.diffFilter", "add -p")]
+)
+async def test_no_pager_or_filter_runs_even_on_a_terminal(work: Path, key: str, command: str) -> None:
+    """A command can give git a terminal, where git would show its output through another program."""
+    line = f"echo q | TERM=xterm script -qec 'git {command}' /dev/null"
     _plainly(work, f"git config {key} '{work}/evil'")
     ran = await _disarmed(work, line)
     disarmed = (work / MARK).exists()

@@ -276,6 +276,17 @@ def test_files_of_another_user_arm(work: Path, name: str) -> None:
     assert "belongs to another user (uid 12345)" in (_armed(work) or "")
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+@pytest.mark.parametrize("name", [".git", ".git/hooks", ".git/objects/info", ".git/config", "."])
+def test_files_that_cannot_be_read_arm(work: Path, name: str) -> None:
+    """Whoever runs git might be able to read them."""
+    (work / name).chmod(0)
+    armed = _armed(work)
+    (work / name).chmod(0o700)
+
+    assert ".git can't be read" == armed
+
+
 def _with_submodule(work: Path) -> Path:
     _committed(work.parent / "part")
     _git(work, "submodule", "--quiet", "add", str(work.parent / "part"), "sub")

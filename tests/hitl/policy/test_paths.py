@@ -171,7 +171,7 @@ class Links:
         del path
         return None
 
-    def tree(self, path: str, *, most: int) -> Tree | None:
+    def tree(self, path: str, *, most: int, deep: bool = True) -> Tree | None:
         """Every folder is empty."""
         return Tree(path, (), complete=most >= 0)
 

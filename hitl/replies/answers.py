@@ -161,7 +161,7 @@ def _head(parse: Parse) -> int:
     while at < len(parse.tokens):
         token = parse.tokens[at]
         end, roles = parse.longest(at)
-        if token.sign is Sign.NO or (roles & REFUSES and not roles & UNCLEAR):
+        if token.sign is Sign.NO or (roles & REFUSES and not roles & (UNCLEAR | LATER)):
             return at
         if token.kind in {Kind.BREAK, Kind.MENTION} or parse.is_target(at):
             at += 1

@@ -15,11 +15,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 #: Figure -> the most that it may be, in every corpus.
-AT_MOST: Mapping[str, float] = {"false_approve": 0, "flip": 0, "unclear_rejected_pct": 1}
+AT_MOST: Mapping[str, float] = {"false_approve": 0, "flip": 0, "unclear_rejected_pct": 0.3}
 #: Corpus -> figure -> the least that it may be. A figure that a corpus has nothing for is None, and not held to any.
 AT_LEAST: Mapping[str, Mapping[str, float]] = {
-    "real_dev.jsonl": {"approve_recall_pct": 90, "reject_recall_pct": 90},
-    "adversarial_dev.jsonl": {"approve_recall_pct": 95, "reject_recall_pct": 95, "reason_pct": 95},
+    "real_dev.jsonl": {"approve_recall_pct": 96.19, "reject_recall_pct": 96.47},
+    "adversarial_dev.jsonl": {"approve_recall_pct": 98.7, "reject_recall_pct": 100, "reason_pct": 95},
+    "fresh_dev.jsonl": {"approve_recall_pct": 93, "reject_recall_pct": 97, "reason_pct": 95},
 }
 
 ROOT = Path(__file__).parent.parent

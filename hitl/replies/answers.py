@@ -80,13 +80,14 @@ def _answer(parse: Parse, text: str) -> Reading:
 
 
 def _after_turn(parse: Parse) -> Reading | None:
-    """Read the yes behind a change of mind ("I changed my mind, I accept"); None if there is none."""
+    """Read what stands behind a change of mind: a yes ("I changed my mind, I accept"), or doubt; None for the rest."""
     end = parse.role_ends(0, TURN) if parse.tokens else NOWHERE
     if end in {NOWHERE, len(parse.tokens)}:
         return None
     rest = Parse(parse.tokens[end:], parse.language)
     furthest, yes = rest.covered(0, len(rest.tokens), YES)
-    return approval(rest, furthest, yes=yes)
+    doubt = any(rest.longest(at)[1] & (LATER | HEDGE) for at in range(len(rest.tokens)))
+    return unclear(why_unclear(parse, 0)) if doubt else approval(rest, furthest, yes=yes)
 
 
 def approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
@@ -98,12 +99,20 @@ def approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
     everything = furthest < end
     if everything:
         furthest, yes = parse.covered(0, end, YES, ALL_OF_THEM)
-    if furthest < end or not yes or _emoji_beside_others(parse) or _asks_another(parse) or parse.holds_idiom():
+    if furthest < end or not yes or parse.holds_idiom():
+        return None
+    if _emoji_beside_others(parse) or _asks_another(parse) or _calls(parse):
         return None
     targets = [ALL] * everything + parse.targets(0, end)
     if len(targets) > 1:
         return unclear("two answers")
     return Reading(Verdict.APPROVE, target=targets[0] if targets else None)
+
+
+def _calls(parse: Parse) -> bool:
+    """Tell whether a bracket opens right behind a word, as in code: "run(yes)"."""
+    pairs = pairwise(parse.tokens) if Kind.BREAK in parse.kinds else ()
+    return any(mark.text in {"(", "["} and mark.start == word.end and word.kind is Kind.WORD for word, mark in pairs)
 
 
 def _asks_another(parse: Parse) -> bool:
@@ -161,11 +170,11 @@ def _head(parse: Parse) -> int:
     while at < len(parse.tokens):
         token = parse.tokens[at]
         end, roles = parse.longest(at)
-        if token.sign is Sign.NO or (roles & REFUSES and not roles & UNCLEAR):
+        if token.sign is Sign.NO or (roles & REFUSES and not roles & (UNCLEAR | LATER)):
             return at
         if token.kind in {Kind.BREAK, Kind.MENTION} or parse.is_target(at):
             at += 1
-        elif roles & (POLITE | BEFORE_NO) and not roles & YES:
+        elif roles & (POLITE | BEFORE_NO | TURN) and not roles & YES:
             at = end
         else:
             return NOWHERE

@@ -23,6 +23,8 @@ class Marked(NamedTuple):
 
 def without_quotes(text: str, spans: Sequence[Span]) -> str:
     """Blank the quoted stretches of a text and keep every other character, and every line break, in its place."""
+    if not spans:
+        return text
     quoted = _mask(text, spans, {SpanKind.QUOTE: 1})
     if not any(quoted):
         return text

@@ -39,7 +39,9 @@ _PERSON = (
     "(?:[A-Z\u00c0-\u00de\u0386-\u03ab\u0400-\u042f]|(?![A-Za-z\u00df-\u00ff\u03ac-\u03ce\u0430-\u045f])[^\\W\\d_])"
     "[\\w'.\u2019-]{0,20}"
 )
-_NAME = re.compile(rf"[ \t]*(?:(?:{_PERSON}|[\w.+-]+@[\w.-]+|\+?[\d ()-]{{6,20}}),?[ \t]*){{1,3}}")
+#: Small words between the parts of a name or a title: "Head of IT".
+_BETWEEN = "(?:of|for|and|de|du|des|von|van|der|den|da|di|del|la|&)(?=[ \\t])"
+_NAME = re.compile(rf"[ \t]*(?:(?:{_PERSON}|{_BETWEEN}|[\w.+-]+@[\w.-]+|\+?[\d ()-]{{6,20}}),?[ \t]*){{1,3}}")
 _LINE = re.compile(r"[^\n]*\n?")
 #: Signatures are rare, and their patterns take 3 ms each: they are compiled when a message of several lines comes.
 _compiled = cache(re.compile)

@@ -126,6 +126,8 @@ class Parse:
             found = self.phrases(at)
             if not (found and _may_stand(found[-1][1], core)):
                 return []
+            if found[-1][1] & UNCLEAR:
+                return [(found[-1][0], False)]
             return [(end, bool(roles & core)) for end, roles in found if self._fits(end, roles & allowed)]
         if token.kind is Kind.EMOJI:
             same = (token.sign is Sign.YES and core & YES) or (token.sign is Sign.NO and core & NO)

@@ -53,7 +53,7 @@ _GREEK = "\u0370-\u03ff\u1f00-\u1fff"
 _SCANNER = re.compile(
     "(?P<plain>[A-Za-z]+(?=[ ,!]|\\.?(?:\\s|$)))"
     "|(?P<line>[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]+)"
-    "|(?P<space>\\s+)"
+    f"|(?P<space>\\s+|(?<=[{_GREEK}])['\u2019](?=\\s))"
     "|(?P<mention><@[^<>\n]{1,80}>|@\\w[\\w.-]*)"
     "|(?P<struck>~~[^\n]+?~~|~[^~\n]+~|<(?:s|del|strike)>[^\n<]*</(?:s|del|strike)>|\\|\\|[^|\n]+\\|\\|)"
     "|(?P<code>```.*?```|`[^`\n]*`)"

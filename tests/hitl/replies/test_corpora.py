@@ -8,7 +8,8 @@ from hitl.replies import read, verdict
 from hitl.replies.scoring import score
 from tests.hitl.replies import corpora
 
-FLOORS = {"real_dev": (90, 90), "adversarial_dev": (95, 95)}
+#: Corpus -> the least recall of yes and of no, and the most unclear ones read as a no, all in percent.
+FLOORS = {"real_dev": (96.19, 96.47, 0.3), "adversarial_dev": (98.7, 100, 0), "fresh_dev": (93, 97, 0.3)}
 
 
 @pytest.fixture(scope="module", params=FLOORS)
@@ -26,15 +27,15 @@ def test_nothing_is_approved_that_may_not_be(figures: tuple[str, dict[str, Any]]
 def test_most_answers_are_understood(figures: tuple[str, dict[str, Any]]) -> None:
     """Recall of yes and of no stays above the floor."""
     name, found = figures
-    approve, reject = FLOORS[name]
+    approve, reject, _ = FLOORS[name]
 
     assert found["approve_recall_pct"] >= approve
     assert found["reject_recall_pct"] >= reject
 
 
 def test_hardly_anything_unclear_is_rejected(figures: tuple[str, dict[str, Any]]) -> None:
-    """At most one in a hundred, or one row where there are fewer than a hundred."""
-    assert figures[1]["unclear_rejected_pct"] < 1.1
+    """The share of unclear replies that are read as a no stays below the corpus's ceiling."""
+    assert figures[1]["unclear_rejected_pct"] <= FLOORS[figures[0]][2]
 
 
 def test_reasons_are_given_back(figures: tuple[str, dict[str, Any]]) -> None:

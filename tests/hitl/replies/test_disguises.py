@@ -8,24 +8,131 @@ from hitl.replies import Verdict, read, verdict
 @pytest.mark.parametrize(
     "text",
     [
-        "*yes*", "_yes_", "**Yes, please**", "<@U024BE7LH> yes", "@sayso yes", "yes @sayso", "/approve@sayso_bot",
-        "ＹＥＳ", "Y\u00adES", "ye\u200bs", "that’s fine", "that`s fine", "yes\n\n> do you want that?",
-        "Yes please\n\n-- \nAnna", "Go ahead.\n\nSent from my iPhone", "yes\n\nOn Monday, Bob wrote:\n> shall I?",
+        "*yes*",
+        "_yes_",
+        "**Yes, please**",
+        "@sayso yes",
+        "yes @sayso",
+        "/approve@sayso_bot",
+        "ＹＥＳ",
+        "Y\u00adES",
+        "ye\u200bs",
+        "that’s fine",
+        "that`s fine",
+        "yes\n\n> do you want that?",
+        "Yes please\n\n-- \nAnna",
+        "Go ahead.\n\nSent from my iPhone",
+        "yes\n\nOn Monday, Bob wrote:\n> shall I?",
     ],
-)  # fmt: skip
+)
 def test_dress_does_not_matter(text: str) -> None:
-    """Emphasis, mentions, full-width and invisible characters, quotations of others below, signatures."""
+    """Emphasis, our own mention, full-width and invisible characters, quotations of others below, signatures."""
     assert Verdict.APPROVE is verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "> yes", "&gt; yes", "Bob said yes", 'he wrote "yes"', "~yes~", "~~yes~~", "y\u0336e\u0336s\u0336", "`yes`",
-        "```\nyes\n```", "\u202eyes", "\u2066yes\u2069", "уes", "yеs", "<del>yes</del>", "||yes||",
-        "https://yes.example/ok", "yes@example.org", "yes\n-- \nnot really", "y\ne\ns", "", " ", "\n",
+        "> yes",
+        "&gt; yes",
+        "Bob said yes",
+        'he wrote "yes"',
+        "~yes~",
+        "~~yes~~",
+        "y\u0336e\u0336s\u0336",
+        "`yes`",
+        "```\nyes\n```",
+        "\u202eyes",
+        "\u2066yes\u2069",
+        "уes",
+        "yеs",
+        "<del>yes</del>",
+        "||yes||",
+        "https://yes.example/ok",
+        "yes@example.org",
+        "yes\n-- \nnot really",
+        "y\ne\ns",
+        "",
+        " ",
+        "\n",
+        "<@U024BE7LH> yes",
+        "@ada go ahead",
+        "yes\n> are you there?",
+        "ok\n\n> shall I?\n\nsure",
+        "> run it?\nyes\n> and then?\nyes",
     ],
-)  # fmt: skip
+)
 def test_what_may_be_another_s_or_hidden_decides_nothing(text: str) -> None:
     """Quotations, reports, struck-out and hidden text, code, links, letters of another script, empty messages."""
+    assert Verdict.UNCLEAR is verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Approved.\n\nBest regards,\nAda Byron",
+        "Yes.\nThanks,\nAda",
+        "Go ahead.\n\nKind regards\n\nAda Byron\nHead of Data",
+        "Ja, bitte.\n\nViele Grüße\nJana",
+        "Oui.\n\nCordialement,\nZoé",
+        "Vale.\nUn saludo,\nInés",
+        "Да.\n\nС уважением,\nОльга",
+        "Approved. Best regards, Ada",
+        "Yes, go ahead. Sent from my iPhone",
+        "ok\n\nGet Outlook for iOS",
+    ],
+)
+def test_a_letters_end_is_no_part_of_an_approval(text: str) -> None:
+    """The formula that ends a letter, the name behind it and a device's line are set aside."""
+    assert Verdict.APPROVE is verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No, too early.\n\nBest regards,\nAda",
+        "No, too early.\n\nSent from my iPhone",
+        "No, too early. Kind regards, Ada",
+        "No: too early.\nCheers,\nAda\nHead of Data",
+    ],
+)
+def test_a_letters_end_is_no_part_of_a_reason(text: str) -> None:
+    """The reason ends before the formula that ends a letter."""
+    assert "too early." == verdict(read(text)).reason
+
+
+@pytest.mark.parametrize("text", ["Yes.\nRegards,\nNot today", "ok\nThanks,\nbut wait", "Yes\nBest,\nonly for staging"])
+def test_words_behind_a_letters_end_may_doubt_the_yes(text: str) -> None:
+    """What stands where the name should be is read if it isn't a name."""
+    assert Verdict.UNCLEAR is verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/ok",
+        "/yes",
+        "/approved",
+        "/approvex",
+        "/approve_it",
+        "/да",
+        "approve()",
+        "run(yes)",
+        "yes();",
+        "--yes",
+        "--approve",
+        "[ ] yes",
+        "- [ ] approve",
+        "☐ ok",
+        "* [] go ahead",
+        ":+1",
+        "+1:",
+        ":ok",
+        ":white_check_mark",
+        "no -> yes",
+        "yes → no",
+    ],
+)
+def test_what_is_no_reply_decides_nothing(text: str) -> None:
+    """Commands of others, code, boxes that nobody ticked, half a short code, and arrows between answers."""
     assert Verdict.UNCLEAR is verdict(read(text)).verdict

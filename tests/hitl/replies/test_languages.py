@@ -44,8 +44,33 @@ def test_a_word_that_is_yes_here_and_no_there_is_unclear() -> None:
 
 def test_an_unmeasured_language_says_so() -> None:
     """Its exact phrases are understood, marked as such, and nothing longer."""
-    assert "unmeasured language: fi" == verdict(read("kyllä kiitos")).why
-    assert Verdict.UNCLEAR is verdict(read("kyllä kiitos huomenna")).verdict
+    assert "unmeasured language: sk" == verdict(read("súhlasím")).why
+    assert Verdict.UNCLEAR is verdict(read("súhlasím zajtra")).verdict
+
+
+def test_several_phrases_of_an_unmeasured_language_are_read_together() -> None:
+    """Phrases that agree answer as one; phrases that differ, or one said twice, answer nothing."""
+    assert Verdict.APPROVE is verdict(read("áno, súhlasím")).verdict
+    assert Verdict.REJECT is verdict(read("nie, zruš to")).verdict
+    assert Verdict.UNCLEAR is verdict(read("áno, zruš to")).verdict
+    assert Verdict.UNCLEAR is verdict(read("bai bai")).verdict
+
+
+@pytest.mark.parametrize(
+    "text", ["ja, go ahead", "да, go ahead", "oui, do it", "yes, gracias", "好的, proceed", "sí, ship it"]
+)
+def test_a_yes_in_two_languages_is_one(text: str) -> None:
+    """Each word is known to one of two languages, and nothing in either doubts the yes."""
+    assert Verdict.APPROVE is verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["ja, but later", "oui, tomorrow", "yes, vielleicht", "ok, domani", "да, wait", "sure, mais non", "yes no nein"],
+)
+def test_a_doubt_in_either_language_counts(text: str) -> None:
+    """A condition, delay, hedge or no of one language spoils the yes of the other."""
+    assert Verdict.APPROVE is not verdict(read(text)).verdict
 
 
 def test_the_list_of_unmeasured_languages_is_well_formed() -> None:

@@ -2,7 +2,10 @@
 
 import random
 import re
+import time
+import unicodedata
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -48,15 +51,25 @@ def approves(text: str) -> bool:
     return verdict(read(text)).verdict is Verdict.APPROVE
 
 
+def labelled() -> list[dict[str, Any]]:
+    """Give the rows of all corpora."""
+    return [row for name in ("real", "adversarial", "fresh") for row in corpora.load(f"replies/{name}_dev.jsonl")]
+
+
 def not_yes() -> Iterator[str]:
     """Give our own replies that are no yes."""
     yield from (text for sign in ("reject", "unclear") for _, text in table.replies(sign))
 
 
+def makes_a_yes(change: str, text: str) -> bool:
+    """Tell whether a change turns a text into a yes; a thumbs up before mere politeness is one itself."""
+    return approves(CHANGES[change](text)) and not (change == "thumbs up before" and approves(f"yes {text}"))
+
+
 @pytest.mark.parametrize("change", CHANGES)
 def test_no_change_of_dress_makes_a_yes(change: str) -> None:
     """Case, spacing, punctuation, emoji and politeness turn no other reply into an approval."""
-    wrong = [text for text in not_yes() if approves(CHANGES[change](text))]
+    wrong = [text for text in not_yes() if makes_a_yes(change, text)]
 
     assert [] == wrong
 
@@ -72,10 +85,10 @@ def test_a_spoilt_yes_is_none(spoiler: str) -> None:
 @pytest.mark.parametrize("change", CHANGES)
 def test_no_change_of_dress_makes_a_yes_of_a_labelled_reply(change: str) -> None:
     """The same for the replies of the corpora that are labelled otherwise and allow no yes."""
-    rows = corpora.load("replies/real_dev.jsonl") + corpora.load("replies/adversarial_dev.jsonl")
+    rows = labelled()
     texts = [row["text"] for row in rows if "approve" not in {row["label"], *row.get("also_ok", ())}]
     texts = [text for text in texts if not _EMPTY.fullmatch(text)]
-    wrong = [text for text in texts if approves(CHANGES[change](text))]
+    wrong = [text for text in texts if makes_a_yes(change, text)]
 
     assert [] == wrong
 
@@ -83,7 +96,7 @@ def test_no_change_of_dress_makes_a_yes_of_a_labelled_reply(change: str) -> None
 @pytest.mark.parametrize("spoiler", ["don't", "question mark", "only in staging"])
 def test_a_spoilt_yes_of_the_corpora_is_none(spoiler: str) -> None:
     """The same for every reply of the corpora that we approve."""
-    rows = corpora.load("replies/real_dev.jsonl") + corpora.load("replies/adversarial_dev.jsonl")
+    rows = labelled()
     texts = [row["text"] for row in rows if verdict(read(row["text"])).verdict is Verdict.APPROVE]
     wrong = [text for text in texts if approves(SPOILERS[spoiler](text))]
 
@@ -104,3 +117,71 @@ def test_the_same_text_is_always_read_alike() -> None:
     random.Random(1).shuffle(texts)  # noqa: S311 - repeatable, and no secret
 
     assert first == {text: read(text) for text in texts}
+
+
+def _question_marks() -> list[str]:
+    """Give the question marks of all scripts, by their names in Unicode."""
+    names = ((chr(code), unicodedata.name(chr(code), "")) for code in range(0x20, 0x1F000))
+    return [mark for mark, name in names if "QUESTION" in name and unicodedata.category(mark) in {"Po", "So"}]
+
+
+@pytest.mark.parametrize("mark", _question_marks())
+def test_a_yes_with_a_question_mark_is_none(mark: str) -> None:
+    """The question mark of any script, before or behind a yes of any language, makes it unclear."""
+    texts = [text for _, text in table.replies("approve") if "\n" not in text][::9]
+    wrong = [text for text in texts if approves(text + mark) or approves(f"{text} {mark}") or approves(mark + text)]
+
+    assert [] == wrong
+
+
+def test_a_semicolon_behind_greek_words_asks() -> None:
+    """The Greek question mark becomes a semicolon when a text is normalised."""
+    texts = [
+        text for code, text in table.replies("approve") if code == "el" and "\n" not in text and not text.isascii()
+    ]
+
+    assert len(texts) > 20
+    assert [] == [text for text in texts if approves(f"{text};") or approves(f"{text}\u037e")]
+
+
+@pytest.mark.parametrize("word", ["qwxz", "k_9", "7", "@zed", "foo()", "[ ]", "ωχψ", "ъщж", "鼕"])
+def test_an_unknown_word_spoils_a_yes(word: str) -> None:
+    """A word, number, mention or sign that nobody knows, before or behind a yes, makes it unclear."""
+    texts = [text for _, text in table.replies("approve") if "\n" not in text]
+
+    assert [] == [text for text in texts if approves(f"{text} {word}") or approves(f"{word} {text}")]
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "yes ",
+        "no ",
+        "ja ",
+        "да ",
+        "好",
+        "👍",
+        "yes\n",
+        "> yes\n",
+        "~",
+        "(",
+        "a_",
+        "9",
+        "@a ",
+        "Regards,\n",
+        "áno ",
+        "\u0301",
+    ],
+)
+def test_no_text_takes_long(piece: str) -> None:
+    """A text of 100,000 characters is read in less than 50 ms of this thread's time, whatever it repeats."""
+    text = (piece * 100_000)[:100_000]
+    read(piece)
+    spent = []
+    for _ in range(3):
+        began = time.thread_time()
+        said = verdict(read(text))
+        spent.append(time.thread_time() - began)
+
+    assert Verdict.APPROVE is not said.verdict
+    assert min(spent) < 0.05

@@ -12,17 +12,17 @@ YES, NO = Verdict.APPROVE, Verdict.REJECT
     [
         ("yes 3F2A9C", "3F2A9C"),
         ("3F2A9C yes", "3F2A9C"),
-        ("approve #2", "2"),
+        ("approve #K7Q2MX", "K7Q2MX"),
         ("/approve K7Q2MX", "K7Q2MX"),
         ("go ahead with K7Q2MX please", "K7Q2MX"),
-        ("approve run_42", "run_42"),
+        ("approve confirm_42", "confirm_42"),
         ("approve 0197c9b1-7d7e-7c3a-b1a5-0d2f3c4b5a69", "0197c9b1-7d7e-7c3a-b1a5-0d2f3c4b5a69"),
         ("approve all", "all"),
         ("yes", None),
     ],
 )
 def test_an_approval_names_its_call(text: str, target: str | None) -> None:
-    """By short ref, number, whole ref, or "all"."""
+    """An approval names its call by short ref, whole ref, an id of a format that we read, or "all"."""
     assert Reading(YES, target=target) == verdict(read(text))
 
 
@@ -32,7 +32,7 @@ def test_an_approval_names_its_call(text: str, target: str | None) -> None:
         ("/reject K7Q2MX too risky", "K7Q2MX", "too risky"),
         ("reject confirm_123", "confirm_123", None),
         ("no K7Q2MX: wrong account", "K7Q2MX", "wrong account"),
-        ("reject #2 because it is late", "2", "it is late"),
+        ("reject #K7Q2MX because it is late", "K7Q2MX", "it is late"),
         ("reject all", "all", None),
     ],
 )
@@ -43,7 +43,9 @@ def test_a_rejection_names_its_call(text: str, target: str, reason: str | None) 
 
 def test_each_answer_keeps_its_own_target_and_reason() -> None:
     """Several answers come as several readings, in their order."""
-    assert [Reading(YES, target="1"), Reading(NO, target="2", reason="prod")] == read("yes 1, no 2 because prod")
+    answers = [Reading(YES, target="K7Q2MX"), Reading(NO, target="3F2A9C", reason="prod")]
+
+    assert answers == read("yes K7Q2MX, no 3F2A9C because prod")
 
 
 def test_several_answers_are_not_one() -> None:
@@ -61,3 +63,44 @@ def test_a_known_ref_of_letters_only_is_a_ref() -> None:
 def test_amounts_and_times_are_no_targets(text: str) -> None:
     """They change what is asked for, so nothing is approved."""
     assert Verdict.UNCLEAR is verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["yes 1", "#2", "1 yes", "approve #3", "reject #2", "reject 7", "ok 12", "yes number 4", "approve 1, reject 2"],
+)
+def test_cards_have_no_numbers(text: str) -> None:
+    """A number names no call, so an answer with one is unclear."""
+    assert Verdict.UNCLEAR is verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "yes @7pm", "go ahead @lunch", "ok @test", "approve @ada", "yes at_noon", "approve once_green", "ok no_delete",
+        "yes after5", "approve 3weeks", "do it v3", "yes n0pe", "approve l4ter", "ok K7Q2", "yes K7Q2MXX",
+    ],
+)  # fmt: skip
+def test_what_follows_a_yes_is_a_ref_or_makes_it_unclear(text: str) -> None:
+    """A mention, a time, a place or a word with a digit behind a yes is no target."""
+    reading = verdict(read(text))
+
+    assert (Verdict.UNCLEAR, None) == (reading.verdict, reading.target)
+
+
+@pytest.mark.parametrize("ref", ["123456", "AFTER5", "ABCDEF"])
+def test_an_open_ref_counts_whatever_it_looks_like(ref: str) -> None:
+    """A word that would be a number or a time names a call if such a call is open."""
+    assert Reading(YES, target=ref) == verdict(read(f"yes {ref}", known_refs=[ref, "K7Q2MX"]))
+
+
+@pytest.mark.parametrize("text", ["approve all", "/approve all", "yes to everything"])
+def test_all_is_unclear_while_one_call_is_open(text: str) -> None:
+    """A yes to all speaks of several requests, so it approves nothing while a single one is open."""
+    assert Verdict.UNCLEAR is verdict(read(text, known_refs=["K7Q2MX"])).verdict
+    assert Reading(YES, target="all") == verdict(read(text, known_refs=["K7Q2MX", "3F2A9C"]))
+
+
+def test_a_command_for_all_needs_several_open_calls() -> None:
+    """`/approve all` is unclear where nothing tells that several calls are open."""
+    assert Verdict.UNCLEAR is verdict(read("/approve all")).verdict

@@ -27,7 +27,7 @@ from hitl.policy.shell import Reading, read_argv, read_line
 from hitl.policy.shell.effects import EFFECTS, Effects, effects
 from hitl.policy.shell.lists import Prefixes, Programs, plain_tokens, wrong_entry
 from hitl.policy.tables import names
-from hitl.policy.tables.tools import ROLES, Shape, shape
+from hitl.policy.tables.tools import Shape, shape
 from hitl.policy.vouching import Vouching
 
 ANYWHERE: Final = "*"  # the key that stands for every value at any depth

@@ -236,8 +236,8 @@ _COMMANDS = names("command cmd")
 _MOST_READ = 100_000
 _STATEMENTS = frozenset("dDtTaAgGrRuUiImMcC \t\n")  # what the SQL statements above begin with
 _CLOUD = re.compile(
-    r"terraform|tofu|terragrunt|pulumi|cdk |sam |serverless|eksctl|vagrant|kubectl|aws |gcloud|az |doctl|heroku|flyctl|oci "
-    r"|dropdb|dropuser|docker"
+    r"terraform|tofu|terragrunt|pulumi|cdk |sam |serverless|eksctl|vagrant|kubectl|aws |gcloud|az |doctl|heroku"
+    r"|flyctl|oci |dropdb|dropuser|docker"
 )
 _SUSPECT = ("rf", "fr", "Rf", "fR", "mkfs", "wipefs", "fdisk ", "of=/dev/")  # each with an f
 

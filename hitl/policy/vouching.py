@@ -16,7 +16,7 @@ from hitl.policy.globs import Glob, clean, meets
 from hitl.policy.logic import NO, UNSURE, YES
 from hitl.policy.model import PolicyCall
 from hitl.policy.shell.effects import Effects, Use
-from hitl.policy.shell.plain import looks_like_a_file
+from hitl.policy.shell.plain_words import looks_like_a_file
 
 if TYPE_CHECKING:
     from hitl.policy.model import Verdict

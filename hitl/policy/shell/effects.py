@@ -14,7 +14,8 @@ from functools import lru_cache
 from typing import Final
 
 from hitl.policy.shell import programs
-from hitl.policy.shell.plain import NotPlain, Step, Word, steps
+from hitl.policy.shell.plain import Step, steps
+from hitl.policy.shell.plain_words import NotPlain, Word
 from hitl.policy.tables import known
 from hitl.policy.tables.known import Program, Takes
 
@@ -151,7 +152,7 @@ class Found:
             self.says = says
         self.does.add(does)
 
-    def path(  # noqa: PLR0913 - one use is told whole, by keyword
+    def path(
         self,
         how: str,
         word: Word,

@@ -13,71 +13,34 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from hitl.policy.shell import programs, words
-from hitl.policy.shell.syntax import MAX_LINE, parsed
+from hitl.policy.shell import programs, words, work
+from hitl.policy.shell.plain_words import HARMLESS_VALUES, NotPlain, Word, Words
+from hitl.policy.shell.syntax import parsed
 from hitl.policy.shell.tree import text_of
 from hitl.policy.tables import names
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+MAX_LINE = 4096  # characters; what a person types is shorter
 MAX_STEPS = 64
 MAX_WORDS = 4096
 MAX_DEPTH = 8
 _MAX_FOLDERS = 8
 _MAX_VALUES = 32
 
-#: Variables of the shell and of every session whose values tell nothing that must stay secret.
-_HARMLESS_VALUES = names(
-    "PATH HOME PWD OLDPWD USER LOGNAME SHELL LANG LC_ALL TERM HOSTNAME HOSTTYPE OSTYPE MACHTYPE UID EUID PPID RANDOM "
-    "SECONDS LINENO SHLVL BASH_VERSION COLUMNS LINES TMPDIR ? # $ ! 0 1 2 3 4 5 6 7 8 9 @ * -"
-)
 #: Assignments before a command that change how it writes, and nothing else.
 _HARMLESS_SETTINGS = names(
     "LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_NUMERIC LC_TIME LANG LANGUAGE TZ NO_COLOR FORCE_COLOR CLICOLOR COLUMNS "
     "LINES GIT_OPTIONAL_LOCKS GIT_TERMINAL_PROMPT PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED CI"
 )
 _SETTING = re.compile(r"[\w+:/,=@-]*", re.ASCII)
-_UNQUOTED_WILD = re.compile(r"(?<!\\)(?:\\\\)*[*?\[]")
-_BRACES = re.compile(r"(?<!\\)[{}]")
 _NULL = "/dev/null"
 _PASSED_ON = re.compile(r"\d+|-")
 _INPUTS, _OUTPUTS = frozenset(("<",)), frozenset((">", ">>", ">|", "&>", "&>>"))
 _GROUPS = frozenset(("if_statement", "elif_clause", "else_clause", "do_group", "compound_statement"))
 _TESTING = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
 _RUNS_TEXT = re.compile(r"[\[\]`]|\$\(")
-
-
-class NotPlain(Exception):
-    """The line holds something that is not understood whole; the message says what."""
-
-
-@dataclass(frozen=True, slots=True)
-class Below:
-    """Names of files below some folders, as ``find`` gives them. ``only``: the pattern of their base names, if any."""
-
-    roots: tuple[str, ...]
-    only: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """One word after quoting. ``text`` None: known only when the line runs; then ``prefix`` is how it begins.
-
-    ``wild``: the text is an unquoted pattern of file names. ``loose``: may come to any number of words, also options.
-    ``below``: it stands for the name of any file below some folders.
-    """
-
-    text: str | None
-    wild: bool = False
-    loose: bool = False
-    prefix: str = ""
-    below: Below | None = None
-
-    @property
-    def literal(self) -> str | None:
-        """The text, if it is one word that stands for itself."""
-        return None if self.wild else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +83,8 @@ def steps(line: str, folders: tuple[str, ...] = ("",), depth: int = 0) -> list[S
 
     Raises NotPlain for a line with anything that is not understood whole.
     """
-    if depth > MAX_DEPTH or len(line) > MAX_LINE:
+    source = line.encode("utf-8", "replace")
+    if depth > MAX_DEPTH or len(line) > MAX_LINE or work.of_parse(source) > work.MAX_WORK:
         raise NotPlain("the line is too long or too deeply nested")
     if line.isascii() and line.isprintable():
         joined = words.joined_commands(line)
@@ -128,10 +92,10 @@ def steps(line: str, folders: tuple[str, ...] = ("",), depth: int = 0) -> list[S
             return _unparsed(joined, folders)
     if words.unseen.search(line) or "\r" in line or "\\\n" in line:
         raise NotPlain("the line holds invisible characters or continued lines")
-    root = parsed(line.encode("utf-8", "replace"))
+    root = parsed(source)
     if root.has_error:
         raise NotPlain("the line is not complete shell syntax")
-    walk = _Walk(line)
+    walk = _Walk(source)
     walk.sequence(root, _State(folders))
     return walk.steps
 
@@ -162,9 +126,9 @@ def _unparsed(joined: list[tuple[str, list[str]]], folders: tuple[str, ...]) -> 
 class _Walk:
     """Visits a tree in the order in which it runs; collects the steps."""
 
-    def __init__(self, line: str) -> None:
+    def __init__(self, source: bytes) -> None:
         self.steps: list[Step] = []
-        self._source = line.encode("utf-8", "replace")
+        self._source = source
         self._words = 0
 
     # --- statements
@@ -259,7 +223,7 @@ class _Walk:
         values: list[Word] = []
         for child in node.children[3:-1]:
             if child.is_named:
-                values.append(self._word(child, state))
+                values.append(self._read(state).word(child))
             elif child.type not in _SEPARATORS:
                 raise NotPlain(f"{child.type} is not read here")
         if len(values) > _MAX_VALUES or any(value.loose for value in values):
@@ -300,7 +264,7 @@ class _Walk:
             elif child.type == "extglob_pattern":
                 found.append(Word(words.unquoted(text_of(child))))
             else:
-                found.append(self._word(child, state))
+                found.append(self._read(state).word(child))
         self._guard_arithmetic(found)
         self._add(Step(tuple(found), state.folders, state.inputs, state.outputs, state.fed_by))
         return _Folders(state.folders, state.folders)
@@ -324,9 +288,9 @@ class _Walk:
             if child.type == "variable_assignment":
                 self._setting(child, state)
             elif child.type == "command_name":
-                found.append(self._word(child.children[0], state))
+                found.append(self._read(state).word(child.children[0]))
             elif not child.type.endswith("_redirect"):
-                found.append(self._word(child, state))
+                found.append(self._read(state).word(child))
         step = Step(
             tuple(found),
             state.folders,
@@ -369,7 +333,7 @@ class _Walk:
             if node.type == "heredoc_redirect":
                 self._heredoc(node)
             elif node.type == "herestring_redirect":
-                self._word(node.children[-1], state)
+                self._read(state).word(node.children[-1])
             elif node.type == "file_redirect":
                 self._file(node, state, inputs, outputs)
             else:
@@ -380,7 +344,7 @@ class _Walk:
         parts = [child for child in node.children if child.type != "file_descriptor"]
         if len(parts) != _OPERATOR_AND_TARGET:
             raise NotPlain("a redirection has an odd form")
-        operator, target = parts[0].type, self._word(parts[1], state)
+        operator, target = parts[0].type, self._read(state).word(parts[1])
         if target.text is None or target.wild:
             raise NotPlain("a redirection's file is known only when the line runs")
         if operator in (">&", "<&") and _PASSED_ON.fullmatch(target.text):
@@ -407,12 +371,12 @@ class _Walk:
         name = self._assignable(text_of(node.children[0]), state)
         if len(kinds) == _NAME_SIGN_VALUE - 1:
             return name, Word("")
-        value = self._word(node.children[2], state)
+        value = self._read(state).word(node.children[2])
         return name, Word(None, loose=True) if value.wild else value
 
     def _assignable(self, name: str, state: _State) -> str:
         """A name that may be set: it steers no program, and no branch or loop can give it a second value."""
-        if programs.hijacks(name) or name in _HARMLESS_VALUES or name.startswith("BASH"):
+        if programs.hijacks(name) or name in HARMLESS_VALUES or name.startswith("BASH"):
             raise NotPlain(f"the line sets {name[:40]}")
         if name in state.variables:
             raise NotPlain(f"the line sets {name[:40]} twice")
@@ -422,101 +386,31 @@ class _Walk:
         """An assignment before a command goes into that command's environment."""
         kinds = [child.type for child in node.children]
         name = text_of(node.children[0])
-        text = self._word(node.children[-1], state).literal if len(kinds) == _NAME_SIGN_VALUE else ""
+        text = self._read(state).word(node.children[-1]).literal if len(kinds) == _NAME_SIGN_VALUE else ""
         if name not in _HARMLESS_SETTINGS or text is None or not _SETTING.fullmatch(text):
             raise NotPlain(f"the line sets {name[:40]} for a command")
 
     # --- words
 
-    def _word(self, node: Node, state: _State) -> Word:
-        """What one written word comes to."""
-        kind = node.type
-        if kind in ("word", "number"):
-            return _bare(text_of(node))
-        if kind == "raw_string":
-            return Word(text_of(node)[1:-1])
-        if kind == "ansi_c_string":
-            return Word(words.escapes(text_of(node)[2:-1]))
-        if kind == "string":
-            return self._string(node, state)
-        if kind == "concatenation":
-            return self._joined(node, state)
-        if kind in ("simple_expansion", "expansion"):
-            value = self._value(node, state)
-            single = value.literal is not None and _ONE_WORD.fullmatch(value.literal)
-            return value if single else Word(None, loose=True)
-        if kind == "command_substitution":
-            self._substituted(node, state)
-            return Word(None, loose=True)
-        raise NotPlain(f"{kind.replace('_', ' ')} is not read here")
+    def _read(self, state: _State) -> Words:
+        """The reader of words at one place of the line."""
+        return _Substituting(self, state)
 
-    def _substituted(self, node: Node, state: _State) -> None:
+
+class _Substituting(Words):
+    """Reads words, and walks the commands that stand in them."""
+
+    def __init__(self, walk: _Walk, state: _State) -> None:
+        super().__init__(state.variables)
+        self._walk = walk
+        self._state = state
+
+    def substituted(self, node: Node) -> None:
         """Commands whose output becomes part of a word."""
         if any(child.type == "file_redirect" for child in node.children) or b"\\`" in (node.text or b""):
             raise NotPlain("a substitution has an odd form")
-        inner = replace(state, inputs=(), outputs=(), fed_by=None, in_loop=True)
-        self.subshell(node, inner)
-
-    def _string(self, node: Node, state: _State) -> Word:
-        """A text in double quotes: one word, whatever stands in it."""
-        inner = node.children[1:-1]
-        if len(inner) == 1 and inner[0].type in ("simple_expansion", "expansion"):
-            return replace(self._value(inner[0], state), loose=False)
-        self._no_gaps(node)
-        parts: list[str | None] = []
-        for child in inner:
-            if child.type == "string_content":
-                parts.append(words.double_quoted(text_of(child)))
-            elif child.type in ("simple_expansion", "expansion"):
-                parts.append(self._value(child, state).literal)
-            elif child.type == "command_substitution":
-                self._substituted(child, state)
-                parts.append(None)
-            elif child.type == "$":
-                parts.append("$")
-            else:
-                raise NotPlain(f"{child.type.replace('_', ' ')} is not read here")
-        return _glued(parts)
-
-    def _no_gaps(self, node: Node) -> None:
-        """Blanks between the parts of a quoted text are not in the tree: they are text, too, and can't be lost."""
-        inner = node.children[1:-1]
-        for before, after in zip(inner, inner[1:], strict=False):
-            if before.end_byte != after.start_byte and "string_content" not in (before.type, after.type):
-                raise NotPlain("a quoted text has an odd form")
-
-    def _joined(self, node: Node, state: _State) -> Word:
-        """Parts without a blank between them, each with quotes of its own or none."""
-        if any(_BRACES.search(text_of(child)) for child in node.children if child.type == "word"):
-            whole = text_of(node)
-            if whole == "{}" or _IS_REVISION.fullmatch(whole):
-                return Word(whole)
-            raise NotPlain("braces are not read here")
-        parts: list[str | None] = []
-        wild = loose = False
-        for child in node.children:
-            if child.type == "$":
-                raise NotPlain("a translated text is not read here")
-            found = self._word(child, state)
-            if found.text is not None and not found.wild and wild_text(found.text):
-                raise NotPlain("a pattern is partly quoted")
-            wild |= found.wild
-            loose |= found.loose
-            parts.append(found.text)
-        return replace(_glued(parts), wild=wild, loose=loose)
-
-    def _value(self, node: Node, state: _State) -> Word:
-        """The value of a variable: of one that the line set, or of one whose value does no harm when it is shown."""
-        inner = [child for child in node.children if child.is_named]
-        operators = [child.type for child in node.children if not child.is_named]
-        if len(inner) != 1 or operators not in (["$"], ["${", "}"]):
-            raise NotPlain("an expansion has an odd form")
-        name = text_of(inner[0])
-        if name in state.variables:
-            return state.variables[name]
-        if name in _HARMLESS_VALUES:
-            return Word(None, loose=True)
-        raise NotPlain(f"${name[:40]} comes from the environment")
+        inner = replace(self._state, inputs=(), outputs=(), fed_by=None, in_loop=True)
+        self._walk.subshell(node, inner)
 
 
 _BINARY = 3
@@ -524,9 +418,6 @@ _OPERATOR_AND_TARGET = 2
 _NAME_SIGN_VALUE = 3
 _SEPARATORS = frozenset((";", "\n", ";;"))
 _TEST_NODES = frozenset(("binary_expression", "unary_expression", "negation_expression", "parenthesized_expression"))
-#: An unquoted value that is neither split nor taken for a pattern.
-_ONE_WORD = re.compile(r"[^\s*?\[\\~]+")
-_IS_REVISION = re.compile(r"[\w./~^-]*@\{[\w-]*\}[\w./~^-]*", re.ASCII)
 
 _STATEMENTS = {
     "list": _Walk.listed,
@@ -547,40 +438,6 @@ _STATEMENTS = {
 def _branch(state: _State, folders: tuple[str, ...] | None = None) -> _State:
     """The state of what may run or not: a variable that is set there is known there only."""
     return replace(state, variables=dict(state.variables), folders=state.folders if folders is None else folders)
-
-
-_FILE = re.compile(r"(?:^|/)[^/]*[^/.]\.[A-Za-z]\w{0,9}$", re.ASCII)
-
-
-def looks_like_a_file(path: str) -> bool:
-    """Whether a path's text says that it is a file, not a folder: its last name has an ending."""
-    return _FILE.search(path) is not None
-
-
-def wild_text(text: str) -> bool:
-    """Whether a text would be a pattern if it stood without quotes."""
-    return any(mark in text for mark in "*?[")
-
-
-def _bare(text: str) -> Word:
-    """A word without quotes: backslashes are taken off; wildcards, a home folder and braces keep their meaning."""
-    if _BRACES.search(text):
-        raise NotPlain("braces are not read here")
-    plain = words.unquoted(text)
-    wild = _UNQUOTED_WILD.search(text) is not None
-    if wild and "\\" in text:
-        raise NotPlain("a pattern is partly quoted")
-    if text[:1] == "~":
-        return Word(None, prefix="~", loose=False) if wild else Word(plain)
-    return Word(plain, wild=wild)
-
-
-def _glued(parts: Sequence[str | None]) -> Word:
-    known = [part for part in parts if part is not None]
-    if len(known) == len(parts):
-        return Word("".join(known))
-    first_gap = next(at for at, part in enumerate(parts) if part is None)
-    return Word(None, prefix="".join(part or "" for part in parts[:first_gap]))
 
 
 def _union(*folders: tuple[str, ...]) -> tuple[str, ...]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hitl.policy.shell.plain import Below, NotPlain, Step, Word, looks_like_a_file, steps, wild_text
-from hitl.policy.tables import known, names
+from hitl.policy.shell.plain import Step, steps
+from hitl.policy.shell.plain_words import Below, NotPlain, Word, looks_like_a_file, wild_text
+from hitl.policy.tables import names
 
 if TYPE_CHECKING:
     from hitl.policy.shell.effects import Found, Parsed
@@ -36,7 +37,7 @@ def _test(found: Found, step: Step) -> None:
             found.path("read", word, step.folders)
         elif word.text in ("-nt", "-ot", "-ef"):
             found.path("read", before, step.folders)
-        if before.text == "-v" or before.text == "-R":
+        if before.text in ("-v", "-R"):
             raise NotPlain("a test may run a substitution")
 
 
@@ -215,10 +216,11 @@ def _find(found: Found, step: Step) -> None:
 
 # --- scripts
 
-#: One command of a sed script that only prints or edits the stream: addresses, then a command without a file or program.
+#: One command of a sed script that only prints or edits the stream: addresses, then one without a file or program.
 _SED_ADDRESS = r"(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\.)*/I?)"
 _SED_ADDRESSES = rf"(?:{_SED_ADDRESS}\s*(?:,\s*(?:{_SED_ADDRESS}|[+~]\d+)\s*)?!?\s*)?"
-_SED_COMMAND = r"(?:[pPdDqQ=nNgGhHxl]\d*|s(?P<mark>[/|#,:@!%])(?:(?!(?P=mark))[^\\\n]|\\.)*(?P=mark)(?:(?!(?P=mark))[^\\\n]|\\.)*(?P=mark)[gpiI\d]*)"
+_SED_PART = r"(?:(?!(?P=mark))[^\\\n]|\\.)*(?P=mark)"
+_SED_COMMAND = rf"(?:[pPdDqQ=nNgGhHxl]\d*|s(?P<mark>[/|#,:@!%]){_SED_PART}{_SED_PART}[gpiI\d]*)"
 _sed_command = re.compile(rf"[\s;{{}}]*{_SED_ADDRESSES}{_SED_COMMAND}\s*(?=[;}}\n]|$)")
 _MAX_SCRIPT = 2000
 
@@ -347,7 +349,7 @@ def _whole_repository(found: Found, call: Parsed) -> None:
 
 
 def _rg(found: Found, step: Step) -> None:
-    """ripgrep reads every file that isn't hidden below its folders; with ``--files`` it shows their names."""
+    """Ripgrep reads every file that isn't hidden below its folders; with ``--files`` it shows their names."""
     call = _parsed(step)
     found.effect("read", call.program.says)
     hidden = call.has("-.", "--hidden", "-u", "--unrestricted")

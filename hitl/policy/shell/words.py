@@ -84,7 +84,7 @@ def simple_commands(line: str) -> list[list[str]] | None:
 
 
 def joined_commands(line: str) -> list[tuple[str, list[str]]] | None:
-    """The commands of such a line as ``simple_commands`` finds them, each with the joint before it ('' for the first)."""
+    """The commands that ``simple_commands`` finds in a line, each with the joint before it ('' for the first)."""
     commands = simple_commands(line)
     if commands is None:
         return None

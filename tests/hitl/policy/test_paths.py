@@ -173,7 +173,7 @@ class Links:
 
     def tree(self, path: str, *, most: int, deep: bool = True) -> Tree | None:
         """Every folder is empty."""
-        return Tree(path, (), complete=most >= 0)
+        return Tree(path, (), complete=most >= 0 and deep)
 
 
 def test_a_link_is_judged_by_where_it_leads() -> None:

@@ -29,9 +29,9 @@ CLOSED = (
 OUTSIDE = ("/etc/hosts", "../notes.txt", "/var/log/syslog", "/srv/other/a.txt")
 
 
-def action(command: str | list[str], preset: str = "default", **more: object) -> str:
+def action(command: str | list[str], preset: str = "default", more: dict[str, object] | None = None) -> str:
     """What a preset says of a command, by its text alone."""
-    args = {"command": command, **more}
+    args = {"command": command, **(more or {})}
     return POLICIES[preset].judge(PolicyCall("", "Bash", args, cwd="/srv/app")).action
 
 
@@ -66,14 +66,15 @@ def test_a_program_reads_no_file_that_read_file_may_not(program: str, preset: st
 @pytest.mark.parametrize(
     "spelled",
     [
-        "cat .e\"\"nv", "cat '.'env", "cat .e\\nv", "cat $'.\\x65nv'", "cat .en?", "cat .e*", "cat *", "cat ????", "cat .[e]nv",
-        "cat < .env", "f=.env; cat $f", "f=.env; cat \"$f\"", "cd . && cat .env", "cd service; cat ../.env",
-        "for f in a .env; do cat $f; done", "for f in .e*; do cat \"$f\"; done", "echo .env | xargs cat",
-        "bash -c 'cat .env'", "bash -lc \"cat .env\"", "timeout 5 cat .env", "find . -name '.env' -exec cat {} +",
+        'cat .e""nv', "cat '.'env", "cat .e\\nv", "cat $'.\\x65nv'", "cat .en?", "cat .e*", "cat *", "cat ????",
+        "cat .[e]nv",
+        "cat < .env", "f=.env; cat $f", 'f=.env; cat "$f"', "cd . && cat .env", "cd service; cat ../.env",
+        "for f in a .env; do cat $f; done", 'for f in .e*; do cat "$f"; done', "echo .env | xargs cat",
+        "bash -c 'cat .env'", 'bash -lc "cat .env"', "timeout 5 cat .env", "find . -name '.env' -exec cat {} +",
         "grep -r KEY .", "grep KEY -f .env README.md", "rg KEY", "sed -n p .env", "awk 1 .env", "jq . .env",
         "awk 'BEGIN{while((getline l < \".env\")>0) print l}'", "jq -n env", "sort --files0-from=.env",
         "git show HEAD:.env", "git log -p -- .env", "git diff -- ':(glob).e*'", "git show HEAD", "git log -p",
-        "tail -n5 $HOME/.ssh/config", "cat ~/.ssh/config", "cat -- .env", "cat `echo .env`", "cat \"$(echo .env)\"",
+        "tail -n5 $HOME/.ssh/config", "cat ~/.ssh/config", "cat -- .env", "cat `echo .env`", 'cat "$(echo .env)"',
         "while read l; do echo $l; done < .env", "env", "printenv", "echo $API_TOKEN", "false && X=1; echo $X",
     ],
 )  # fmt: skip
@@ -103,9 +104,9 @@ def test_no_command_writes_what_write_file_would_ask_about(line: str) -> None:
     [
         "cat README.md", "head -n 20 src/main.py", "grep -n TODO src/a.py", "ls -la src", "wc -l < notes.txt",
         "cd src && ls -la && cd ..", "git status --short", "git log --oneline -5", "git branch -a", "git diff --stat",
-        "find . -type d -name build -prune -o -name '*.json' -print", "which python3", "ls dist 2>/dev/null || echo none",
-        "sed -n '3,9p' src/a.py", "cat src/*.py | head", "for f in src/*.py; do wc -l \"$f\"; done",
-        "bash -lc 'ls -la && git status'", "timeout 5 ls", "LC_ALL=C sort names.txt", "echo \"a $HOME b\"",
+        "find . -type d -name build -prune -o -name '*.json' -print", "which python3", "ls dist 2>/dev/null || echo",
+        "sed -n '3,9p' src/a.py", "cat src/*.py | head", 'for f in src/*.py; do wc -l "$f"; done',
+        "bash -lc 'ls -la && git status'", "timeout 5 ls", "LC_ALL=C sort names.txt", 'echo "a $HOME b"',
         "git show HEAD:src/a.py", "git diff -- src/a.py", "test -f Makefile && cat Makefile", "ls | xargs -n1 echo",
         "awk '{print $2}' data.txt", "jq -r '.a[]' package.json", "tar tzf a.tar.gz | head", "date +%s",
     ],
@@ -137,8 +138,8 @@ def test_an_unknown_option_never_passes(line: str, option: str) -> None:
 @settings(max_examples=100, deadline=None)
 def test_an_argument_that_nobody_looked_at_never_passes(line: str, name: str, value: object) -> None:
     """An allow rule vouches only for the arguments that it looked at, or that the tool's definition calls harmless."""
-    assert action(line, **{name: value}) != "allow"
-    assert "allow" == action(line, description="why", timeout=5, run_in_background=False)
+    assert action(line, more={name: value}) != "allow"
+    assert "allow" == action(line, more={"description": "why", "timeout": 5, "run_in_background": False})
 
 
 @pytest.mark.parametrize(("folder", "expected"), [("/srv/app", "allow"), ("src", "allow"), ("/tmp/evil", "approve")])

@@ -1,0 +1,192 @@
+"""The words of a plain line: what each comes to after quoting, as far as its text and the line's variables tell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from hitl.policy.shell import words
+from hitl.policy.shell.tree import text_of
+from hitl.policy.tables import names
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+#: Variables of the shell and of every session whose values tell nothing that must stay secret.
+HARMLESS_VALUES = names(
+    "PATH HOME PWD OLDPWD USER LOGNAME SHELL LANG LC_ALL TERM HOSTNAME HOSTTYPE OSTYPE MACHTYPE UID EUID PPID RANDOM "
+    "SECONDS LINENO SHLVL BASH_VERSION COLUMNS LINES TMPDIR ? # $ ! 0 1 2 3 4 5 6 7 8 9 @ * -"
+)
+_UNQUOTED_WILD = re.compile(r"(?<!\\)(?:\\\\)*[*?\[]")
+_BRACES = re.compile(r"(?<!\\)[{}]")
+#: An unquoted value that is neither split nor taken for a pattern.
+_ONE_WORD = re.compile(r"[^\s*?\[\\~]+")
+_IS_REVISION = re.compile(r"[\w./~^-]*@\{[\w-]*\}[\w./~^-]*", re.ASCII)
+
+
+class NotPlain(Exception):
+    """The line holds something that is not understood whole; the message says what."""
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """Names of files below some folders, as ``find`` gives them. ``only``: the pattern of their base names, if any."""
+
+    roots: tuple[str, ...]
+    only: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word after quoting. ``text`` None: known only when the line runs; then ``prefix`` is how it begins.
+
+    ``wild``: the text is an unquoted pattern of file names. ``loose``: may come to any number of words, also options.
+    ``below``: it stands for the name of any file below some folders.
+    """
+
+    text: str | None
+    wild: bool = False
+    loose: bool = False
+    prefix: str = ""
+    below: Below | None = None
+
+    @property
+    def literal(self) -> str | None:
+        """The text, if it is one word that stands for itself."""
+        return None if self.wild else self.text
+
+
+class Words:
+    """Reads words by the values of one place's variables; a substitution's commands are for ``substituted`` to read."""
+
+    def __init__(self, variables: Mapping[str, Word]) -> None:
+        self._variables = variables
+
+    def substituted(self, node: Node) -> None:
+        """Read the commands whose output becomes part of a word. Raises NotPlain."""
+        raise NotImplementedError
+
+    def word(self, node: Node) -> Word:
+        """What one written word comes to."""
+        read = _WORDS.get(node.type)
+        if read is None:
+            raise NotPlain(f"{node.type.replace('_', ' ')} is not read here")
+        return read(self, node)
+
+    def _expanded(self, node: Node) -> Word:
+        """A variable without quotes: its value is split and taken for a pattern."""
+        value = self._value(node)
+        single = value.literal is not None and _ONE_WORD.fullmatch(value.literal)
+        return value if single else Word(None, loose=True)
+
+    def _output(self, node: Node) -> Word:
+        """What commands print: any number of words."""
+        self.substituted(node)
+        return Word(None, loose=True)
+
+    def _string(self, node: Node) -> Word:
+        """A text in double quotes: one word, whatever stands in it."""
+        inner = node.children[1:-1]
+        if len(inner) == 1 and inner[0].type in ("simple_expansion", "expansion"):
+            return replace(self._value(inner[0]), loose=False)
+        self._no_gaps(node)
+        parts: list[str | None] = []
+        for child in inner:
+            if child.type == "string_content":
+                parts.append(words.double_quoted(text_of(child)))
+            elif child.type in ("simple_expansion", "expansion"):
+                parts.append(self._value(child).literal)
+            elif child.type == "command_substitution":
+                self.substituted(child)
+                parts.append(None)
+            elif child.type == "$":
+                parts.append("$")
+            else:
+                raise NotPlain(f"{child.type.replace('_', ' ')} is not read here")
+        return _glued(parts)
+
+    def _no_gaps(self, node: Node) -> None:
+        """Blanks between the parts of a quoted text are not in the tree: they are text, too, and can't be lost."""
+        if any(before.end_byte != after.start_byte for before, after in pairwise(node.children)):
+            raise NotPlain("a quoted text has an odd form")
+
+    def _joined(self, node: Node) -> Word:
+        """Parts without a blank between them, each with quotes of its own or none."""
+        if any(_BRACES.search(text_of(child)) for child in node.children if child.type == "word"):
+            whole = text_of(node)
+            if whole == "{}" or _IS_REVISION.fullmatch(whole):
+                return Word(whole)
+            raise NotPlain("braces are not read here")
+        parts: list[str | None] = []
+        wild = loose = False
+        for child in node.children:
+            if child.type == "$":
+                raise NotPlain("a translated text is not read here")
+            found = self.word(child)
+            if found.text is not None and not found.wild and wild_text(found.text):
+                raise NotPlain("a pattern is partly quoted")
+            wild |= found.wild
+            loose |= found.loose
+            parts.append(found.text)
+        return replace(_glued(parts), wild=wild, loose=loose)
+
+    def _value(self, node: Node) -> Word:
+        """The value of a variable: of one that the line set, or of one whose value does no harm when it is shown."""
+        inner = [child for child in node.children if child.is_named]
+        operators = [child.type for child in node.children if not child.is_named]
+        if len(inner) != 1 or operators not in (["$"], ["${", "}"]):
+            raise NotPlain("an expansion has an odd form")
+        name = text_of(inner[0])
+        if name in self._variables:
+            return self._variables[name]
+        if name in HARMLESS_VALUES:
+            return Word(None, loose=True)
+        raise NotPlain(f"${name[:40]} comes from the environment")
+
+
+_FILE = re.compile(r"(?:^|/)[^/]*[^/.]\.[A-Za-z]\w{0,9}$", re.ASCII)
+
+
+def looks_like_a_file(path: str) -> bool:
+    """Whether a path's text says that it is a file, not a folder: its last name has an ending."""
+    return _FILE.search(path) is not None
+
+
+def wild_text(text: str) -> bool:
+    """Whether a text would be a pattern if it stood without quotes."""
+    return any(mark in text for mark in "*?[")
+
+
+def _bare(text: str) -> Word:
+    """A word without quotes: backslashes are taken off; wildcards, a home folder and braces keep their meaning."""
+    if _BRACES.search(text):
+        raise NotPlain("braces are not read here")
+    plain = words.unquoted(text)
+    wild = _UNQUOTED_WILD.search(text) is not None
+    if wild and "\\" in text:
+        raise NotPlain("a pattern is partly quoted")
+    if text[:1] == "~":
+        return Word(None, prefix="~", loose=False) if wild else Word(plain)
+    return Word(plain, wild=wild)
+
+
+def _glued(parts: Sequence[str | None]) -> Word:
+    known = [part for part in parts if part is not None]
+    if len(known) == len(parts):
+        return Word("".join(known))
+    first_gap = next(at for at, part in enumerate(parts) if part is None)
+    return Word(None, prefix="".join(part or "" for part in parts[:first_gap]))
+
+
+_WORDS: dict[str, Callable[[Words, Node], Word]] = {
+    **dict.fromkeys(("word", "number"), lambda _reader, node: _bare(text_of(node))),
+    "raw_string": lambda _reader, node: Word(text_of(node)[1:-1]),
+    "ansi_c_string": lambda _reader, node: Word(words.escapes(text_of(node)[2:-1])),
+    "string": Words._string,  # noqa: SLF001 - a table of this class's own methods
+    "concatenation": Words._joined,  # noqa: SLF001 - as above
+    **dict.fromkeys(("simple_expansion", "expansion"), Words._expanded),  # noqa: SLF001 - as above
+    "command_substitution": Words._output,  # noqa: SLF001 - as above
+}

@@ -51,7 +51,7 @@ def _output(*command: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         plain = {"LC_ALL": "C", "HOME": folder, "TERM": "dumb", "PAGER": "cat", "MANPAGER": "cat", "MANWIDTH": "250"}
         try:
-            done = subprocess.run(  # noqa: S603 - the words come from the tables
+            done = subprocess.run(
                 command,
                 env={"PATH": os.environ["PATH"], "COLUMNS": "250", **plain},
                 cwd=folder,

@@ -90,7 +90,6 @@ def test_what_shows_secrets_or_runs_anything_has_no_section(name: str) -> None:
         ("format", ("+%F", "+"), ("12:00", "0101", "-s")),
         ("pretty", ("%h %s", "oneline", "%(refname)"), ("%G?", "%GK", "%+G?", "% GS", "x%-GG", "%(signature)")),
         ("named", ("a.tar", "./x/y"), ("@options", "+x", "host:file", "a:b")),
-        ("target", ("all", "test-unit"), ("SHELL=./x", "A=")),
         ("number", ("1", "-5", "+3", "2.5s", "10MB"), ("", "x", "1;2", "1 2", "--5", "٣")),
         ("text", ("", "anything"), ()),
     ],

@@ -27,8 +27,7 @@ written), ``folder`` (where it works from now on), ``rev`` (a git revision), ``i
 ``run`` (a command of its own, in the remaining words). ``named`` is a ``path`` of a program that takes a word with
 ``@`` or ``+`` in front, or with ``:``, for something else (a file of options, a command, another machine). `accepts`
 judges the kinds that are a matter of spelling alone: ``word(a,b)`` (one of these words, or several joined by commas),
-``format`` (begins with ``+``), ``pretty`` (a git format that runs no gpg), ``target`` (a name without ``=``, so that it
-sets nothing), and what ``number`` and ``named`` may be.
+``format`` (begins with ``+``), ``pretty`` (a git format that runs no gpg), and what ``number`` and ``named`` may be.
 
 More keys: ``needs`` (one of these options must be given), ``tree`` (``always``, or options with which every file below
 a folder is read), ``names`` (options with which only names are shown, so that no file below a folder is read; an option
@@ -37,7 +36,8 @@ that ``tree`` lists counts in spite of them),
 first operand), ``style`` (``words``: options are whole words with one or two dashes, as Go's flag package reads them;
 ``exact``: long options can't be shortened), ``unknown`` (``text`` if words that are known only when the line runs can
 do no harm: the program takes no option that reads, writes or runs anything), ``like`` (an earlier section of the
-same file: its options, ``asks``, ``tree``, ``names`` and ``style`` count here too, but what this section says wins).
+same file: its options, ``asks``, ``operands``, ``tree``, ``names`` and ``style`` count here too, but what this section
+says wins).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from typing import Final
 FLAG: Final = ""
 EFFECTS: Final = ("read", "query", "write", "build", "connect", "delete")
 KINDS: Final = frozenset(
-    ("text", "number", "path", "named", "out", "folder", "rev", "item", "run", "word", "format", "pretty", "target")
+    ("text", "number", "path", "named", "out", "folder", "rev", "item", "run", "word", "format", "pretty")
 )
 _KEYS: Final = frozenset(
     (
@@ -185,7 +185,7 @@ def _program(path: tuple[str, ...], keys: Mapping[str, str], base: Program) -> P
     options, asks = (_options(keys.get(key, ""), where) for key in ("options", "asks"))
     if both := options.keys() & asks.keys():
         raise ValueError(f"[{where}] has the option {min(both)!r} twice")
-    forms = keys.get("operands", "none")
+    forms = keys.get("operands", "none" if base is _NOTHING else "")
     tree = frozenset(keys.get("tree", "").split())
     return Program(
         path=path,
@@ -193,7 +193,7 @@ def _program(path: tuple[str, ...], keys: Mapping[str, str], base: Program) -> P
         says=keys.get("says", ""),
         options={name: takes for name, takes in (*base.options.items(), *options.items()) if name not in asks},
         asks={name: takes for name, takes in (*base.asks.items(), *asks.items()) if name not in options},
-        operands=() if forms == "command" else tuple(_form(part, where) for part in forms.split(";")),
+        operands=_forms(forms, where) if forms else base.operands,
         needs=frozenset(keys.get("needs", "").split()),
         tree=tree - {"always"} if "tree" in keys else base.tree,
         always_tree="always" in tree if "tree" in keys else base.always_tree,
@@ -202,7 +202,7 @@ def _program(path: tuple[str, ...], keys: Mapping[str, str], base: Program) -> P
         ends=keys.get("ends") == "yes",
         style=keys.get("style", base.style),
         unknown_is_text=keys.get("unknown") == "text",
-        subcommands=forms == "command",
+        subcommands=forms == "command" if forms else base.subcommands,
     )
 
 
@@ -219,6 +219,10 @@ def _options(text: str, where: str) -> Mapping[str, Takes]:
             raise ValueError(f"[{where}] has the option {match['name']!r} twice")
         found[match["name"]] = Takes(kind, joined_only=match["joined"] is not None)
     return found
+
+
+def _forms(text: str, where: str) -> tuple[Form, ...]:
+    return () if text == "command" else tuple(_form(part, where) for part in text.split(";"))
 
 
 def _form(text: str, where: str) -> Form:
@@ -252,8 +256,6 @@ def accepts(kind: str, word: str) -> bool:
         return _NUMBER.fullmatch(word) is not None
     if name == "format":
         return word.startswith("+")
-    if name == "target":
-        return "=" not in word
     if name == "pretty":
         return _SIGNATURE.search(word) is None
     return name != "named" or not (word.startswith(("@", "+")) or ":" in word)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from hitl.policy import Policy, PolicyCall, PolicyInvalid, load, presets
@@ -112,3 +115,16 @@ def test_every_preset_says_what_it_is() -> None:
         content = load(text, name=name).checked.content
 
         assert {"description", "default_action"} <= set(content)
+
+
+def test_the_example_of_the_reference_loads() -> None:
+    """As it is printed there, and `check` has nothing to say."""
+    page = Path(__file__).parents[3] / "docs" / "reference" / "policy.md"
+    (example,) = re.findall(r"```yaml\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    policy = load(example, name="example")
+    coffee = {"amount": 4.5, "currency": "EUR", "payee": "Coffee Roasters GmbH"}
+
+    assert [] == policy.lint()
+    assert "coffee" == policy.judge(PolicyCall("", "create_payment", coffee)).rule
+    assert "critical" == policy.judge(PolicyCall("", "send_email", {"to": "a@other.example"})).risk
+    assert "high" == policy.judge(PolicyCall("", "send_email", {"to": "a@corp.example"})).risk

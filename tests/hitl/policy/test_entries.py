@@ -127,7 +127,9 @@ def test_a_name_that_no_tool_can_have_does_not_load(key: str, name: str, instead
 @pytest.mark.parametrize("name", ["mcp__git__push", "web.get", "srv:tool", "a/b", "x-y", "*_delete", "v[0-9]", "[!a]*"])
 def test_a_name_that_a_tool_can_have_loads(name: str) -> None:
     """Letters, digits and the marks that hosts put between a server and its tool."""
-    assert load(json.dumps({"version": 1, "rules": [{"tool": name, "action": "deny"}]}), name="p")
+    policy = load(json.dumps({"version": 1, "rules": [{"tool": name, "action": "deny"}]}), name="p")
+
+    assert (name,) == policy.checked.rules[0].tool
 
 
 def test_contenox_loads_odd_entries_and_names_with_a_warning() -> None:

@@ -86,6 +86,7 @@ When = All | AnyOf | Not | Condition
 class Rule:
     """A checked rule of any list. ``action`` is None in ``risk_rules``; ``name`` is what verdicts call it.
 
+    ``literal`` names are compared letter by letter, and ``textual`` values by their text, as contenox does.
     ``source``: the preset that it comes from; empty for a rule of the document itself.
     """
 
@@ -105,6 +106,7 @@ class Rule:
     require_reason: bool = False
     message: str | None = None
     literal: bool = False
+    textual: bool = False
     source: str = ""
 
     @property
@@ -520,6 +522,7 @@ class _Checker:
             require_reason=self.flag(value.get("require_reason", False), join(path, "require_reason"))
             and not self.seed,
             literal=self.seed and action == "allow",
+            textual=self.seed,
         )
 
     def asking_only(self, value: dict[str, Any], path: str, action: Action) -> None:

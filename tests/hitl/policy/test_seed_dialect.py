@@ -47,6 +47,10 @@ SAFER: tuple[tuple[str, str, str, Any, str], ...] = (
     ("glob", "**/.token", "p", "d/.TOKEN", "approve"),
     ("glob", "**/.keys/**", "p", {"file": "/home/me/.keys/a"}, "deny"),
     ("glob", "d/[x", "p", "d/y", "approve"),
+    ("glob", "/etc/**", "p", None, "approve"),
+    ("glob", "/etc/**", "p", 7, "allow"),
+    ("host", "intra.example", "u", None, "approve"),
+    ("command_blacklist", "rm", "command", None, "approve"),
 )
 
 
@@ -73,7 +77,6 @@ SAME: tuple[tuple[str, str, str, Any, str], ...] = (
     ("command_blacklist", "rm", "command", "git rm x", "allow"),
     ("command_blacklist", "", "command", "rm", "allow"),
     ("command_blacklist", "rm", "command", 7, "allow"),
-    ("command_blacklist", "rm", "command", None, "allow"),
     ("no_command_substitution", "", "command", "echo ${X}", "allow"),
     ("no_command_substitution", "", "command", "echo '`x`'", "deny"),
 )
@@ -86,9 +89,10 @@ def test_where_contenox_is_safe_ours_is_the_same(op: str, value: str, key: str, 
 
 
 def test_a_condition_needs_the_argument_that_it_names() -> None:
-    """An absent argument satisfies nothing, also where a command could be read from another one."""
+    """An absent argument equals nothing; any other condition on it can't be told, so that the call asks."""
     assert "allow" == judged(envelope(denying("eq", "", "k")))
-    assert "allow" == judged(envelope(denying("command_blacklist", "rm", "command")), args=["rm", "x"])
+    assert "approve" == judged(envelope(denying("glob", "/etc/**", "path")), file="/etc/hosts")
+    assert "approve" == judged(envelope(denying("command_blacklist", "rm", "command")), args=["rm", "x"])
     assert "deny" == judged(envelope(denying("command_blacklist", "rm", "args")), args=["rm", "x"])
 
 

@@ -2,7 +2,7 @@
 
 The vectors lie in the folder that SAYSO_CORPORA names (../shared, from the root of the repository, by default):
 
-    vectors/policy_seed3.jsonl            calls with a document of the third seed each; rows with the advice `match`
+    vectors/policy_seed3.jsonl            calls with a document of contenox each; rows with the advice `match`
     vectors/shell.jsonl, host, path       calls for one policy each, which `*_reference_policy.json` beside them states
 
 The calls are judged through the command line, as a person would. An answer is too weak where it lets more pass than

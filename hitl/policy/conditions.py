@@ -266,13 +266,11 @@ class Use:
         A deny or an ask can't be told then: the tool may read it from another argument, or assume a value. An allow
         doesn't fire, also not through a ``not``.
         """
-        if self.loosen or (not self.negated and (self.textual or self.rating)):
-            return NO
-        return UNSURE
+        return NO if self.loosen or (self.rating and not self.negated) else UNSURE
 
     def other(self, key: str) -> int:
         """What a value answers that is of another kind than the condition compares with."""
-        return NO if self.loosen or self.textual or key == ANYWHERE else UNSURE
+        return NO if self.loosen or key == ANYWHERE else UNSURE
 
 
 @dataclass(frozen=True, slots=True)
@@ -623,6 +621,8 @@ def longest_alike(texts: Iterable[str]) -> int:
 
 
 def _build_eq(condition: Condition, use: Use) -> Test:
+    if use.textual:  # of contenox, whose absent arguments equal nothing
+        use = replace(use, rating=True)
     return over_values(condition.key, _equal(condition, use), use)
 
 
@@ -951,7 +951,7 @@ def _build_programs(condition: Condition, use: Use) -> Test:
     def test(scope: Scope) -> int:
         found = _reading(scope, condition, use)
         if found is None or not condition.value:
-            return use.missing
+            return use.missing if condition.value else NO
         answer = _strict(listed.judge(found), found, use)
         return min(answer, UNSURE) if listed.options and use.loosen else answer
 
@@ -968,7 +968,7 @@ def _reading(scope: Scope, condition: Condition, use: Use) -> Reading | None:
     if _lacks(scope, condition, use):
         return None
     value = scope.args.get(condition.key)
-    if use.textual and type(value) in values.SCALARS and "args" not in scope.args:
+    if use.textual and value is not None and type(value) in values.SCALARS and "args" not in scope.args:
         return read_line(values.text(value))
     return scope.shell(condition.key)
 

@@ -1,7 +1,7 @@
 """From a document's values to checked rules, in both dialects.
 
-``version: 1`` is strict: whatever would not mean what it says is refused. A JSON document without ``version`` is the
-third seed's: unknown keys, odd timeouts and rules that never fire are warnings there, and texts are compared as texts.
+``version: 1`` is strict: whatever would not mean what it says is refused. A JSON document without ``version`` is read
+as contenox's: unknown keys, odd timeouts and rules that never fire are warnings there, and texts are compared as texts.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from hitl.policy.text import Parsed, join
 SEED: Final = 3
 OURS: Final = 1
 MAX_RULES = 10_000
-_MAX_NAMES, _MAX_NAME = 256, 512  # of the third seed's lists of models
+_MAX_NAMES, _MAX_NAME = 256, 512  # of contenox's lists of models
 MAX_EXECUTION_S = 24 * 60 * 60
 
 TOP_KEYS = ("version", "description", "preset", "default_action", "defaults", "risk", "risk_rules", "forbid", "rules")
@@ -91,7 +91,7 @@ class Rule:
     """A checked rule of any list. ``action`` is None in ``risk_rules``; ``name`` is what verdicts call it.
 
     ``harmless`` names arguments that an allow rule vouches for without looking at them.
-
+    ``literal`` names are compared letter by letter, and ``textual`` values by their text, as contenox does.
     ``source``: the preset that it comes from; empty for a rule of the document itself.
     """
 
@@ -113,6 +113,7 @@ class Rule:
     literal: bool = False
     kind: tuple[str, ...] = ()
     harmless: tuple[str, ...] = ()
+    textual: bool = False
     source: str = ""
 
     @property
@@ -179,7 +180,7 @@ class _Checker:
         self.warnings.append(Problem(self.parsed.line(path), path, message, suggestion))
 
     def strictly(self, path: str, message: str, suggestion: str | None = None) -> None:
-        """A problem in our documents, a warning in the third seed's."""
+        """A problem in our documents, a warning in contenox's."""
         (self.warn if self.seed else self.refuse)(path, message, suggestion)
 
     def keys(self, value: Mapping[str, Any], path: str, known: Iterable[str]) -> None:
@@ -288,7 +289,7 @@ class _Checker:
         return False
 
     def seed_names(self, value: dict[str, Any], path: str, known: tuple[str, ...]) -> dict[str, Any]:
-        """The third seed's reader takes keys in any case."""
+        """The reader of contenox takes keys in any case."""
         found: dict[str, Any] = {}
         for key, entry in value.items():
             name = key if key in known else next((one for one in known if one == key.lower()), key)
@@ -556,6 +557,7 @@ class _Checker:
             and not self.seed,
             literal=self.seed and action == "allow",
             harmless=self.vouched_for(value, path, action),
+            textual=self.seed,
         )
 
     def asking_only(self, value: dict[str, Any], path: str, action: Action) -> None:
@@ -632,7 +634,7 @@ def _closest(name: Any, known: Iterable[str]) -> str | None:
 
 @dataclass(slots=True)
 class _SeedBounds:
-    """The third seed's blocks beside the rules: checked as it checks them, and not enforced here."""
+    """The blocks of contenox beside the rules: checked as it checks them, and not enforced here."""
 
     checker: _Checker
 

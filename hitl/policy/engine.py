@@ -394,7 +394,9 @@ class Policy:
             if answer == UNSURE and compiled.strength and doubt is None:
                 doubt = compiled.doubt
         found = self._unmatched[level]
-        return doubt if doubt is not None and found.action == "allow" else found
+        if doubt is None or found.action == "deny":
+            return found
+        return doubt if found.action == "allow" or (doubt.rule is not None and doubt.rule.risk) else found
 
     def _default(self, level: Risk) -> Action:
         told = self.checked.risk.get(level)

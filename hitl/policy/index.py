@@ -21,6 +21,7 @@ from hitl.policy.literals import any_required
 from hitl.policy.paths import PLAIN, plain_path
 
 if TYPE_CHECKING:
+    from hitl.policy.document import Rule
     from hitl.policy.engine import Compiled
 
 Finder = Callable[[Any, list[int]], None]
@@ -48,9 +49,7 @@ class Index:
         arguments: dict[str, _Argument] = {}
         for at, compiled in enumerate(self.rules):
             gate = _gate(compiled, plain_paths=plain_paths)
-            if gate is None or not arguments.setdefault(gate.key, _Argument()).file(
-                gate, at, whole=len(compiled.rule.when.parts) == 1, tight=compiled.rule.action in ("deny", "approve")
-            ):
+            if gate is None or not arguments.setdefault(gate.key, _Argument()).file(gate, at, compiled.rule):
                 self._always.append(at)
         self._finders = tuple(
             (key, argument.finder(), tuple(argument.absent)) for key, argument in arguments.items() if argument.every
@@ -150,14 +149,15 @@ class _Argument:
         self._patterns: list[Any] = []
         self._places: list[int] = []
 
-    def file(self, gate: Condition, at: int, *, whole: bool, tight: bool) -> bool:
-        """File a rule; False if it must always be tried. ``whole``: it has no other condition."""
+    def file(self, gate: Condition, at: int, rule: Rule) -> bool:
+        """File a rule under one of its conditions; False if it must always be tried."""
+        whole = len(rule.when.parts) == 1
         filed = self._numeric(gate, at, whole=whole) if gate.op in _NUMERIC else self._textual(gate, at)
         if filed:
             self.every.append(at)
-            if tight and not self._doubted:
+            if rule.action in ("deny", "approve") and not self._doubted:
                 self.absent.append(at)
-                self._doubted = whole
+                self._doubted = whole and not (rule.textual and gate.op == "eq")  # which an absent argument is not
         return filed
 
     def _numeric(self, gate: Condition, at: int, *, whole: bool) -> bool:

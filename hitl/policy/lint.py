@@ -51,24 +51,31 @@ def findings(checked: Checked) -> list[Problem]:
 
 
 def _before_denies(checked: Checked) -> list[Problem]:
-    """Allows that come before denies whose calls they may let pass."""
+    """Allows that come before denies whose calls they may let pass.
+
+    An own allow with conditions before a deny of the preset is meant: that is what own rules are for.
+    """
     found: list[Problem] = []
     for at, deny in enumerate(checked.rules):
-        if deny.action == "deny":
-            before = next(
-                (rule for rule in checked.rules[:at] if rule.action == "allow" and _overlap(rule, deny)), None
-            )
-            if before is None or before.source:
-                continue
-            if deny.source:
-                said = (
-                    f"comes before the deny {deny.name} of the preset {deny.source!r}, and lets some of its calls pass"
-                )
-                found.append(_problem(before, said, "name fewer calls, or ignore this if it is meant"))
-                continue
-            said = f"comes after the allow {before.name}, which lets some of its calls pass"
-            found.append(_problem(deny, said, f"put it before {before.name}, or into 'forbid'"))
+        if deny.action != "deny":
+            continue
+        allows = (
+            rule
+            for rule in checked.rules[:at]
+            if rule.action == "allow" and not rule.source and not (deny.source and rule.when.parts)
+        )
+        before = next((rule for rule in allows if _overlap(rule, deny)), None)
+        if before is not None:
+            found.append(_too_early(before, deny))
     return found
+
+
+def _too_early(allow: Rule, deny: Rule) -> Problem:
+    if deny.source:
+        said = f"comes before the deny {deny.name} of the preset {deny.source!r}, and lets some of its calls pass"
+        return _problem(allow, said, "add conditions, or ignore this if it is meant")
+    said = f"comes after the allow {allow.name}, which lets some of its calls pass"
+    return _problem(deny, said, f"put it before {allow.name}, or into 'forbid'")
 
 
 def _not_told(checked: Checked) -> list[Problem]:

@@ -188,3 +188,16 @@ def test_a_database_that_is_none_is_red(checked: Callable[..., dict[str, Check]]
 def test_no_tools_is_to_be_known(checked: Callable[..., dict[str, Check]]) -> None:
     """An empty list runs nothing, which may be what somebody wants."""
     assert Health.YELLOW is checked(tools="[]")["tools"].state
+
+
+def test_the_tools_that_may_run_are_named(checked: Callable[..., dict[str, Check]], tmp_path: Path) -> None:
+    """Yellow where nobody chose them: then the service may run every workspace tool."""
+    chosen = checked(tools='["list_files"]')["tools"]
+    file = tmp_path / "plain.toml"
+    file.write_text(APART)
+    default = {check.name: check for check in run_checks(load(file), file)}["tools"]
+
+    assert (Health.GREEN, "the service may run list_files") == (chosen.state, chosen.text)
+    assert Health.YELLOW is default.state
+    assert "tools.allow" in default.text
+    assert "bash" in default.text

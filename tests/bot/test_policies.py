@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from bot.compose import Running, policy_library
-from bot.policies import Policies
+from bot.policies import SETTLES_S, Policies
 from bot.settings import SettingsError, load
 from hitl.model import Action, Mode, PolicyCall
 
@@ -53,7 +55,7 @@ async def told(running: Running) -> list[tuple[str, dict[str, str]]]:
     return [(entry.event, json.loads(entry.data)) for entry in await running.store.history("")]
 
 
-@pytest.mark.parametrize("name", ["default", "strict", "dev", "headless"])
+@pytest.mark.parametrize("name", ["default", "strict", "dev", "headless", "payments", "email", "database"])
 def test_presets_need_no_folder(name: str) -> None:
     """They come with the program, and none is without a question or a denial for what it doesn't know."""
     policy = Policies(policy_library([]), name).current()
@@ -107,6 +109,35 @@ async def test_a_good_change_takes_its_place_on_record(
     assert ("policy_loaded", before) == (first[0], first[1]["digest"])
     assert ("policy_loaded", policies.current().digest) == (then[0], then[1]["digest"])
     assert before != policies.current().digest
+
+
+async def test_half_a_file_is_not_taken_by_a_signal(folder: Path, write: Callable[..., Path], running: Running) -> None:
+    """A text that is still being written is read again until it stays as it is."""
+    file = write(DENIES)
+    policies = opened(folder)
+    await policies.start(running.store)
+    file.write_text("version: 1\ndefault_action: allow\n")
+    taking = asyncio.create_task(policies.reload())
+    await asyncio.sleep(SETTLES_S / 2)
+    half = policies.current().judge(CALL).action
+    file.write_text("version: 1\ndefault_action: allow\nrules: [{tool: tool, action: approve}]\n")
+    await taking
+    await policies.stop()
+    loaded = [data["digest"] for event, data in await told(running) if event == "policy_loaded"]
+
+    assert (Action.DENY, Action.APPROVE) == (half, policies.current().judge(CALL).action)
+    assert 2 == len(loaded)
+
+
+def test_the_text_at_the_start_is_read_twice(folder: Path, write: Callable[..., Path]) -> None:
+    """Whoever restarts the service while an editor writes gets the whole file."""
+    file = write("version: 1\ndefault_action: allow\n")
+    writing = threading.Timer(SETTLES_S / 2, lambda: file.write_text(DENIES))
+    writing.start()
+    found = opened(folder).current()
+    writing.join()
+
+    assert Action.DENY is found.judge(CALL).action
 
 
 @pytest.mark.parametrize("spoil", [BROKEN, None, "mode"])
@@ -163,6 +194,13 @@ class TestSettings:
 
         assert ("default", [], Mode.ENFORCE) == (settings.policy_name(), settings.policy_folders(), settings.mode)
         assert frozenset() == settings.terms().passes
+
+    @pytest.mark.parametrize("text", ['policies = [""]', 'policies = ["", "  "]', 'policies = ["", "/srv/p"]'])
+    def test_an_empty_folder_is_none(self, file: Path, text: str) -> None:
+        """An empty path would mean the folder that the service was started in."""
+        file.write_text(text)
+
+        assert {Path("/srv/p")} >= set(load(file).policy_folders())
 
     def test_a_stage_names_its_policy(self, file: Path) -> None:
         """Whatever else is named."""

@@ -70,7 +70,8 @@ class Phrase:
         options: list[tuple[str, tuple[str, ...]]] = []
         for word in words[first:]:
             if word[:1] == "-" and word != "-":
-                options.append((word, ()))
+                name, joined, value = word.partition("=")
+                options.append((name, (value,)) if joined and word.startswith("--") else (word, ()))
             else:
                 options[-1] = (options[-1][0], (*options[-1][1], word))
         return cls(tuple(words[:first]), tuple(options))

@@ -276,7 +276,7 @@ def test_an_untrusted_hint_still_tightens() -> None:
 
 
 def test_a_destructive_set_is_exact_or_part_of_the_name() -> None:
-    """The first seed's sets: the whole name, or any part of it."""
+    """Destructive sets: the whole name, or any part of it."""
     exact = {
         "default_action": "allow",
         "rules": [{"action": "approve", "when": [{"op": "destructive_set", "value": ["refund"]}]}],

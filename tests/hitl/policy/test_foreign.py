@@ -40,7 +40,193 @@ def test_a_destructive_set_is_asked_about() -> None:
     assert not asked(nothing, "pay")
 
 
+CONFIGURATION: dict[str, Any] = {
+    "enabled": True,
+    "tool_firewall": {"owner_keys": ["tenant"], "reject_unknown_arguments": True},
+    "input_screen": {"enabled": True, "patterns": {"x": "/y/u"}},
+    "hitl": {
+        "enabled": False,
+        "destructive_tools": ["pay_out", "close"],
+        "fallback": "pass",
+        "allowed_tool_classes": [],
+    },
+    "modes": {"hitl": "MONITOR", "input_screen": "enforce"},
+    "tool_authorization": {
+        "enabled": True,
+        "ability": "use",
+        "owner_key_depth": "recursive",
+        "destructive_match": "substring",
+    },
+    "retention": {"days": 30},
+}
+
+
+@pytest.mark.parametrize("wrapped", [CONFIGURATION, {"ai-guardrails": CONFIGURATION}, {"settings": CONFIGURATION}])
+def test_a_whole_configuration_loads(wrapped: Any) -> None:
+    """The set and how its names are compared decide; every other key is named."""
+    policy, said = imported(wrapped, "laravel-hitl"), notes(wrapped, "laravel-hitl")
+
+    assert ["approve", "approve", "allow"] == [
+        policy.judge(PolicyCall("", tool, {})).action for tool in ("pay_out_all", "close_shop", "look")
+    ]
+    for key in (
+        "tool_firewall", "owner_keys", "input_screen", "patterns", "hitl.enabled", "hitl.fallback", "modes.hitl",
+        "modes.input_screen", "tool_authorization.enabled", "ability", "owner_key_depth", "retention", "days",
+    ):  # fmt: skip
+        assert key in said
+    assert "an empty list runs nothing" in said
+
+
+def test_keys_with_dots_are_the_sections_that_they_stand_for() -> None:
+    """As the runtime settings are written."""
+    document = {"hitl.destructive_tools": ["pay"], "ai-guardrails.tool_authorization.destructive_match": "substring"}
+
+    assert "approve" == imported(document, "laravel-hitl").judge(PolicyCall("", "prepay", {})).action
+
+
+def test_tool_classes_are_named() -> None:
+    """They say what may run after a yes, which is a setting here."""
+    document = {"hitl": {"destructive_tools": ["pay"], "allowed_tool_classes": ["App\\Pay"]}}
+
+    assert "App\\Pay is left out: which tools the service may run is tools.allow" in notes(document, "laravel-hitl")
+
+
+def test_a_configuration_without_a_set_takes_the_published_one() -> None:
+    """Else a file that names no tools would ask about none."""
+    assert "approve" == imported({"hitl": {}}, "laravel-hitl").judge(PolicyCall("", "refund", {})).action
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"hitl": {"surprise": 1}},
+        {"surprise": {}},
+        {"hitl": {"destructive_tools": "pay"}},
+        {"hitl": []},
+        {"hitl": {"destructive_tools": ["x"]}, "tool_authorization": {"destructive_match": "prefix"}},
+        {"hitl": {"destructive_tools": ["x"]}, "tool_authorization": {"surprise": 1}},
+        {"hitl": 1, "hitl.enabled": True},
+    ],
+)
+def test_what_is_not_known_of_a_configuration_is_refused(document: Any) -> None:
+    """A key without a meaning here might have restricted something."""
+    with pytest.raises(PolicyInvalid):
+        import_foreign(json.dumps(document), "laravel-hitl")
+
+
+def test_a_php_file_is_answered_with_what_to_do() -> None:
+    """The configuration is PHP where it is installed; JSON is read here."""
+    with pytest.raises(PolicyInvalid, match="json_encode"):
+        import_foreign("<?php return [];", "laravel-hitl")
+
+
 # --- harombe
+
+HAROMBE = {
+    "model": {"name": "m"},
+    "security": {
+        "vault": {"enabled": True},
+        "hitl": {
+            "enabled": False,
+            "default_timeout": 40,
+            "notification": {"method": "webhook"},
+            "auto_approve_low_risk": True,
+            "high_risk_tools": ["push_button"],
+            "rules": [
+                {
+                    "tools": ["store"],
+                    "risk": "critical",
+                    "conditions": [{"param": "path", "matches": "^/boot/.*|^/lib/.*"}],
+                },
+                {"tools": ["store"], "risk": "medium"},
+                {"tools": ["peek"], "risk": "low"},
+                {"tools": ["wipe"], "risk": "high", "timeout": 30, "require_reason": True, "allow_skip": True},
+                {"tools": ["poke"], "risk": "medium", "require_approval": False},
+            ],
+            "policies": {
+                "low": {"require_approval": False},
+                "medium": {"require_approval": True, "timeout": 90, "allow_skip": True},
+                "critical": {"require_approval": False, "timeout": 20, "require_reason": True},
+            },
+        },
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "told"),
+    [
+        ("store", {"path": "/boot/x"}, ("approve", "critical", 20, True)),
+        ("store", {"path": "//lib/x"}, ("approve", "critical", 20, True)),
+        ("store", {"path": "/srv/../boot/x"}, ("approve", "critical", 20, True)),
+        ("store", {"path": "/srv/x"}, ("approve", "medium", 90, False)),
+        ("peek", {}, ("allow", "low", 40, False)),
+        ("wipe", {}, ("approve", "high", 30, True)),
+        ("poke", {}, ("approve", "medium", 90, False)),
+        ("push_button", {}, ("approve", "high", 40, False)),
+        ("get_anything", {}, ("approve", "low", 40, False)),
+    ],
+)
+def test_a_whole_section_loads(tool: str, args: dict[str, Any], told: tuple[str, str, int, bool]) -> None:
+    """Rules, levels, timeouts and reasons hold as they are written; a level's leave reaches its own rules only."""
+    verdict = imported(HAROMBE, "harombe").judge(PolicyCall("", tool, args))
+
+    assert told == (verdict.action, verdict.risk, verdict.timeout_s, verdict.require_reason)
+
+
+def test_no_setting_of_a_section_vanishes() -> None:
+    """What is not translated is named."""
+    said = notes(HAROMBE, "harombe")
+
+    for key in (
+        "model", "security.vault", "enabled: false", "notification", "auto_approve_low_risk", "policies.low",
+        "policies.medium: allow_skip", "policies.critical: runs critical calls", "rule 3: allow_skip", "rule 4: runs",
+    ):  # fmt: skip
+        assert key in said
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        {"surprise": 1},
+        {"policies": {"severe": {}}},
+        {"policies": {"high": {"surprise": 1}}},
+        {"policies": {"high": {"timeout": "soon"}}},
+        {"policies": {"high": {"require_reason": "yes"}}},
+        {"policies": []},
+        {"default_timeout": "soon"},
+        {"enabled": "no"},
+        {"high_risk_tools": "x"},
+        {"rules": {}},
+    ],
+)
+def test_what_is_not_known_of_a_section_is_refused(section: Any) -> None:
+    """A key without a meaning here might have restricted something."""
+    with pytest.raises(PolicyInvalid):
+        import_foreign(json.dumps({"security": {"hitl": section}}), "harombe")
+
+
+@pytest.mark.parametrize(
+    ("path", "action"),
+    [
+        ("/tmp/x", "allow"),
+        ("/tmp/../etc/x", "approve"),
+        ("//tmp/x", "approve"),
+        ("/tmp/~/x", "allow"),
+        ("/srv/tmp/x", "approve"),
+    ],
+)
+def test_an_allow_by_a_path_needs_every_spelling(path: str, action: str) -> None:
+    """`..` leads out of the folder that the pattern names."""
+    rule = {
+        "tools": ["store"],
+        "risk": "low",
+        "require_approval": False,
+        "conditions": [{"param": "path", "matches": "/tmp/.*|/var/tmp/.*"}],
+    }
+
+    assert action == imported([rule], "harombe").judge(PolicyCall("", "store", {"path": path})).action
+
 
 RULES = [
     {"tools": ["erase_shop"], "risk": "critical", "timeout": 60, "description": "the whole shop"},
@@ -92,7 +278,7 @@ RISKY: tuple[tuple[str, dict[str, Any], str, str, int | None], ...] = (
     ("fetch", {"from": "main"}, "approve", "high", 60),
     ("fetch", {"from": "main "}, "approve", "critical", 60),
     ("fetch", {"from": "elsewhere"}, "approve", "critical", 60),
-    ("fetch", {}, "approve", "low", 60),
+    ("fetch", {}, "approve", "high", 60),
     ("one", {"a": 1}, "approve", "high", 60),
     ("one", {"a": True}, "approve", "high", 60),
     ("one", {"a": 2}, "approve", "high", 60),

@@ -101,3 +101,13 @@ def test_every_verdict_is_the_same_with_and_without_the_index(count: int, seed: 
     different = [call for call in calls(seed) if judged.judge(call) != judged.judge_slowly(call)]
 
     assert [] == different
+
+
+def test_an_absent_argument_is_judged_alike_in_the_dialect_of_contenox() -> None:
+    """There an absent argument satisfies no `eq`, and leaves other conditions open."""
+    equal = [{"tool": "t", "action": "deny", "when": [{"key": "p", "op": "eq", "value": f"/v{at}"}]} for at in range(6)]
+    paths = [{"tool": "t", "action": "deny", "when": [{"key": "p", "op": "glob", "value": "/etc/**"}]}]
+    judged = load(json.dumps({"default_action": "allow", "rules": equal + paths}), name="p")
+    call = PolicyCall("", "t", {"file": "/etc/hosts"})
+
+    assert "approve" == judged.judge(call).action == judged.judge_slowly(call).action

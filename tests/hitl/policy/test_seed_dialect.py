@@ -1,4 +1,4 @@
-"""JSON documents without a version: the third seed's, with its verdicts where those are safe, and ours where not."""
+"""JSON documents without a version: those of contenox, with its verdicts where those are safe, and ours where not."""
 
 import json
 from typing import Any
@@ -9,7 +9,7 @@ from hitl.policy import Policy, PolicyCall, PolicyInvalid, load
 
 
 def envelope(*rules: dict[str, Any], default: str = "allow", **more: Any) -> Policy:
-    """A document of the third seed."""
+    """A document of contenox."""
     return load(json.dumps({"default_action": default, "rules": list(rules), **more}), name="envelope", format="json")
 
 
@@ -23,7 +23,7 @@ def judged(policy: Policy, **args: Any) -> str:
     return policy.judge(PolicyCall("g", "t", args)).action
 
 
-# What the third seed lets pass, or crashes on, and must not: condition, arguments, the safe outcome.
+# What contenox lets pass, or crashes on, and must not: condition, arguments, the safe outcome.
 SAFER: tuple[tuple[str, str, str, Any, str], ...] = (
     ("host", "intra.example", "u", "http://intra.example./x", "deny"),
     ("host", "intra.example", "u", "intra.example", "deny"),
@@ -47,11 +47,15 @@ SAFER: tuple[tuple[str, str, str, Any, str], ...] = (
     ("glob", "**/.token", "p", "d/.TOKEN", "approve"),
     ("glob", "**/.keys/**", "p", {"file": "/home/me/.keys/a"}, "deny"),
     ("glob", "d/[x", "p", "d/y", "approve"),
+    ("glob", "/etc/**", "p", None, "approve"),
+    ("glob", "/etc/**", "p", 7, "allow"),
+    ("host", "intra.example", "u", None, "approve"),
+    ("command_blacklist", "rm", "command", None, "approve"),
 )
 
 
 @pytest.mark.parametrize(("op", "value", "key", "given", "expected"), SAFER)
-def test_where_the_third_seed_is_unsafe_ours_is_not(op: str, value: str, key: str, given: Any, expected: str) -> None:
+def test_where_contenox_is_unsafe_ours_is_not(op: str, value: str, key: str, given: Any, expected: str) -> None:
     """Spellings that evade its conditions are found, and what cannot be told is asked about."""
     assert expected == judged(envelope(denying(op, value, key)), **{key: given})
 
@@ -73,24 +77,22 @@ SAME: tuple[tuple[str, str, str, Any, str], ...] = (
     ("command_blacklist", "rm", "command", "git rm x", "allow"),
     ("command_blacklist", "", "command", "rm", "allow"),
     ("command_blacklist", "rm", "command", 7, "allow"),
-    ("command_blacklist", "rm", "command", None, "allow"),
     ("no_command_substitution", "", "command", "echo ${X}", "allow"),
     ("no_command_substitution", "", "command", "echo '`x`'", "deny"),
 )
 
 
 @pytest.mark.parametrize(("op", "value", "key", "given", "expected"), SAME)
-def test_where_the_third_seed_is_safe_ours_is_the_same(
-    op: str, value: str, key: str, given: Any, expected: str
-) -> None:
+def test_where_contenox_is_safe_ours_is_the_same(op: str, value: str, key: str, given: Any, expected: str) -> None:
     """Texts are compared as texts, lists element by element, hosts with their subdomains."""
     assert expected == judged(envelope(denying(op, value, key)), **{key: given})
 
 
 def test_a_condition_needs_the_argument_that_it_names() -> None:
-    """An absent argument satisfies nothing, also where a command could be read from another one."""
+    """An absent argument equals nothing; any other condition on it can't be told, so that the call asks."""
     assert "allow" == judged(envelope(denying("eq", "", "k")))
-    assert "allow" == judged(envelope(denying("command_blacklist", "rm", "command")), args=["rm", "x"])
+    assert "approve" == judged(envelope(denying("glob", "/etc/**", "path")), file="/etc/hosts")
+    assert "approve" == judged(envelope(denying("command_blacklist", "rm", "command")), args=["rm", "x"])
     assert "deny" == judged(envelope(denying("command_blacklist", "rm", "args")), args=["rm", "x"])
 
 
@@ -208,7 +210,7 @@ LOADS: tuple[dict[str, Any], ...] = (
 
 
 @pytest.mark.parametrize("document", LOADS)
-def test_what_the_third_seed_loads_loads(document: dict[str, Any]) -> None:
+def test_what_the_contenox_loads_loads(document: dict[str, Any]) -> None:
     """Odd keys, comments, absent parts and rules that never fire are no errors in its dialect."""
     assert "approve" == load(json.dumps(document), name="p").judge(PolicyCall("other", "t", {})).action
 
@@ -256,13 +258,13 @@ REFUSED: tuple[dict[str, Any], ...] = (
 
 
 @pytest.mark.parametrize("document", REFUSED)
-def test_what_the_third_seed_refuses_is_refused(document: dict[str, Any]) -> None:
+def test_what_the_contenox_refuses_is_refused(document: dict[str, Any]) -> None:
     """And so is what would weaken if it were ignored: blocks that only our documents have, or that are not enforced."""
     with pytest.raises(PolicyInvalid):
         load(json.dumps(document), name="p")
 
 
 def test_a_yaml_document_needs_a_version() -> None:
-    """Only JSON is read as the third seed's."""
+    """Only JSON is read as contenox's."""
     with pytest.raises(PolicyInvalid, match="version"):
         load("default_action: allow", name="p")

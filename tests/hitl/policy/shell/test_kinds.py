@@ -382,7 +382,7 @@ def test_everyday_lines_pass() -> None:
 
 
 def test_a_name_in_another_case_is_another_name_where_the_list_says_so() -> None:
-    """A list that does not fold compares letter by letter, as the third seed does."""
+    """A list that does not fold compares letter by letter, as contenox does."""
     assert NO == Programs.of(["rm"], folds=False).judge(read_line("RM x"))
     assert UNSURE == Programs.of(["rm"]).judge(read_line("RM x"))
     assert YES == Programs.of(["rm"]).judge(read_line("rm x"))

@@ -48,7 +48,7 @@ _MEDIA = names("pdftotext pdfinfo pdfimages pdftoppm qpdf tidy xsltproc")
 _PROJECTS = names(
     "git hg svn gh docker docker-compose podman nerdctl kubectl oc helm terraform tofu aws gcloud az cargo rustc rustup "
     "rustfmt go gofmt gcc g++ cc c++ clang clang++ npm pnpm yarn pip pip3 uv poetry pipenv ruff mypy pytest black isort "
-    "tsc zfs zpool vault consul brew crane hadolint yamllint gitleaks "
+    "tsc zfs zpool vault consul brew crane hadolint yamllint "
     "xdg-open open man apropos whatis"
 )
 

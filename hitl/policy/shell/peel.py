@@ -182,7 +182,8 @@ def _tmux(run: Run) -> None:
     """Most sub-commands of tmux run commands, in a window or by a format, and any beginning of a name will do."""
     _subcommand(run)
     name = next(iter(subcommands(run.words)[0]), None)
-    if name not in programs.TMUX_PLAIN and not run.only_asks():
+    several = any((word or ";").endswith(";") for word in run.words)
+    if (several or name not in programs.TMUX_PLAIN) and not run.only_asks():
         _started(run, run.words[1:])
 
 
@@ -410,16 +411,18 @@ def _runner(run: Run) -> None:
     _subcommand(run)
     _arguments_too(run)
     runs, own = programs.RUNNER_SUBCOMMANDS.get(run.base, frozenset()), programs.RUNNER_OWN.get(run.base)
-    paths = programs.STARTER_SUBCOMMANDS.get(run.base, ())
+    starters, settings = (
+        table.get(run.base, ()) for table in (programs.STARTER_SUBCOMMANDS, programs.SETTING_SUBCOMMANDS)
+    )
     plain = run.words[1] if len(run.words) > 1 else None
-    if (
-        plain in (own or programs.ABBREVIATED.get(run.base, ()))
-        and plain not in runs
-        and not any(path[0] == plain for path in paths)
-    ):
+    special = plain in runs or any(path[0] == plain for path in (*starters, *settings))
+    if plain in (own or programs.ABBREVIATED.get(run.base, ())) and not special:
         return  # nearly always
     places = positions(run.words)
-    for path in paths:
+    for path in settings:
+        if after(run.words, path, places):
+            run.doubt(f"{' '.join(path)} stores what may name a program")
+    for path in starters:
         for at in after(run.words, path, places):
             _started(run, run.words[at:])
     for positional in subcommands(run.words, places):
@@ -738,6 +741,7 @@ _HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(programs.STARTER_SUBCOMMANDS, _runner),
     **dict.fromkeys(programs.RUNNER_SUBCOMMANDS, _runner),
     **dict.fromkeys(programs.RUNNER_OWN, _runner),
+    **dict.fromkeys(programs.SETTING_SUBCOMMANDS, _runner),
     **dict.fromkeys(programs.STARTERS, _starter),
     **dict.fromkeys(programs.RUNNERS, _opaque),
     **dict.fromkeys(programs.WRAPPERS, _wrapper),

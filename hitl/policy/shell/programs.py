@@ -380,6 +380,13 @@ RUNNER_SUBCOMMANDS: dict[str, frozenset[str]] = {
     "helm": names("plugin"),
 }
 
+# Sub-commands that store a setting, which may name a program to run later.
+SETTING_SUBCOMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
+    **dict.fromkeys(("npm", "pnpm"), (("config", "set"), ("config", "edit"), ("set",))),
+    "yarn": (("config", "set"),),
+    **dict.fromkeys(("pip", "pip3"), (("config", "set"), ("config", "edit"))),
+}
+
 # Runners whose sub-commands may also be a project's own: every word but these runs what its files say.
 RUNNER_OWN: dict[str, frozenset[str]] = {
     "yarn": names(
@@ -494,7 +501,10 @@ STARTER_SUBCOMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 
 # Arguments that make an otherwise plain program run something: (program) -> glob patterns of the word.
-_COMPILER = names("-wrapper -B* -specs* -fplugin* --specs* @* -fuse-ld* -Xlinker* -Wl,*plugin*")
+_COMPILER = names(
+    "-wrapper -B* -specs* -fplugin* --specs* @* -fuse-ld* -Xlinker* -Wl,*plugin* -Xclang* -load -fpass-plugin* --ld-path* "
+    "--gcc-toolchain*"
+)
 _SSH = names("-F* -I*")
 RUNNING_ARGUMENTS: dict[str, frozenset[str]] = {
     **dict.fromkeys(
@@ -526,7 +536,7 @@ RUNNING_ARGUMENTS: dict[str, frozenset[str]] = {
     "rg": names("--pre --pre=* --hostname-bin*"),
     "ag": names("--pager*"),
     **dict.fromkeys(("bat", "batcat"), names("--pager* --config-file* cache")),
-    "delta": names("--pager*"),
+    "delta": names("--pager* --config*"),
     "yq": names("--security-enable-system-operator*"),
     "mapfile": names("-C*"),
     "readarray": names("-C*"),
@@ -545,10 +555,16 @@ RUNNING_ARGUMENTS: dict[str, frozenset[str]] = {
     "ip": names("e ex exe exec -b -ba -bat -batc -batch"),
     "cargo": names("--config*"),
     "rustc": names("-C* --codegen* -Z* --sysroot* @*"),
-    "go": names("-toolexec* -exec* -vettool* --toolexec* --vettool* --exec* -ldflags* --ldflags* -overlay* --overlay*"),
+    "go": names("-toolexec* -exec* -vettool* --toolexec* --vettool* --exec* -w* -ldflags* --ldflags* -overlay* --overlay*"),
     **dict.fromkeys(("gcc", "g++", "cc", "c++", "clang", "clang++"), _COMPILER),
     **dict.fromkeys(("nm", "ar", "ranlib", "strip", "objcopy", "objdump"), names("--plugin* @*")),
-    "hg": names("--config*"),
+    "hg": names("--config* --ssh* --remotecmd* -e*"),
+    "npm": names(
+        "--script-shell* --shell* --editor* --viewer* --browser* --git* --node-options* --init-module* --userconfig* "
+        "--globalconfig*"
+    ),
+    "gh": names("--upload-pack*"),
+    "systemctl": names("*/* --root* --image*"),
     "svn": names("--diff-cmd* --diff3-cmd* --editor-cmd* --config-option* --config-dir*"),
     "ssh-keygen": names("-D*"),
     "ssh-add": names("-s*"),
@@ -558,7 +574,7 @@ RUNNING_ARGUMENTS: dict[str, frozenset[str]] = {
     **dict.fromkeys(("pip", "pip3"), names("--global-option* --install-option* --python* --editor*")),
     "uv": names("--python* -p*"),
     "openssl": names("-engine -provider* -config"),
-    "gpg": names("--photo-viewer* --exec-path* --agent-program* --dirmngr-program* --pinentry-program* --options*"),
+    "gpg": names("--photo-viewer* --exec-path* --agent-program* --dirmngr-program* --pinentry-program* --options* --homedir*"),
     "kubectl": names("--kubeconfig*"),
     "oc": names("--kubeconfig*"),
     "helm": names("--kubeconfig* --post-renderer*"),
@@ -664,7 +680,7 @@ def opens_pager(word: str) -> bool:
 
 
 # Git commands that run what the configuration, a hook or an option names.
-GIT_CONFIGURED = names("daemon difftool for-each-repo hook instaweb mergetool send-email")
+GIT_CONFIGURED = names("citool daemon difftool gui for-each-repo hook instaweb mergetool send-email")
 
 # The dynamic loader runs the program that its first argument names.
 LOADER = _wrapper("--library-path --preload --argv0 --inhibit-rpath --audit")
@@ -677,11 +693,17 @@ HIJACK_VARIABLES = names(
     "*_PATH *PRELOAD* TAR_* GREP_* TERMINFO* npm_config_* NPM_CONFIG_* HOSTALIASES OPENSSL_* "
     "SSLKEYLOGFILE CC CXX LD AR MAKE EMACSLOADPATH INPUTRC XDG_* DOCKER_HOST BASH_FUNC_* LESS PS0 PS1 PS2 RUSTC* "
     "RUSTDOC *_WRAPPER *_RUNNER *_LINKER GOTOOLCHAIN GOROOT"
+    " LESS* MAN* KUBECONFIG DOCKER_* AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE PIP_* UV_* GH_* NPM_* HELM_* GNUPGHOME "
+    "WGETRC CURL_* YARN_* CARGO_* RUSTUP_* GOENV MYPY* PYTEST_* BUNDLE_* GEM_* COMPOSER_* TF_* ANSIBLE_* VAGRANT_* HG* "
+    "SVN_* SYSTEMD_* ZDOTDIR NLSPATH LOCPATH JAVA_HOME"
 )
 # Those of them that change no program and no search for one.
 HARMLESS_VARIABLES = names(
     "GIT_AUTHOR_* GIT_COMMITTER_* GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS GIT_TRACE* PYTHONDONTWRITEBYTECODE "
-    "PYTHONHASHSEED PYTHONIOENCODING PYTHONUNBUFFERED PYTHONUTF8 PYTHONWARNINGS"
+    "PYTHONHASHSEED PYTHONIOENCODING PYTHONUNBUFFERED PYTHONUTF8 PYTHONWARNINGS TF_VAR_* TF_IN_AUTOMATION TF_INPUT TF_LOG* "
+    "TF_WORKSPACE CARGO_TERM_* CARGO_INCREMENTAL CARGO_NET_* CARGO_TARGET_DIR PIP_NO_* PIP_DISABLE_* PIP_QUIET UV_NO_* "
+    "COMPOSER_NO_* COMPOSER_MEMORY_LIMIT SYSTEMD_COLORS GH_REPO GH_HOST GH_TOKEN DOCKER_BUILDKIT DOCKER_DEFAULT_PLATFORM "
+    "HELM_NAMESPACE ANSIBLE_NOCOLOR ANSIBLE_FORCE_COLOR HGPLAIN MANWIDTH LESSCHARSET"
 )
 
 TRUSTED_FOLDERS = names(

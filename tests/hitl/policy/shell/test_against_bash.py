@@ -36,6 +36,7 @@ REAL = (
     "sed",
     "flock",
     "chmod",
+    "split",
 )
 LETTERS: tuple[str, ...] = (
     "{}",
@@ -77,6 +78,17 @@ BEFORE: tuple[str, ...] = (
     "flock k ",
     "nohup nice ",
     "env -u A -- ",
+    "env -S'A=1 nohup' ",
+    "env --spl='-u A' ",
+    "env -vS 'nice\\_-n\\_3' ",
+    "env {A=1,B=2} ",
+    "{env,A=1} ",
+    "nice {-n,3} ",
+    "nice --adj=3 ",
+    "timeout --kil=3 5 ",
+    "xargs --max-a=1 ",
+    "flock --ex k ",
+    "jobs -x ",
     "2>/dev/null ",
     "> o ",
     "env > o ",
@@ -146,6 +158,24 @@ AROUND: tuple[str, ...] = (
     "coproc {{ {}\n}}; wait",
     "tee >({}\n) <<< x",
     "ls() {{ {}\n}}; ls",
+    "compgen -W '$({}\n)'",
+)
+
+
+ODD = (
+    "rm$IFS-f${IFS}x",
+    "{rm,-f,x}",
+    "rm${IFS}x",
+    "{rm,{x,y}}",
+    "env {r..r}m x",
+    "env {A=1,{B=2,rm}} x",
+    "{nice,-n,3,rm} x",
+    "{timeout,5}{,} rm",
+    "find . -maxdepth 0 {-exec,rm,{},+}",
+    "env -S'r\"m\" x'",
+    "env -S 'rm\\_x'",
+    "env -iS \"$(command -v rm) x\"",
+    "split --f='rm x' <<< y",
 )
 
 
@@ -153,7 +183,7 @@ def spelled(chance: random.Random) -> str:
     """A call of the listed program in one of its many spellings."""
     odd = chance.random()
     if odd < 0.1:
-        return chance.choice(["rm$IFS-f${IFS}x", "{rm,-f,x}", "rm${IFS}x"])
+        return chance.choice(ODD)
     name = "rm" if odd < 0.3 else "".join(chance.choice(LETTERS).format(letter) for letter in "rm")
     return f"{name} {chance.choice(ARGUMENTS)}".strip()
 

@@ -79,6 +79,67 @@ RUN = {
         npm exec -- rm x
         noglob rm x
     """,
+    "text that env splits": r"""
+        env -S'rm\_x'
+        env -S "-i rm x"
+        env -vS'-u A rm x'
+        env --split='A=1 rm' x
+        env --sp 'rm x'
+        env -S 'r"m" x'
+        env -S "-S 'rm x'"
+        env -iS 'A=1' rm x
+    """,
+    "words made of braces": r"""
+        env {A=1,rm,x}
+        env {rm,"a b"} x
+        env {r..r}m x
+        env {,A=1} rm x
+        find . {-exec,rm,{},+}
+        nice {-n,3} rm x
+        timeout {5,rm,x}
+        xargs {-n1,rm}
+        A=1 {rm,-f,x}
+        env {{A,B}=1,rm}
+    """,
+    "long options cut short": r"""
+        git rebase --ex='rm x' main
+        git rebase -ix 'rm x' main
+        git filter-branch --tree-f 'rm x'
+        flock --comm='rm x' f
+        su --comm='rm x' root
+        script --comm 'rm x' out
+        split --f='rm x' f
+        xargs --max-a=1 rm
+        tar --to-c='rm x' -xf a
+    """,
+    "sub-commands that run": r"""
+        git bisect run rm x
+        git bisect ru rm x
+        git merge-index -o rm -a
+        npm explore x -- rm y
+        npm expl x -- rm y
+        npm exe rm
+        bundle e rm x
+        tmux neww 'rm x'
+        tmux if-shell true 'rm x'
+        hg bisect -c 'rm x'
+        consul lock a rm x
+        rustup run stable rm x
+        capsh -- -c 'rm x'
+        capsh == -- -c 'rm x'
+        fish -C 'rm x' -c ls
+        jobs -x rm x
+        fd -Hx rm
+        fd --exec=rm
+        compgen -W '$(rm x)'
+        compgen -bW '`rm x`'
+        ssh -o proxycommand='rm x' h
+        choom -n 0 -- rm x
+        logsave f rm x
+        openvt -- rm x
+        aa-exec -p a -- rm x
+        flatpak-spawn --host rm x
+    """,
     "substitutions": r"""
         ls > $(rm x)
         ls < <(rm x)
@@ -192,6 +253,68 @@ UNKNOWN = {
         mawk -Wexec p f
         git ls-remote --upload-p='x' .
     """,
+    "options that run or load a program": r"""
+        tar {-I,'rm x'} -cf a b
+        tar xf a -T f
+        bash --init-file x -ic ls
+        bash -rcfile x -i
+        capsh --
+        capsh --shell=./x --
+        sftp -D ./x h
+        scp -D ./x a h:
+        git grep -nOless x
+        git merge -s ../x y
+        git pull --strat=x
+        mapfile -tC x a
+        hash -lp ./x ls
+        enable -af ./x.so y
+        zip -rTT x a b
+        ssh -fNoproxycommand=x h
+        ssh -o 'PKCS11Provider ./x.so' h
+        sort --comp x f
+        install -s --strip-prog=./x a b
+        diff3 --diff-prog=./x a b c
+        man -C f ls
+        less -Nkf g
+        rg --pre ./x y
+        ip netns e a ls
+        helm install a b --post-renderer ./x
+        kubectl --kubeconfig=f get pods
+        rustc -C linker=./x a.rs
+        gcc @f
+        nm --plugin=./x.so a
+        apt-get -yoAPT::x=y update
+        rpm -qaE '%(x)'
+        pip --python ./x list
+        npm --script-shell=./x ci
+        npm config set script-shell ./x
+        go env -w GOFLAGS=-toolexec=./x
+        pytest -p x
+        mypy --config-f x
+        systemctl enable ./x.service
+        tmux ls \\; run x
+        xargs -0Ils ls a
+        ls {a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}
+    """,
+    "sub-commands that a program doesn't have": r"""
+        kubectl x get pods
+        cargo x
+        gh x
+        helm x
+        docker x ps
+        brew x
+    """,
+    "programs that no table knows": r"""
+        acme
+        ./x
+        /opt/acme/bin/ls
+        /usr/bin/acme a
+        ls | acme
+        find . -exec acme {} +
+        xargs acme
+        nohup acme
+        $(acme)
+    """,
     "scripts of sed and awk": r"""
         sed '/s,/e ls;#,,' f
         sed 's/[/]/x/e' f
@@ -219,6 +342,11 @@ UNKNOWN = {
         : ${PATH:=/tmp}; ls
         export $(cat .env); ls
         LESS='+!x' less f
+        KUBECONFIG=f kubectl get pods
+        CARGO_HOME=x cargo build
+        PIP_CONFIG_FILE=f pip list
+        ZDOTDIR=x zsh -c ls
+        PYTEST_ADDOPTS='-p x' pytest
         RUSTC_WRAPPER=./x cargo build
         x='$(ls)'; echo "${x@P}"
     """,
@@ -287,6 +415,9 @@ UNKNOWN = {
         kubectl >o delete pod x
         terraform -chdir="$D" apply
         sem git push
+        npm publ
+        npm pub --dry-run
+        npm --workspace a publi
     """,
 }
 
@@ -300,6 +431,38 @@ def test_no_line_of_a_kind_passes(kind: str) -> None:
 EVERYDAY = r"""
     git status
     git diff --name-only | xargs ruff check
+    git bisect start
+    git bisect good
+    git merge -s ort main
+    git grep -n foo
+    git rebase -i main
+    find . -name '*.{js,ts}'
+    mkdir -p {src,tests}/{a,b}
+    cp f{,.bak}
+    echo {1..10}
+    env -S 'A=1 ls'
+    rg --pretty foo
+    pytest --co -q
+    ssh-keygen -lf f
+    tmux ls
+    hg status
+    npm view x version
+    npm config get registry
+    npm outdated
+    gh pr view 12
+    helm list -A
+    docker logs --tail 100 web
+    kubectl rollout status deploy/a
+    brew list
+    jobs -l
+    capsh --print
+    compgen -A command
+    diff3 a b c
+    install -m 755 a b
+    /usr/bin/git status
+    echo rm
+    grep rm f
+    TF_VAR_a=b terraform plan
     git commit -m "Don't use sudo"
     git commit -m 'remove dd and rm'
     git log --grep=chmod

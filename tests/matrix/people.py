@@ -1,0 +1,215 @@
+"""What people and scripts do in a world, whether the service lives at the moment or not."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import json
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import Any
+
+from tests.acceptance.installation import ME, SAYSO
+from tests.matrix.rooms import PATIENCE_S, Sent
+from tests.matrix.world import Act, Asked, World
+
+#: So many requests of Ann's are open at once; one that led to no card within so many seconds isn't waited for.
+OPEN, CARD_WITHIN_S = 3, 4.0
+#: After so many seconds people answer a card again that still has its buttons.
+AGAIN_S = 4.0
+#: What becomes of a card: one decider or two at the same moment, by pressing or in words, and how often.
+PLANS: tuple[tuple[int, tuple[tuple[str, str], ...]], ...] = (
+    (40, (("press", "approve"),)),
+    (25, (("press", "approve"), ("press", "approve"))),
+    (10, (("press", "approve"), ("press", "reject"))),
+    (10, (("press", "reject"),)),
+    (15, (("reply", "approve"),)),
+)
+#: The shortest time that a request may be open (settings), and how many are asked at once that end together.
+SHORTEST_S, TOGETHER = 5, 4
+RUN = "echo {mark} $SAYSO_REF {amount} >> {log}"
+
+
+class People:
+    """Ann, Bob and Cy on the platform, a script, and somebody at a terminal who answers at the last moment."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._sure = world.sure
+        self._answered: dict[str, float] = {}
+        self._numbers = 0
+        self.leaving = False
+
+    def at_work(self) -> list[asyncio.Task[None]]:
+        """Everybody, until cancelled; once `leaving`, nobody asks for more."""
+        return [asyncio.create_task(one()) for one in (self._ann, self._deciders, self._script, self._last_moment)]
+
+    def _asked(self, kind: str) -> Asked:
+        self._numbers += 1
+        self._world.asks.append(Asked(f"{kind}{self._numbers}", self._sure.randrange(10_000, 100_000)))
+        return self._world.asks[-1]
+
+    # -- on the platform ------------------------------------------------------------------------------------
+
+    async def _ann(self) -> None:
+        """Ask the agent to run something, while not too many requests are open."""
+        last: dict[str, float] = {}
+        while not self.leaving:
+            now, cards = time.monotonic(), self._world.room.cards()
+            last = {mark: at for mark, at in last.items() if mark in cards or now - at < CARD_WITHIN_S}
+            unanswered = [mark for mark in last if mark in cards or mark not in self._answered]
+            if len(unanswered) < OPEN:
+                asked = self._asked("chat")
+                last[asked.mark] = now
+                command = RUN.format(mark=asked.mark, amount=asked.amount, log=self._world.log.name)
+                asked.recorded = (await self._world.room.ask(f"run {command}")).answered
+            await asyncio.sleep(self._sure.uniform(0.02, 0.3))
+
+    async def _deciders(self) -> None:
+        """Answer each card, and again after a while if it still has its buttons."""
+        while True:
+            for mark, card in self._world.room.cards().items():
+                if not mark.startswith("late") and time.monotonic() - self._answered.get(mark, 0.0) > AGAIN_S:
+                    await self._answer(mark, card)
+            await asyncio.sleep(self._sure.uniform(0.01, 0.08))
+
+    async def _answer(self, mark: str, card: Any) -> None:
+        self._answered[mark] = time.monotonic()
+        weights, plans = zip(*PLANS, strict=True)
+        (plan,) = self._sure.choices(plans, weights)
+        deciders = self._sure.sample(self._world.room.deciders, len(plan))
+        for who, (how, verb) in zip(deciders, plan, strict=True):
+            send = self._world.room.press if how == "press" else self._world.room.reply
+            await self._act(mark, who, verb, send(who, card, verb))
+
+    async def _act(self, mark: str, who: str, verb: str, sending: Awaitable[Sent]) -> Sent:
+        act = Act(mark, who, verb, time.time())
+        sent = await sending
+        act.trace, act.answered = sent.trace, sent.answered
+        self._world.did(act)
+        return sent
+
+    async def press_calmly(self) -> None:
+        """Press a button of an open card, and wait until that is answered and the card has none any more.
+
+        A press that the platform itself refuses is pressed again.
+        """
+        cards = {mark: card for mark, card in self._world.room.cards().items() if not mark.startswith("late")}
+        refused = bool(cards)
+        mark = self._sure.choice(sorted(cards)) if cards else ""
+        while refused:
+            self._answered[mark] = time.monotonic()
+            who = self._world.room.deciders[0]
+            sent = await self._act(mark, who, "approve", self._world.room.press(who, cards[mark], "approve"))
+            await until(lambda: sent.answered() or sent.refused(), PATIENCE_S)
+            refused = sent.refused()
+        if cards:
+            self._world.acts[-1].calm = True
+            await until(lambda: mark not in self._world.room.cards(), PATIENCE_S)
+
+    # -- on the socket --------------------------------------------------------------------------------------
+
+    async def _script(self) -> None:
+        """`sayso ask` with a command, at times by two processes with one key: a script that was started again."""
+        while not self.leaving:
+            asked = self._asked("ask")
+            processes = [self._ask(asked) for _ in range(self._sure.choice((1, 1, 2)))]
+            asked.exits += await asyncio.gather(*processes)
+            asked.recorded = any(status in {0, 10, 11, 15} for status in asked.exits)
+            await asyncio.sleep(self._sure.uniform(0.0, 0.5))
+
+    async def _ask(self, asked: Asked) -> int:
+        log = self._world.log
+        command = RUN.format(mark=asked.mark, amount=asked.amount, log=log)
+        process = await asyncio.create_subprocess_exec(
+            *(SAYSO, "ask", "pay", "--at-once", "--key", asked.mark, "--", "sh", "-c", command),
+            env=self._world.service.surroundings(),
+            cwd=log.parent,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+        return await process.wait()
+
+    async def _last_moment(self) -> None:
+        """Ask for some things that end together, and answer right at their deadline, at times over a frozen moment."""
+        while not self.leaving:
+            with contextlib.suppress(OSError):
+                await self._once_together()
+            await asyncio.sleep(0.1)
+
+    async def _once_together(self) -> None:
+        refs: dict[str, Asked] = {}
+        deadline = 0.0
+        async with Line.to(self._world) as line:
+            for asked in [self._asked("late") for _ in range(TOGETHER)]:
+                args = {"mark": asked.mark, "amount": asked.amount}
+                told = await line.call("ask", tool="late", args=args, key=asked.mark, timeout_s=SHORTEST_S)
+                refs[told["call"]["ref"]], asked.recorded = asked, True
+                deadline = datetime.fromisoformat(told["call"]["expires_at"]).timestamp()
+        await asyncio.sleep(deadline - time.time() - 0.2)
+        async with contextlib.AsyncExitStack() as open_lines:
+            lines = [await open_lines.enter_async_context(Line.to(self._world)) for _ in refs]
+            freezing = asyncio.create_task(self._freeze(deadline))
+            moments = [deadline + self._sure.uniform(-0.02, 0.005) for _ in refs]
+            answers = zip(lines, refs.items(), moments, strict=True)
+            await asyncio.gather(*(self._decide(*one) for one in answers), return_exceptions=True)
+            await freezing
+
+    async def _freeze(self, deadline: float) -> None:
+        if self._sure.random() < 0.7:
+            await asyncio.sleep(deadline - 0.03 - time.time())
+            await self._world.frozen(deadline + self._sure.uniform(0.001, 0.03))
+
+    async def _decide(self, line: Line, one: tuple[str, Asked], at: float) -> None:
+        ref, asked = one
+        await asyncio.sleep(at - time.time())
+        act = self._world.did(Act(asked.mark, ME, "approve", time.time()))
+        told = await line.call("decide", target=ref, verb="approve")
+        act.answered, act.decided = True, bool(told.get("decided"))
+        secret = hashlib.sha256(asked.mark.encode()).hexdigest()
+        claimed = await line.call("claim", ref=ref, secret_hash=hashlib.sha256(secret.encode()).hexdigest())
+        if claimed["ok"]:
+            with self._world.log.open("a") as log:
+                log.write(f"{claimed['args']['mark']} {ref} {claimed['args']['amount']}\n")
+            await line.call("finish", ref=ref, secret=secret, result="succeeded")
+
+
+class Line:
+    """One connection to the service's socket. Everything raises OSError when the service dies."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    @classmethod
+    @contextlib.asynccontextmanager
+    async def to(cls, world: World) -> Any:
+        """A connection, closed with the context."""
+        reader, writer = await asyncio.open_unix_connection(world.service.socket)
+        try:
+            yield cls(reader, writer)
+        finally:
+            writer.close()
+
+    async def call(self, op: str, **fields: Any) -> dict[str, Any]:
+        """One request and its answer, with `ok` false for a refusal."""
+        self._writer.write(json.dumps({"op": op, **fields}).encode() + b"\n")
+        line = await self._reader.readline()
+        if not line.endswith(b"\n"):
+            raise ConnectionResetError(op)
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+
+async def until(holds: Callable[[], bool], patience_s: float) -> bool:
+    """Whether it holds before so many seconds are over."""
+    give_up = time.monotonic() + patience_s
+    while not holds():
+        if time.monotonic() > give_up:
+            return False
+        await asyncio.sleep(0.02)
+    return True

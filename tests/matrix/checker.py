@@ -11,8 +11,9 @@ FOLDER holds
   the harness, and stands in the arguments of its call;
 - `history.json`, an object of two lists. `asks`: what was requested (`mark`, `amount`; `recorded` if the platform or the
   socket answered for it; `exits` of the `sayso ask` processes). `acts`: who decided what (`mark`, `by`, `verb`, `at` in
-  Unix seconds; `answered` if the platform or the socket answered for it; `trace`, a part of the raw event, for chats;
-  `decided` if `decide` reported a decision; `calm` if the service lived on long enough to answer).
+  Unix seconds; `answered` if the service acknowledged it to the platform or answered on the socket; `trace`, a part of
+  the raw event, for chats; `decided` if `decide` reported a decision; `told` if the person saw that it was taken; `calm` if the service lived on
+  long enough for that).
 """
 
 from __future__ import annotations
@@ -161,7 +162,7 @@ def late(evidence: Evidence) -> Iterator[str]:
 def dead(evidence: Evidence) -> Iterator[str]:
     """Presses that a living service left without an answer, and calls that nobody could decide in the end."""
     for act in evidence.acts:
-        if act["calm"] and not act["answered"]:
+        if act["calm"] and not act["told"]:
             yield f"{act['verb']} of {act['mark']} by {act['by']} got no answer"
     for mark, calls in evidence.by_mark.items():
         for call in calls:

@@ -6,10 +6,10 @@ import asyncio
 import contextlib
 import hashlib
 import json
-import sys
 import time
 from collections.abc import Awaitable, Callable
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from tests.acceptance.installation import ME, SAYSO
@@ -17,9 +17,9 @@ from tests.matrix.rooms import PATIENCE_S, Sent
 from tests.matrix.world import Act, Asked, World
 
 #: So many requests of Ann's are open at once; one that led to no card within so many seconds isn't waited for.
-OPEN, CARD_WITHIN_S = 3, 4.0
-#: After so many seconds people answer a card again that still has its buttons.
-AGAIN_S = 4.0
+OPEN, CARD_WITHIN_S = 2, 4.0
+#: After so many seconds people send again what the platform refused.
+AGAIN_S = 1.0
 #: What becomes of a card: one decider or two at the same moment, by pressing or in words, and how often.
 PLANS: tuple[tuple[int, tuple[tuple[str, str], ...]], ...] = (
     (40, (("press", "approve"),)),
@@ -39,7 +39,7 @@ class People:
     def __init__(self, world: World) -> None:
         self._world = world
         self._sure = world.sure
-        self._answered: dict[str, float] = {}
+        self._answered: dict[str, list[Sent]] = {}
         self._numbers = 0
         self.leaving = False
 
@@ -69,15 +69,21 @@ class People:
             await asyncio.sleep(self._sure.uniform(0.02, 0.3))
 
     async def _deciders(self) -> None:
-        """Answer each card, and again after a while if it still has its buttons."""
+        """Answer each card, once, and again a second later if the platform refused all that was sent."""
+        last: dict[str, float] = {}
         while True:
-            for mark, card in self._world.room.cards().items():
-                if not mark.startswith("late") and time.monotonic() - self._answered.get(mark, 0.0) > AGAIN_S:
+            for mark, card in self._undecided().items():
+                unheard = all(sent.refused() for sent in self._answered.get(mark, ()))
+                if unheard and time.monotonic() - last.get(mark, 0.0) > AGAIN_S:
+                    last[mark] = time.monotonic()
                     await self._answer(mark, card)
             await asyncio.sleep(self._sure.uniform(0.01, 0.08))
 
+    def _undecided(self) -> dict[str, Any]:
+        """The cards that are for the deciders."""
+        return {mark: card for mark, card in self._world.room.cards().items() if not mark.startswith("late")}
+
     async def _answer(self, mark: str, card: Any) -> None:
-        self._answered[mark] = time.monotonic()
         weights, plans = zip(*PLANS, strict=True)
         (plan,) = self._sure.choices(plans, weights)
         deciders = self._sure.sample(self._world.room.deciders, len(plan))
@@ -85,30 +91,24 @@ class People:
             send = self._world.room.press if how == "press" else self._world.room.reply
             await self._act(mark, who, verb, send(who, card, verb))
 
-    async def _act(self, mark: str, who: str, verb: str, sending: Awaitable[Sent]) -> Sent:
+    async def _act(self, mark: str, who: str, verb: str, sending: Awaitable[Sent]) -> tuple[Act, Sent]:
         act = Act(mark, who, verb, time.time())
         sent = await sending
-        act.trace, act.answered = sent.trace, sent.answered
-        self._world.did(act)
-        return sent
+        act.trace, act.answered, act.told = sent.trace, sent.answered, sent.told
+        self._answered.setdefault(mark, []).append(sent)
+        return self._world.did(act), sent
 
     async def press_calmly(self) -> None:
-        """Press a button of an open card, and wait until that is answered and the card has none any more.
-
-        A press that the platform itself refuses is pressed again.
-        """
-        cards = {mark: card for mark, card in self._world.room.cards().items() if not mark.startswith("late")}
-        refused = bool(cards)
-        mark = self._sure.choice(sorted(cards)) if cards else ""
-        while refused:
-            self._answered[mark] = time.monotonic()
-            who = self._world.room.deciders[0]
-            sent = await self._act(mark, who, "approve", self._world.room.press(who, cards[mark], "approve"))
-            await until(lambda: sent.answered() or sent.refused(), PATIENCE_S)
-            refused = sent.refused()
-        if cards:
-            self._world.acts[-1].calm = True
-            await until(lambda: mark not in self._world.room.cards(), PATIENCE_S)
+        """Press a button of an open card, and wait until the person is told; press again if the platform refuses it."""
+        who = self._world.room.deciders[0]
+        while cards := self._undecided():
+            mark = self._sure.choice(sorted(cards))
+            act, sent = await self._act(mark, who, "approve", self._world.room.press(who, cards[mark], "approve"))
+            await until(partial(_over, sent), PATIENCE_S)
+            if not sent.refused():
+                act.calm = True
+                return
+            await asyncio.sleep(AGAIN_S)
 
     # -- on the socket --------------------------------------------------------------------------------------
 
@@ -119,7 +119,7 @@ class People:
             processes = [self._ask(asked) for _ in range(self._sure.choice((1, 1, 2)))]
             asked.exits += await asyncio.gather(*processes)
             asked.recorded = any(status in {0, 10, 11, 15} for status in asked.exits)
-            await asyncio.sleep(self._sure.uniform(0.0, 0.5))
+            await asyncio.sleep(self._sure.uniform(1.0, 4.0))
 
     async def _ask(self, asked: Asked) -> int:
         log = self._world.log
@@ -176,6 +176,10 @@ class People:
             with self._world.log.open("a") as log:
                 log.write(f"{claimed['args']['mark']} {ref} {claimed['args']['amount']}\n")
             await line.call("finish", ref=ref, secret=secret, result="succeeded")
+
+
+def _over(sent: Sent) -> bool:
+    return sent.told() or sent.refused()
 
 
 class Line:

@@ -17,26 +17,30 @@ from tests.wire.telegram import TelegramServer
 #: What names a request in every text about it.
 MARK = re.compile(r"\b(?:chat|ask|late)\d+\b")
 LABELS = {"approve": "✅ Approve", "reject": "❌ Reject"}
-PATIENCE_S = 60.0
+PATIENCE_S = 180.0
 
 
 @dataclass(frozen=True)
 class Sent:
-    """Something that a person sent: a part of its raw event, and whether the platform was answered for it.
+    """Something that a person sent.
 
-    `refused` tells that the platform showed the person that it failed, so that they send it again.
+    `trace` is a part of its raw event. `answered` tells whether the service acknowledged it to the platform, `told`
+    whether the person sees that it was taken, and `refused` that the person sees that it failed, and may try again.
     """
 
     trace: str
     answered: Callable[[], bool]
+    told: Callable[[], bool]
     refused: Callable[[], bool] = lambda: False
 
 
 class Room(Protocol):
     """A conversation on a platform."""
 
-    #: Who may decide, as the service names them.
+    #: Who asks, and who may decide, as the service names them, and the conversation.
+    asker: str
     deciders: tuple[str, ...]
+    place: str
     settings: str
     environment: dict[str, str]
 
@@ -66,7 +70,8 @@ class TelegramRoom:
         self._server = server
 
     async def open(self) -> None:
-        """Let everybody come in."""
+        """Let everybody come in. Nobody waits for the platform's rate limits here."""
+        await self._server.flood(enabled=False)
         self._bot = await self._server.bot()
         people = [await self._server.user(name) for name in ("Ann", "Bob", "Cy")]
         self._room = await self._server.group("Ops", members=people, bots=[self._bot.id])
@@ -82,11 +87,11 @@ class TelegramRoom:
         await self._server.say(self._ann, self._room, f"@{self._bot.user.username} {text}")
         return await self._sent()
 
-    async def _sent(self) -> Sent:
+    async def _sent(self, told: Callable[[], bool] = lambda: True) -> Sent:
         """What was sent just now: it is the newest update, and answered for once it no longer waits."""
         number = (await self._server.pending(self._bot.id))[-1]["update_id"]
         queue = self._server.platform.desks[self._bot.id].queue
-        return Sent(f'"update_id": {number},', lambda: all(one.id != number for one in queue.pending()))
+        return Sent(f'"update_id": {number},', lambda: all(one.id != number for one in queue.pending()), told)
 
     def cards(self) -> dict[str, Any]:
         """The messages with an Approve button."""
@@ -94,8 +99,8 @@ class TelegramRoom:
 
     async def press(self, who: str, card: Any, verb: str) -> Sent:
         """A callback query."""
-        await self._server.press(self._people[who], card, LABELS[verb])
-        return await self._sent()
+        query = await self._server.press(self._people[who], card, LABELS[verb])
+        return await self._sent(lambda: self._server.platform.queries[query.id].answer is not None)
 
     async def reply(self, who: str, card: Any, verb: str) -> Sent:
         """A message that replies to the card."""
@@ -120,7 +125,8 @@ class SlackRoom:
         self._known: dict[tuple[str, int], str] = {}
 
     async def open(self) -> None:
-        """Let everybody come in."""
+        """Let everybody come in. Nobody waits for the platform's rate limits here."""
+        await self._server.flood(enabled=False)
         self._app = await self._server.app(socket_mode=True)
         people = [await self._server.user(name) for name in ("Ann", "Bob", "Cy")]
         self._room = await self._server.channel("ops", members=[*people, self._app.bot])
@@ -140,7 +146,7 @@ class SlackRoom:
         first = len(self._server.platform.deliveries)
         said = await self._server.mention(self._ann, self._room, text)
         told = self._server.platform.deliveries[first:]
-        return Sent(said.ts, lambda: any(one.state == "delivered" for one in told))
+        return Sent(said.ts, lambda: any(one.state == "delivered" for one in told), lambda: True)
 
     def cards(self) -> dict[str, Any]:
         """The messages with an Approve button."""
@@ -157,8 +163,11 @@ class SlackRoom:
         """A block action."""
         delivery = await self._server.press(self._people[who], card, LABELS[verb])
         assert delivery is not None
-        trace = delivery.payload["trigger_id"]
-        return Sent(trace, lambda: delivery.state == "delivered", lambda: delivery.state == "failed")
+
+        def taken() -> bool:
+            return delivery.state == "delivered"
+
+        return Sent(delivery.payload["trigger_id"], taken, taken, lambda: delivery.state == "failed")
 
     async def reply(self, who: str, card: Any, verb: str) -> Sent:
         """Words in a thread decide by rules of their own, which scenarios test: here Slack's people press."""

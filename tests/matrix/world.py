@@ -24,7 +24,7 @@ from tests.acceptance.installation import ME, Installation
 from tests.matrix.rooms import PATIENCE_S, Room
 
 #: The part of the lives that end before the service is ready, and of those in which one press is waited for.
-EARLY, CALM = 0.3, 0.1
+EARLY, CALM = 0.4, 0.1
 #: Other lives end so many acts after the service is ready, or so many seconds, and a moment later.
 ACTS, LONGEST_S, MOMENT_S = 6, 2.0, 0.06
 LOG = "runs.log"
@@ -66,6 +66,7 @@ class Act:
     answered: Callable[[], bool] | bool = False
     decided: bool = False
     calm: bool = False
+    told: Callable[[], bool] | bool = True
 
 
 class World:
@@ -158,7 +159,10 @@ class World:
     async def leave(self, folder: Path) -> None:
         """Stop the service for good, and put what `checker.py` reads into the folder."""
         await asyncio.to_thread(self.service.stop)
-        history = {"asks": [asdict(_fixed(one)) for one in self.asks], "acts": [asdict(_fixed(one)) for one in self.acts]}
+        history = {
+            "asks": [asdict(_fixed(one)) for one in self.asks],
+            "acts": [asdict(_fixed(one)) for one in self.acts],
+        }
         (folder / "history.json").write_text(json.dumps(history, indent=1))
         with self.service.database() as database:
             database.execute("vacuum into ?", (str(folder / "sayso.db"),))
@@ -168,7 +172,7 @@ class World:
 
 def _fixed(one: Any) -> Any:
     """A record with what was to be asked at the end."""
-    for name in ("recorded", "answered"):
+    for name in ("recorded", "answered", "told"):
         if callable(asking := getattr(one, name, None)):
             setattr(one, name, asking())
     return one

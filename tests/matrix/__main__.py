@@ -1,10 +1,12 @@
 """Kill the service many times while people use it, and look for faults in what it leaves behind.
 
     python -m tests.matrix --kills 200 --seed 7
+    python -m tests.matrix --prove
 
 Worlds run side by side, one half on Telegram, the other on Slack, each with scripts on the socket. At the end
 `checker.py`, a program of its own, looks at each. Exit status 1 if it finds a fault. The seed repeats who does what and
-when kills come; what a kill hits also depends on the machine.
+when kills come; what a kill hits also depends on the machine. `--prove` shows that faults are found: each patch in
+`patches/` takes one safeguard out of a copy of the code, and the kills must find the fault there.
 """
 
 from __future__ import annotations
@@ -13,7 +15,9 @@ import argparse
 import asyncio
 import contextlib
 import json
+import logging
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,15 +26,28 @@ from collections import Counter
 from pathlib import Path
 
 from tests.matrix.people import People, until
-from tests.matrix.rooms import PATIENCE_S, SlackRoom, TelegramRoom
-from tests.matrix.world import World
+from tests.matrix.rooms import SlackRoom, TelegramRoom
+from tests.matrix.world import TREE, World
 from tests.wire.slack import SlackServer
 from tests.wire.telegram import TelegramServer
 
 CHECKER = Path(__file__).with_name("checker.py")
+PATCHES = sorted(Path(__file__).with_name("patches").glob("*.patch"))
+#: Presses at the end, after the last start.
+LAST_PRESSES = 3
+#: What a proof takes: fewer kills and less patience find a fault that is always there.
+PROOF = ("--kills", "24", "--worlds", "2", "--patience", "15")
+#: What the last line says of each kind of fault.
+NAMES = {
+    "double": "double runs",
+    "unapproved": "unapproved runs",
+    "lost": "lost decisions",
+    "late": "late approvals",
+    "dead": "dead buttons",
+}
 
 
-async def lived(root: Path, number: int, kills: int, seed: int, patience_s: float) -> World:
+async def lived(root: Path, number: int, kills: int, arguments: argparse.Namespace) -> World:
     """One world from its first start to its end; what `checker.py` reads is in its root then."""
     async with contextlib.AsyncExitStack() as parts:
         if number % 2:
@@ -38,24 +55,21 @@ async def lived(root: Path, number: int, kills: int, seed: int, patience_s: floa
         else:
             room = TelegramRoom(await parts.enter_async_context(TelegramServer()))
         await room.open()
-        world = World(root, room, random.Random(f"{seed}/{number}"))  # noqa: S311 - repeatable, not secret
+        sure = random.Random(f"{arguments.seed}/{number}")  # noqa: S311 - to be repeated, not secret
+        world = World(root, room, sure, arguments.patience)
         parts.callback(world.service.close)
         people = People(world)
-        tasks = people.at_work()
-        parts.callback(lambda: [task.cancel() for task in tasks])
-        t0 = time.monotonic()
+        for task in people.at_work():
+            parts.callback(task.cancel)
         for _ in range(kills):
             await world.live(people.press_calmly)
         people.leaving = True
         world.launch()
         await world.ready()
-        for _ in range(3):
+        for _ in range(LAST_PRESSES):
             await people.press_calmly()
-        print(number, "lives", time.monotonic() - t0, world._start_s, flush=True)
-        await until(lambda: not world.busy() and tasks[2].done(), 60)
-        print(number, "rest", time.monotonic() - t0, world.busy(), tasks[2].done(), flush=True)
+        await until(lambda: people.gone and not world.busy(), arguments.patience)
         await world.leave(root)
-        print(number, "left", time.monotonic() - t0, flush=True)
     return world
 
 
@@ -66,58 +80,80 @@ def faults_in(root: Path) -> list[list[str]]:
     return found
 
 
-async def main(arguments: argparse.Namespace) -> int:
-    """Run all worlds; the exit status."""
-    began = time.monotonic()
-    seed = random.randrange(1_000_000) if arguments.seed is None else arguments.seed  # noqa: S311
-    print(f"kill matrix: seed {seed}", flush=True)
-    folder = tempfile.mkdtemp(prefix="matrix-")
-    if True:
-        roots = [Path(folder, str(number)) for number in range(arguments.worlds)]
-        shares = [
-            arguments.kills * (n + 1) // arguments.worlds - arguments.kills * n // arguments.worlds
-            for n in range(arguments.worlds)
-        ]
-        for root in roots:
-            root.mkdir()
-        worlds = await asyncio.gather(
-            *(lived(root, n, shares[n], seed, arguments.patience) for n, root in enumerate(roots))
-        )
-        found = [fault for root in roots for fault in faults_in(root)]
-        runs = sum(len(world.log.read_text().splitlines()) for world in worlds if world.log.exists())
+async def kill(arguments: argparse.Namespace) -> int:
+    """Run all worlds, print what was found; the exit status. The folder of a run with faults is kept."""
+    began, count = time.monotonic(), arguments.worlds
+    say(f"kill matrix: seed {arguments.seed}")
+    folder = Path(tempfile.mkdtemp(prefix="matrix-"))
+    roots = [folder / str(number) for number in range(count)]
+    for root in roots:
+        root.mkdir()
+    ends = [arguments.kills * number // count for number in range(count + 1)]
+    lives = (lived(root, n, ends[n + 1] - ends[n], arguments) for n, root in enumerate(roots))
+    worlds = await asyncio.gather(*lives)
+    found = [fault for root in roots for fault in faults_in(root)]
     for kind, what in found:
-        print(f"{kind}: {what}")
+        say(f"{kind}: {what}")
     counts = Counter(kind for kind, _ in found)
     figures = {
         "kills": sum(world.kills for world in worlds),
         "requests": sum(len(world.asks) for world in worlds),
-        "decisions sent": sum(len(world.acts) for world in worlds),
-        "runs": runs,
-        "double runs": counts["double"],
-        "unapproved runs": counts["unapproved"],
-        "lost": counts["lost"],
-        "late": counts["late"],
-        "dead buttons": counts["dead"],
+        "decisions": sum(len(world.acts) for world in worlds),
+        "runs": sum(len(world.log.read_text().splitlines()) for world in worlds if world.log.exists()),
+        **{name: counts[kind] for kind, name in NAMES.items()},
     }
     told = ", ".join(f"{name} {number}" for name, number in figures.items())
-    print(f"kill matrix: {told}; seed {seed}, {time.monotonic() - began:.0f} s")
-    import resource
-
-    for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN):
-        r = resource.getrusage(w)
-        print(r.ru_utime, r.ru_stime)
+    kept = f"; see {folder}" if found else ""
+    say(f"kill matrix: {told}; seed {arguments.seed}, {time.monotonic() - began:.0f} s{kept}")
+    if not found:
+        shutil.rmtree(folder)
     return 1 if found else 0
+
+
+def prove(seed: int) -> int:
+    """Run the harness on a copy of the code for each patch; 0 if it found the fault in all of them."""
+    statuses = [proved(patch, seed) for patch in PATCHES]
+    say(f"kill matrix: found the fault of {statuses.count(1)} of {len(statuses)} patches")
+    return 0 if statuses.count(1) == len(statuses) else 1
+
+
+def proved(patch: Path, seed: int) -> int:
+    """The exit status of the harness on a copy with this patch: 1 if it found the fault."""
+    say(f"== {patch.stem}")
+    with tempfile.TemporaryDirectory(prefix="matrix-proof-") as folder:
+        for name in ("adapters", "bot", "hitl", "tests"):
+            shutil.copytree(TREE / name, Path(folder, name), ignore=shutil.ignore_patterns("__pycache__"))
+        subprocess.run(["git", "apply", patch], cwd=folder, check=True)
+        harness = [sys.executable, "-m", "tests.matrix", *PROOF, "--seed", str(seed)]
+        return subprocess.run(harness, cwd=folder, env={"TMPDIR": folder}, check=False).returncode
+
+
+def say(line: str) -> None:
+    """Print a line at once."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 def parsed() -> argparse.Namespace:
     """The arguments."""
-    parser = argparse.ArgumentParser(prog="python -m tests.matrix", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="python -m tests.matrix", description=str(__doc__).partition("\n")[0])
     parser.add_argument("--kills", type=int, default=200)
-    parser.add_argument("--seed", type=int)
+    parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))  # noqa: S311
     parser.add_argument("--worlds", type=int, default=4)
-    parser.add_argument("--patience", type=float, default=PATIENCE_S, help="seconds to come to rest at the end")
+    parser.add_argument("--patience", type=float, default=60.0, help="seconds to answer a press, and to come to rest")
+    parser.add_argument("--prove", action="store_true", help="show that faults are found")
     return parser.parse_args()
 
 
+def main() -> int:
+    """Run what was asked for; the exit status."""
+    arguments = parsed()
+    if arguments.prove:
+        return prove(arguments.seed)
+    # The servers log every connection that a kill breaks.
+    logging.getLogger("aiohttp").setLevel(logging.CRITICAL)
+    return asyncio.run(kill(arguments))
+
+
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main(parsed())))
+    sys.exit(main())

@@ -9,11 +9,12 @@ FOLDER holds
 - `sayso.db`, the database;
 - `runs.log`, to which a tool appends `MARK REF AMOUNT` as the first thing that it does. A mark names one request of
   the harness, and stands in the arguments of its call;
-- `history.json`, an object of two lists. `asks`: what was requested (`mark`, `amount`; `recorded` if the platform or the
-  socket answered for it; `exits` of the `sayso ask` processes). `acts`: who decided what (`mark`, `by`, `verb`, `at` in
-  Unix seconds; `answered` if the service acknowledged it to the platform or answered on the socket; `trace`, a part of
-  the raw event, for chats; `decided` if `decide` reported a decision; `told` if the person saw that it was taken; `calm` if the service lived on
-  long enough for that).
+- `history.json`, an object of two lists.
+  - `asks`, what was requested: `mark`, `amount`, `recorded` if the platform or the socket answered for it, `exits` of
+    the `sayso ask` processes.
+  - `acts`, who decided what: `mark`, `by`, `verb`, `at` in Unix seconds, `answered` if the service acknowledged it to
+    the platform or answered on the socket, `trace`, a part of the raw event, for chats, `decided` if `decide` reported
+    a decision, `told` if the person saw that it was taken, `calm` if the service lived on long enough for that.
 """
 
 from __future__ import annotations

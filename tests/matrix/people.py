@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from tests.acceptance.installation import ME, SAYSO
-from tests.matrix.rooms import PATIENCE_S, Sent
+from tests.matrix.rooms import Sent
 from tests.matrix.world import Act, Asked, World
 
 #: So many requests of Ann's are open at once; one that led to no card within so many seconds isn't waited for.
@@ -41,11 +41,18 @@ class People:
         self._sure = world.sure
         self._answered: dict[str, list[Sent]] = {}
         self._numbers = 0
+        self._askers: list[asyncio.Task[None]] = []
         self.leaving = False
 
     def at_work(self) -> list[asyncio.Task[None]]:
         """Everybody, until cancelled; once `leaving`, nobody asks for more."""
-        return [asyncio.create_task(one()) for one in (self._ann, self._deciders, self._script, self._last_moment)]
+        self._askers = [asyncio.create_task(one()) for one in (self._ann, self._script, self._last_moment)]
+        return [*self._askers, asyncio.create_task(self._deciders())]
+
+    @property
+    def gone(self) -> bool:
+        """Whether nobody asks for anything any more. Raises what anybody raised."""
+        return all(task.done() and task.result() is None for task in self._askers)
 
     def _asked(self, kind: str) -> Asked:
         self._numbers += 1
@@ -104,7 +111,7 @@ class People:
         while cards := self._undecided():
             mark = self._sure.choice(sorted(cards))
             act, sent = await self._act(mark, who, "approve", self._world.room.press(who, cards[mark], "approve"))
-            await until(partial(_over, sent), PATIENCE_S)
+            await until(partial(_over, sent), self._world.patience_s)
             if not sent.refused():
                 act.calm = True
                 return

@@ -28,6 +28,8 @@ EARLY, CALM = 0.4, 0.1
 #: Other lives end so many acts after the service is ready, or so many seconds, and a moment later.
 ACTS, LONGEST_S, MOMENT_S = 6, 2.0, 0.06
 LOG = "runs.log"
+#: Where this harness lies: the service is started from the same tree, so that a changed copy tests itself.
+TREE = Path(__file__).parents[2]
 SETTINGS = """
 requesters = [{asker}, {me}]
 approvers = [{deciders}, {me}]
@@ -70,18 +72,23 @@ class Act:
 
 
 class World:
-    """The service, and what was asked of it and decided. `sure` is drawn from by everybody here."""
+    """The service, and what was asked of it and decided.
 
-    def __init__(self, root: Path, room: Room, sure: random.Random) -> None:
+    Everybody draws from `sure`. `patience_s` is how long a living service may take to answer a press, and to come to
+    rest at the end.
+    """
+
+    def __init__(self, root: Path, room: Room, sure: random.Random, patience_s: float) -> None:
         self.room = room
         self.sure = sure
+        self.patience_s = patience_s
         self.asks: list[Asked] = []
         self.acts: list[Act] = []
         self.kills = 0
         quoted = ", ".join(map(json.dumps, room.deciders))
         names = {"asker": json.dumps(room.asker), "place": json.dumps(room.place), "me": json.dumps(ME)}
         settings = SETTINGS.format(deciders=quoted, **names) + room.settings
-        self.service = Installation(root, settings, room.environment)
+        self.service = Installation(root, settings, {**room.environment, "PYTHONPATH": str(TREE)})
         self.service.workspace.mkdir()
         self._start_s = 1.0
 
@@ -116,12 +123,15 @@ class World:
         """Wait until the platform and the socket are connected. Raises TimeoutError after PATIENCE_S."""
         await self.room.connected()
         async with asyncio.timeout(PATIENCE_S):
-            while True:
-                with contextlib.suppress(OSError):
-                    _, writer = await asyncio.open_unix_connection(self.service.socket)
-                    writer.close()
-                    return
+            while not await self._listens():
                 await asyncio.sleep(0.01)
+
+    async def _listens(self) -> bool:
+        with contextlib.suppress(OSError):
+            _, writer = await asyncio.open_unix_connection(self.service.socket)
+            writer.close()
+            return True
+        return False
 
     async def _until_something(self) -> None:
         enough = len(self.acts) + self.sure.randrange(ACTS)
@@ -152,7 +162,7 @@ class World:
     def busy(self) -> bool:
         """Whether anything waits to be handled or decided, or a tool of the service still runs."""
         open_calls = "state = 'awaiting_confirmation' or (state = 'executing' and runs = 'service')"
-        query = f"select 1 from inbox where handled_at is null union select 1 from calls where {open_calls}"
+        query = f"select 1 from inbox where handled_at is null union select 1 from calls where {open_calls}"  # noqa: S608
         with self.service.database() as database:
             return database.execute(query).fetchone() is not None
 

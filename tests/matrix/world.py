@@ -123,7 +123,7 @@ class World:
         """Wait until the platform and the socket are connected. Raises TimeoutError after PATIENCE_S."""
         await self.room.connected()
         async with asyncio.timeout(PATIENCE_S):
-            while not await self._listens():
+            while not await self._listens():  # noqa: ASYNC110 - another process
                 await asyncio.sleep(0.01)
 
     async def _listens(self) -> bool:
@@ -136,7 +136,7 @@ class World:
     async def _until_something(self) -> None:
         enough = len(self.acts) + self.sure.randrange(ACTS)
         until = time.monotonic() + LONGEST_S
-        while len(self.acts) < enough and time.monotonic() < until:
+        while len(self.acts) < enough and time.monotonic() < until:  # noqa: ASYNC110 - also for time
             await asyncio.sleep(0.005)
         await asyncio.sleep(self.sure.uniform(0.0, MOMENT_S))
 

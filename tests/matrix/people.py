@@ -17,7 +17,7 @@ from tests.matrix.rooms import Sent
 from tests.matrix.world import Act, Asked, World
 
 #: So many requests of Ann's are open at once; one that led to no card within so many seconds isn't waited for.
-OPEN, CARD_WITHIN_S = 2, 4.0
+OPEN, CARD_WITHIN_S = 2, 30.0
 #: After so many seconds people send again what the platform refused.
 AGAIN_S = 1.0
 #: What becomes of a card: one decider or two at the same moment, by pressing or in words, and how often.
@@ -63,16 +63,19 @@ class People:
 
     async def _ann(self) -> None:
         """Ask the agent to run something, while not too many requests are open."""
-        last: dict[str, float] = {}
+        waiting: dict[str, tuple[Sent, float]] = {}
         while not self.leaving:
-            now, cards = time.monotonic(), self._world.room.cards()
-            last = {mark: at for mark, at in last.items() if mark in cards or now - at < CARD_WITHIN_S}
-            unanswered = [mark for mark in last if mark in cards or mark not in self._answered]
-            if len(unanswered) < OPEN:
+            now, cards = time.monotonic(), self._undecided()
+            waiting = {
+                mark: (sent, since)
+                for mark, (sent, since) in waiting.items()
+                if mark in cards or not (mark in self._answered or sent.refused() or now - since > CARD_WITHIN_S)
+            }
+            if len(waiting) < OPEN:
                 asked = self._asked("chat")
-                last[asked.mark] = now
                 command = RUN.format(mark=asked.mark, amount=asked.amount, log=self._world.log.name)
-                asked.recorded = (await self._world.room.ask(f"run {command}")).answered
+                sent = await self._world.room.ask(f"run {command}")
+                asked.recorded, waiting[asked.mark] = sent.answered, (sent, now)
             await asyncio.sleep(self._sure.uniform(0.02, 0.3))
 
     async def _deciders(self) -> None:

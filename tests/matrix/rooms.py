@@ -146,7 +146,11 @@ class SlackRoom:
         first = len(self._server.platform.deliveries)
         said = await self._server.mention(self._ann, self._room, text)
         told = self._server.platform.deliveries[first:]
-        return Sent(said.ts, lambda: any(one.state == "delivered" for one in told), lambda: True)
+
+        def taken() -> bool:
+            return any(one.state == "delivered" for one in told)
+
+        return Sent(said.ts, taken, taken, lambda: all(one.error for one in told))
 
     def cards(self) -> dict[str, Any]:
         """The messages with an Approve button."""

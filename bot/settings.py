@@ -336,8 +336,8 @@ def _refuse_secrets(path: Path | None, values: dict[str, Any]) -> None:
                 raise SettingsError(f"{path} holds {part}.{name}. Set {variable}, or name a file in {name}_file.")
 
 
-#: Variables that are no settings: how to find them, what a command of `sayso ask` is told, and our own drills.
-_BESIDE = frozenset(f"{_PREFIX}{name}" for name in ("CONFIG", "SOCKET", "REF", "CRASH_AT", "CORPORA", "PYTHON"))
+#: Variables that are no settings: how to find them, what a command of `sayso ask` is told, and our own tests.
+_BESIDE = frozenset(f"{_PREFIX}{name}" for name in ("CONFIG", "SOCKET", "REF", "CORPORA", "PYTHON"))
 
 
 def _refuse_unknown(environment: Mapping[str, str]) -> None:

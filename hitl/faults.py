@@ -1,7 +1,7 @@
 """Named points on the way of a call where a test may stop, raise or kill.
 
-`reach` stands in the code for good and costs one look at an empty dictionary. What happens there is what the
-one who plans it gives; nothing outside of tests plans anything.
+`reach` costs one look at an empty dictionary in production, where nobody plans anything: only tests and their own
+entry point (`tests/faults/dying.py`) call `plan`.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -49,7 +47,6 @@ def run(config: Config = None) -> None:
     from bot.serve import serve
     from bot.settings import SettingsError, find_config
 
-    _plan_fault()
     try:
         uvloop.run(serve(settings(config, ruling=True), find_config(config)))
     except SettingsError as error:
@@ -68,24 +65,3 @@ def chat(config: Config = None, socket: SocketFile = None) -> None:
         for line in sys.stdin:
             for text in client.say(line):
                 typer.echo(text)
-
-
-def _plan_fault() -> None:
-    """For crash drills: SAYSO_CRASH_AT=NAME ends the process at that named point, as kill -9 would.
-
-    SAYSO_CRASH_AT=NAME:3 ends it when the point is reached for the third time.
-    """
-    name, _, times = os.environ.get("SAYSO_CRASH_AT", "").partition(":")
-    if not name:
-        return
-    from hitl.faults import POINTS, plan
-
-    if name not in POINTS or (times and not times.isdecimal()):
-        fail(f"SAYSO_CRASH_AT names no point of: {', '.join(POINTS)}.", 2)
-    left = iter(range(int(times or 1) - 1))
-
-    def crash() -> None:
-        if next(left, None) is None:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    plan(name, crash)

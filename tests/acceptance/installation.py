@@ -23,6 +23,8 @@ from hitl.times import moment
 T = TypeVar("T")
 
 SAYSO = Path(sys.executable).with_name("sayso")
+#: The entry point of tests that end the service at a named point.
+DYING = Path(__file__).parents[1] / "faults" / "dying.py"
 #: The user that runs these tests, as the socket knows them.
 ME = f"local:{os.getuid()}"
 #: Somebody else on this machine, whose part only root can play.
@@ -107,11 +109,12 @@ class Installation:
         clean = {"PATH": os.environ["PATH"], "HOME": str(self.root), "TMPDIR": str(self.root), "LANG": "C.UTF-8"}
         return {**clean, "SAYSO_CONFIG": str(self.config), **self.environment, **more}
 
-    def launch(self, **environment: str) -> subprocess.Popen[bytes]:
-        """Start the service, without waiting for it."""
+    def launch(self, *, dies_at: str = "", **environment: str) -> subprocess.Popen[bytes]:
+        """Start the service, without waiting for it; with `dies_at` it ends at that point of `hitl.faults`."""
+        program = [sys.executable, DYING, dies_at] if dies_at else [SAYSO]
         with (self.root / "log").open("ab") as log:
             self.process = subprocess.Popen(
-                [SAYSO, "run", "--config", self.config],
+                [*program, "run", "--config", self.config],
                 env=self.surroundings(**environment),
                 stdin=subprocess.DEVNULL,
                 stderr=log,
@@ -119,9 +122,9 @@ class Installation:
             )
         return self.process
 
-    def start(self, **environment: str) -> None:
-        """Start the service and wait until it answers."""
-        self.launch(**environment)
+    def start(self, *, dies_at: str = "", **environment: str) -> None:
+        """Start the service and wait until it answers. Takes what `launch` takes."""
+        self.launch(dies_at=dies_at, **environment)
         until(self._answers, "the service to answer")
 
     def _answers(self) -> bool:

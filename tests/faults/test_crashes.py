@@ -51,7 +51,7 @@ def test_every_point_is_killed_at_or_said_to_be_elsewhere() -> None:
 def test_a_death_at_the_start_is_followed_by_a_start(install: Callable[..., Installation], point: str) -> None:
     """The very first commits may fail as late as it likes: the next start works."""
     service = install()
-    service.launch(SAYSO_CRASH_AT=point)
+    service.launch(dies_at=point)
 
     assert -9 == service.wait()
     service.start()
@@ -67,7 +67,7 @@ def test_a_death_on_the_way_of_a_call_loses_nothing_and_runs_nothing_twice(
 ) -> None:
     """Wherever the process dies: what was acknowledged stands, the tool ran at most once, and the record holds."""
     service = install()
-    service.start(SAYSO_CRASH_AT=point)
+    service.start(dies_at=point)
     acknowledged = live(service)
 
     assert -9 == service.wait()
@@ -131,7 +131,7 @@ def ran_anew(service: Installation) -> list[str]:
 def test_a_death_after_a_no_is_still_a_no(install: Callable[..., Installation]) -> None:
     """A rejection that was durable stands after the restart, and nothing runs."""
     service = install()
-    service.start(SAYSO_CRASH_AT="gate.rejected")
+    service.start(dies_at="gate.rejected")
     service.say(RUN)
     ref = service.waiting()[0]["ref"]
     with pytest.raises(Unavailable):
@@ -149,7 +149,7 @@ def test_a_death_after_a_no_is_still_a_no(install: Callable[..., Installation]) 
 def test_a_claimant_goes_on_after_the_death_of_the_service(install: Callable[..., Installation], point: str) -> None:
     """A claim whose answer was lost is given again for the same secret, to nobody else, and can be reported on."""
     service = install()
-    service.start(SAYSO_CRASH_AT=point)
+    service.start(dies_at=point)
     ref = service.call("ask", tool="deploy", args={"argv": ["true"]})["call"]["ref"]
     service.call("decide", target=ref, verb="approve")
     with pytest.raises(Unavailable):
@@ -170,7 +170,7 @@ def test_a_claimant_goes_on_after_the_death_of_the_service(install: Callable[...
 def test_a_script_whose_question_was_recorded_but_not_answered_asks_on(install: Callable[..., Installation]) -> None:
     """The connection broke off before the first answer: the same key finds the same call after the restart."""
     service = install()
-    service.start(SAYSO_CRASH_AT="gate.submitted")
+    service.start(dies_at="gate.submitted")
     asking = service.begin("ask", "deploy", "--", "echo", "ran")
     assert -9 == service.wait()
     service.start()
@@ -187,10 +187,10 @@ def claimed_and_finished(service: Installation, ref: str) -> None:
     service.call("finish", ref=ref, secret=SECRET, result="succeeded", exit_status=0)
 
 
-def test_a_name_that_is_no_point_is_refused(install: Callable[..., Installation]) -> None:
-    """A drill at a point that doesn't exist would drill nothing."""
-    refused = install().run("run", SAYSO_CRASH_AT="gate.aproved")
+def test_the_environment_cannot_end_the_service(install: Callable[..., Installation]) -> None:
+    """A variable that names a point is an unknown setting, as any other misspelled one, and nothing starts."""
+    refused = install().run("run", SAYSO_CRASH_AT="gate.approved")
 
     assert 2 == refused.returncode
-    assert "gate.approved" in refused.stderr
+    assert "SAYSO_CRASH_AT: no such setting" in refused.stderr
     assert 1 == len(refused.stderr.splitlines())

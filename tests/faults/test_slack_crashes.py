@@ -44,7 +44,7 @@ async def test_a_death_on_the_way_runs_nothing_twice(install: Callable[..., Inst
         tokens = {"SAYSO_SLACK__BOT_TOKEN": app.bot_token, "SAYSO_SLACK__APP_TOKEN": app.app_token}
         service = install(settings=settings, environment=tokens)
         try:
-            await asyncio.to_thread(service.start, SAYSO_CRASH_AT=point)
+            await asyncio.to_thread(service.start, dies_at=point)
             await server.wait_connected(app, timeout=PATIENCE_S)
             await server.say(ann, app, RUN)
             room = await server.direct(ann, app)

@@ -62,7 +62,7 @@ class Drill:
 
     async def live(self, point: str) -> Message:
         """Ask and approve, while the service dies at the point and comes back; the card when the call is over."""
-        await asyncio.to_thread(self.service.start, SAYSO_CRASH_AT=point)
+        await asyncio.to_thread(self.service.start, dies_at=point)
         again = asyncio.create_task(self._again())
         await self.server.say(self.ann, self.room, RUN)
         card = await self.server.wait_message(self.room, button=LABEL, timeout=PATIENCE_S)

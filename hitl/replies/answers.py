@@ -160,7 +160,7 @@ def _glued(parse: Parse, at: int) -> bool:
 
 def _numbered(parse: Parse, at: int) -> bool:
     """Tell whether a no seems to name a call by a number, which no call has: "reject #2", "reject 2"."""
-    token, closes = parse.tokens[at], at + 1 == len(parse.tokens) or parse.role_ends(at + 1, BECAUSE) != NOWHERE
+    token, closes = parse.tokens[at], at + 1 == len(parse.tokens) or parse.role_ends(at + 1, BECAUSE | AND) != NOWHERE
     return token.text.startswith("#") or (token.kind is Kind.NUMBER and closes)
 
 

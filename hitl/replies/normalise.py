@@ -104,10 +104,10 @@ def _around(kept: list[str], lines: list[str]) -> bool:
     """Tell whether own words stand directly above a quoted line, or on both sides of one."""
     own = [bool(line.strip()) for line in kept]
     gone = [not mine and bool(line.strip()) for mine, line in zip(own, lines, strict=False)]
-    if True not in gone or True not in own:
+    if True not in own:
         return False
-    above = own.index(True) < gone.index(True)
-    return above and (own[gone.index(True) - 1] or any(own[gone.index(True) :]))
+    below = [at for at in range(own.index(True), len(gone)) if gone[at]]
+    return bool(below) and (own[below[0] - 1] or any(own[below[0] :]))
 
 
 def _trick(text: str) -> str:

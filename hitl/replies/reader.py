@@ -178,16 +178,23 @@ def _agreed(parses: list[Parse], text: str) -> list[Reading]:
     sentence = parses[0].known() > 1
     if Verdict.APPROVE in verdicts:
         contested = any(map(_contested, parses)) and not all(map(_agrees, others))
-        hesitated = sentence and any(_holds(parse, _HESITATES) for parse in others)
+        hesitated = sentence and any(_agrees(parse) and _holds(parse, _HESITATES) for parse in others)
         doubted = contested or hesitated or any(map(_refuses, others))
     else:
-        doubted = sentence and any(_holds(parse, UNCLEAR | HEDGE) and not _holds(parse, REFUSES) for parse in others)
+        doubted = any(_in_doubt(parse) for parse in others)
     return [unclear(_DIFFERS)] if len(verdicts) > 1 or doubted else telling[0]
 
 
 def _refuses(parse: Parse) -> bool:
     """Tell whether a language finds a no in a message, or an idiom that answers nothing and no yes."""
     return _holds(parse, REFUSES) or parse.holds_idiom() or (_holds(parse, UNCLEAR) and not _agrees(parse))
+
+
+def _in_doubt(parse: Parse) -> bool:
+    """Tell whether a language finds no answer in the words but a phrase of several that is none: "chyba tak"."""
+    phrases = ((at, *parse.longest(at)) for at in range(len(parse.tokens)))
+    unsure = any(roles & (UNCLEAR | HEDGE) and end > at + 1 for at, end, roles in phrases)
+    return unsure and not _holds(parse, REFUSES)
 
 
 def _agrees(parse: Parse) -> bool:

@@ -555,7 +555,9 @@ RUNNING_ARGUMENTS: dict[str, frozenset[str]] = {
     "ip": names("e ex exe exec -b -ba -bat -batc -batch"),
     "cargo": names("--config*"),
     "rustc": names("-C* --codegen* -Z* --sysroot* @*"),
-    "go": names("-toolexec* -exec* -vettool* --toolexec* --vettool* --exec* -w* -ldflags* --ldflags* -overlay* --overlay*"),
+    "go": names(
+        "-toolexec* -exec* -vettool* --toolexec* --vettool* --exec* -w* -ldflags* --ldflags* -overlay* --overlay*"
+    ),
     **dict.fromkeys(("gcc", "g++", "cc", "c++", "clang", "clang++"), _COMPILER),
     **dict.fromkeys(("nm", "ar", "ranlib", "strip", "objcopy", "objdump"), names("--plugin* @*")),
     "hg": names("--config* --ssh* --remotecmd* -e*"),
@@ -574,7 +576,9 @@ RUNNING_ARGUMENTS: dict[str, frozenset[str]] = {
     **dict.fromkeys(("pip", "pip3"), names("--global-option* --install-option* --python* --editor*")),
     "uv": names("--python* -p*"),
     "openssl": names("-engine -provider* -config"),
-    "gpg": names("--photo-viewer* --exec-path* --agent-program* --dirmngr-program* --pinentry-program* --options* --homedir*"),
+    "gpg": names(
+        "--photo-viewer* --exec-path* --agent-program* --dirmngr-program* --pinentry-program* --options* --homedir*"
+    ),
     "kubectl": names("--kubeconfig*"),
     "oc": names("--kubeconfig*"),
     "helm": names("--kubeconfig* --post-renderer*"),

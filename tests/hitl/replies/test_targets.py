@@ -94,7 +94,7 @@ def test_an_open_ref_counts_whatever_it_looks_like(ref: str) -> None:
     assert Reading(YES, target=ref) == verdict(read(f"yes {ref}", known_refs=[ref, "K7Q2MX"]))
 
 
-@pytest.mark.parametrize("text", ["approve all", "/approve all", "yes to everything"])
+@pytest.mark.parametrize("text", ["approve all", "/approve all"])
 def test_all_is_unclear_while_one_call_is_open(text: str) -> None:
     """A yes to all speaks of several requests, so it approves nothing while a single one is open."""
     assert Verdict.UNCLEAR is verdict(read(text, known_refs=["K7Q2MX"])).verdict

@@ -269,6 +269,8 @@ class Repository:
     #: The first thing found that could make a read-only git command run a program or read outside the repository:
     #: a configuration key, or a short name of a file or fault. None if nothing was found.
     armed: str | None
+    #: Whether an address in the configuration holds a name or password of somebody.
+    secret: bool = False
 
 
 @dataclass(frozen=True, slots=True)

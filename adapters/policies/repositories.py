@@ -80,6 +80,10 @@ class _Armed(Exception):
     """The first finding; its only argument names it."""
 
 
+#: A name, or a name and a password, in front of a host (RFC 3986, section 3.2.1).
+_SOMEBODY = re.compile(r"://[^/\s]*@")
+
+
 @dataclass(frozen=True, slots=True)
 class _Place:
     """A repository: the folder of its files, the repository's own files, and those that all its worktrees share."""
@@ -100,7 +104,7 @@ def repository(path: str) -> Repository | None:
             found = _found(at)
             if found is not None:
                 _examine(found)
-                return Repository(at, None)
+                return Repository(at, None, secret=_names_somebody(found))
         except _Armed as finding:
             return Repository(at, one_line(str(finding), _SHOWN))
         except (OSError, ValueError):
@@ -185,15 +189,28 @@ def _examine(place: _Place, seen: list[str] | None = None) -> None:
     for folder in (place.root, place.own, place.common):
         _refuse_others(folder)
     _examine_layout(place)
-    for path in dict.fromkeys((f"{place.common}/config", f"{place.own}/config", f"{place.own}/config.worktree")):
-        for setting in _settings(path, os.path.basename(path)):
-            if not _harmless(setting, place):
-                raise _Armed(setting.key)
+    for setting in _all_settings(place):
+        if not _harmless(setting, place):
+            raise _Armed(setting.key)
     for name in _HOOKS:
         if _there(f"{place.common}/hooks/{name}") or _there(f"{place.own}/hooks/{name}"):
             raise _Armed(f"hooks/{name}")
     for name in _submodules(place):
         _examine_submodule(place, name, seen)
+
+
+def _all_settings(place: _Place) -> Iterator[Setting]:
+    for path in dict.fromkeys((f"{place.common}/config", f"{place.own}/config", f"{place.own}/config.worktree")):
+        yield from _settings(path, os.path.basename(path))
+
+
+def _names_somebody(place: _Place) -> bool:
+    """Whether the address of a remote holds a name or password, or remotes are kept in files of their own."""
+    for name in ("remotes", "branches"):
+        with suppress(FileNotFoundError, NotADirectoryError), os.scandir(f"{place.common}/{name}") as entries:
+            if any(entries):
+                return True
+    return any(_SOMEBODY.search(setting.value or "") for setting in _all_settings(place) if setting.section == "remote")
 
 
 def _examine_layout(place: _Place) -> None:

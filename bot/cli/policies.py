@@ -101,7 +101,7 @@ def explain(
 
     if not tool:
         fail("explain needs the tool that is called: --tool NAME.", 2)
-    found = _usable(*_read(file, preset, config)).explain(PolicyCall(tools, tool, _object(args), cwd))
+    found = _for(_usable(*_read(file, preset, config)), cwd).explain(PolicyCall(tools, tool, _object(args), cwd))
     if json:
         tried = [{"rule": one.rule, "list": one.where, "held": one.outcome, "why": one.why} for one in found.tried]
         print_json({"verdict": _verdict(found.verdict), "tried": tried})
@@ -127,7 +127,7 @@ def run_tests(
     """
     from hitl.policy import PolicyInvalid, run_expectations
 
-    policy = _usable(str(file), _text(file))
+    policy = _usable(str(file), _text(file)).elsewhere()
     try:
         report = run_expectations(policy, _text(expectations), name=str(expectations))
     except PolicyInvalid as invalid:
@@ -172,9 +172,12 @@ def evaluate(
 
 
 def _judged(policy: Policy, call: PolicyCall) -> Verdict:
-    """The verdict; if the call's working folder isn't on this machine, nothing is looked up in it."""
-    here = call.cwd is not None and Path(call.cwd).is_dir()
-    return (policy if here else policy.elsewhere()).judge(call)
+    return _for(policy, call.cwd).judge(call)
+
+
+def _for(policy: Policy, cwd: str | None) -> Policy:
+    """The policy for calls in a folder; if that isn't on this machine, nothing is looked up in it."""
+    return policy if cwd is not None and Path(cwd).is_dir() else policy.elsewhere()
 
 
 def schema() -> None:

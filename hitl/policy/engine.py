@@ -497,7 +497,9 @@ _OUTCOMES: dict[int, Literal["yes", "no", "unsure"]] = {NO: "no", UNSURE: "unsur
 
 def _names(rule: Rule) -> str:
     return " ".join(
-        f"{key}: {', '.join(names)}" for key, names in (("tools", rule.tools), ("tool", rule.tool)) if names
+        f"{key}: {', '.join(names)}"
+        for key, names in (("tools", rule.tools), ("tool", rule.tool), ("kind", rule.kind))
+        if names
     )
 
 

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from hitl.policy import values
-from hitl.policy.conditions import Condition, Scope, Test, Use
+from hitl.policy.conditions import ANYWHERE, ROLE, Condition, Scope, Test, Use
 from hitl.policy.document import AnyOf, Not, When
+from hitl.policy.shell.effects import Effects
 
 _WORDS = ("no", "cannot tell", "yes")
 
@@ -28,13 +29,27 @@ def _asked(condition: Condition) -> str:
     return f"{condition.key} {condition.op}" if condition.key else condition.op
 
 
+def _value(key: str, scope: Scope) -> Any:
+    if key == ANYWHERE:
+        return scope.args
+    if not key.startswith(ROLE):
+        return values.lookup(scope.args, values.pointer(key))
+    found = scope.role(key[1:])
+    return found[0] if len(found) == 1 else found or values.MISSING
+
+
 def _given(condition: Condition, scope: Scope) -> str:
+    if condition.op == "command_effects":
+        told = scope.effects(condition.key)
+        if isinstance(told, Effects):
+            return f"it does: {', '.join(sorted(told.does))}"
+        return told or "the call has no such argument"
     if condition.op.startswith(("command_", "no_command")):
         found = scope.shell(condition.key)
         if found is not None:
             programs, doubts = ", ".join(found.programs()) or "no program", "; ".join(found.doubts[:3])
             return f"runs {programs}" + (f"; {doubts}" if doubts else "")
-    value: Any = values.lookup(scope.args, values.pointer(condition.key)) if condition.key != "*" else scope.args
+    value = _value(condition.key, scope)
     if value is values.MISSING:
         return "the call has no such argument"
     shown = values.text(value) if not isinstance(value, dict | list) else str(value)

@@ -69,8 +69,8 @@ class Vouching:
         return answer
 
     def _use(self, use: Use) -> int:
-        if use.how == "repository":
-            return self._repository(use.path)
+        if use.how in ("repository", "addresses"):
+            return self._repository(use)
         if use.how in ("tree", "tracked"):
             return self._tree(use)
         tool = WRITE if use.how == "write" else READ
@@ -155,15 +155,17 @@ class Vouching:
         tree = self.paths.tree(posixpath.join(self.cwd, path), most=MOST_ENTRIES, deep=deep)
         return tree if tree is not None and tree.complete else None
 
-    def _repository(self, path: str) -> int:
-        """Whether nothing in git's own files can make a reading command run a program."""
+    def _repository(self, use: Use) -> int:
+        """Whether nothing in git's own files can make a reading command run a program, or shows a password."""
         if self.paths is None or self.cwd is None:
             return YES
-        folder = posixpath.join(self.cwd, path)
+        folder = posixpath.join(self.cwd, use.path)
         if self.paths.tree(folder, most=0) is None:
             return UNSURE
         found = self.paths.repository(folder)
-        return YES if found is None or found.armed is None else UNSURE
+        if found is None:
+            return YES
+        return UNSURE if found.armed is not None or (use.how == "addresses" and found.secret) else YES
 
 
 _ANSWERS: Final = {"allow": YES, "approve": UNSURE, "deny": NO}

@@ -29,8 +29,9 @@ _PATHS = frozenset(("path", "named", "item"))
 class Use:
     """One path that a command uses.
 
-    ``how``: ``read`` (this file, or the names in this folder), ``tree`` (every file below it), ``write``, or
-    ``repository`` (git looks at the repository that the folder is in, and its configuration). ``wild``: the path is a
+    ``how``: ``read`` (this file, or the names in this folder), ``tree`` (every file below it), ``tracked`` (every file
+    that git may track there), ``write``, ``repository`` (git looks at the repository that the folder is in, and its
+    configuration) or ``addresses`` (it shows the addresses of other repositories). ``wild``: the path is a
     pattern. ``only``: of a tree, the patterns of base names that are read. ``visible``: hidden files are left out.
     ``dashes``: a name that the pattern matches could be taken for an option.
     """

@@ -98,7 +98,7 @@ def _xargs(found: Found, step: Step) -> None:
     rest = tuple(word for _, word in call.operands)
     if not rest:
         raise NotPlain("xargs runs nothing that is written out")
-    given = _names_from(step.fed_by)
+    given = _names_from(step.fed_by, call)
     mark = call.given.get("-I") or call.given.get("--replace")
     if mark is None:
         rest = (*rest, given)
@@ -109,14 +109,16 @@ def _xargs(found: Found, step: Step) -> None:
     found.step(replace(step, words=rest, inputs=(), outputs=(), fed_by=None))
 
 
-def _names_from(fed_by: Step | None) -> Word:
-    """The file names that a ``find`` before the pipe writes; any text from another program."""
-    if fed_by is None or fed_by.words[0].literal != "find":
+def _names_from(fed_by: Step | None, call: Parsed) -> Word:
+    """The file names that a ``find -print0`` before the pipe writes for ``xargs -0``; any text otherwise.
+
+    Without the zero bytes xargs splits names at blanks and takes quotes and backslashes off: other files may be meant.
+    """
+    whole = call.has("-0", "--null") and not call.has("-d", "--delimiter")
+    if fed_by is None or fed_by.words[0].literal != "find" or not whole:
         return Word(None, loose=True)
     look = _Find(fed_by)
-    if look.actions - {"-print", "-print0"}:
-        return Word(None, loose=True)
-    return look.found_names()
+    return look.found_names() if look.actions == {"-print0"} else Word(None, loose=True)
 
 
 # --- find
@@ -287,8 +289,12 @@ def _reads(found: Found, call: Parsed) -> None:
 
 # --- git
 
+_ADDRESS = re.compile(r"remoteurl|upstream|push")
 _REVISION = re.compile(r"[\w./@{}^~+#-]+", re.ASCII)
 _WORK_TREE = names("diff grep")
+_SHOWS_OBJECTS = names("show cat-file")
+#: The number of an object, in full or shortened (gitrevisions(7)); a tag may stand for any object, too.
+_OBJECT = re.compile(r"^(?!HEAD\b|@)", re.ASCII)
 
 
 def _git(found: Found, step: Step) -> None:
@@ -297,6 +303,8 @@ def _git(found: Found, step: Step) -> None:
     found.effect(call.program.does, call.program.says)
     found.options_of(call)
     found.path("repository", Word("."), call.folders)
+    if call.program.path[-1] == "remote" or any(value.text and _ADDRESS.search(value.text) for _, value in call.values):
+        found.path("addresses", Word("."), call.folders)
     paths = [word for kind, word in call.operands if kind in ("path", "named")]
     for at, (kind, word) in enumerate(call.operands):
         if kind == "rev":
@@ -328,6 +336,8 @@ def _git_item(found: Found, call: Parsed, word: Word, *, only_revision: bool) ->
             raise NotPlain("git shows a folder, or the index")
         found.path("read", Word(path), call.folders)
         return [Word(path)] if looks_like_a_file(path) else []
+    if _OBJECT.search(text) and call.program.path[-1] in _SHOWS_OBJECTS:
+        raise NotPlain("git shows an object by its number, which may be a file of any name")
     if only_revision or not looks_like_a_file(text):
         if not _REVISION.fullmatch(text) or (not only_revision and not text.strip(".")):
             return [word]

@@ -13,6 +13,7 @@ from hitl.policy.conditions import MAX_WORK, OPERATORS, Scope, Use
 from hitl.policy.document import check
 from hitl.policy.engine import compile_when
 from hitl.policy.text import parse
+from hitl.ports import Repository, Tree
 
 MANY = 100_000
 BIG: dict[str, Any] = {
@@ -62,6 +63,16 @@ class Counting:
         """No."""
         self.asked += 1
         return False
+
+    def repository(self, _path: str) -> Repository | None:
+        """There is none."""
+        self.asked += 1
+        return None
+
+    def tree(self, _path: str, *, most: int, deep: bool = True) -> Tree | None:
+        """Nothing is there."""
+        self.asked += most > 0 or deep
+        return None
 
 
 @pytest.mark.parametrize("key", ["*", "value"])

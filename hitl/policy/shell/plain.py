@@ -40,6 +40,8 @@ _PASSED_ON = re.compile(r"\d+|-")
 _INPUTS, _OUTPUTS = frozenset(("<",)), frozenset((">", ">>", ">|", "&>", "&>>"))
 _GROUPS = frozenset(("if_statement", "elif_clause", "else_clause", "do_group", "compound_statement"))
 _TESTING = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
+_PLAIN_NUMBER = re.compile(r"-?\d+|-[a-z]{2}|[()!]|&&|\|\|", re.ASCII)
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _RUNS_TEXT = re.compile(r"[\[\]`]|\$\(")
 
 
@@ -270,10 +272,17 @@ class _Walk:
         return _Folders(state.folders, state.folders)
 
     def _guard_arithmetic(self, found: Sequence[Word]) -> None:
-        """A text that is used as a number may run a substitution in its subscript."""
-        numeric = any(word.text in _TESTING or word.text == "-v" for word in found)
+        """What ``[[`` compares as a number is evaluated: a name stands for its value, and a subscript may run a command.
+
+        ``[`` takes nothing but digits for a number. Both evaluate the name behind ``-v``.
+        """
+        numeric = any(word.text in _TESTING for word in found)
+        if any(word.text in ("-v", "-R") for word in found):
+            raise NotPlain("a test may run a substitution")
         for word in found[1:]:
-            if (numeric and word.text is None) or (word.text and _RUNS_TEXT.search(word.text)):
+            if word.text and _RUNS_TEXT.search(word.text):
+                raise NotPlain("a test may run a substitution")
+            if numeric and found[0].text == "[[" and not _PLAIN_NUMBER.fullmatch(word.text or "x"):
                 raise NotPlain("a test may run a substitution")
 
     def command(self, node: Node, state: _State) -> _Folders:
@@ -378,6 +387,8 @@ class _Walk:
         """A name that may be set: it steers no program, and no branch or loop can give it a second value."""
         if programs.hijacks(name) or name in HARMLESS_VALUES or name.startswith("BASH"):
             raise NotPlain(f"the line sets {name[:40]}")
+        if not _NAME.fullmatch(name):
+            raise NotPlain("the line sets something that isn't a plain variable")
         if name in state.variables:
             raise NotPlain(f"the line sets {name[:40]} twice")
         return name

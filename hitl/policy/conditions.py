@@ -192,11 +192,11 @@ class Condition:
     match: str = "exact"
 
 
-def over_values(key: str, judge: Judge, use: Use) -> Test:
+def over_values(key: str, judge: Judge, use: Use, cost: int = 1) -> Test:
     """Apply a judge of single values to an argument: each element of a list, everything in an object."""
     steps = values.pointer(key)
     if key == ANYWHERE or len(steps) > 1:
-        return _scoped(key, lambda _: judge, use)
+        return _scoped(key, lambda _: judge, use, cost)
     name, missing, absent, scalars = steps[0], use.missing, values.MISSING, values.SCALARS
 
     def test(scope: Scope) -> int:
@@ -205,7 +205,7 @@ def over_values(key: str, judge: Judge, use: Use) -> Test:
             if type(value) is str and len(value) > _LONG and not _affords(scope, value, 1):
                 return UNSURE
             return judge(value)
-        return missing if value is absent else _nested(value, judge, use, scope)
+        return missing if value is absent else _nested(value, judge, use, scope, cost)
 
     return test
 
@@ -551,21 +551,36 @@ def _build_ne(condition: Condition, use: Use) -> Test:
 
 
 def _build_in(condition: Condition, use: Use) -> Test:
+    if all(isinstance(wanted, str) for wanted in condition.value) and not use.textual:
+        return over_values(condition.key, _among_texts(condition, use), use)
     compares = [_comparison(wanted, use) for wanted in condition.value]
-    texts = frozenset(wanted for wanted in condition.value if isinstance(wanted, str))
-    overlooked, most = frozenset() if use.textual else frozenset(map(folded, texts)), longest_alike(texts)
-    only_texts, other = len(texts) == len(set(condition.value)) and not use.textual, use.other(condition.key)
+    other = use.other(condition.key)
 
     def judge(value: Any) -> int:
-        if type(value) is str:
-            if value in texts:
-                return YES
-            if only_texts:
-                return UNSURE if folded(value, most) in overlooked else NO
         answers = [answer for compare in compares if (answer := compare(value)) is not None]
         return max(answers) if answers else other
 
-    return over_values(condition.key, judge, use)
+    return over_values(condition.key, judge, use, len(compares))
+
+
+def _among_texts(condition: Condition, use: Use) -> Judge:
+    """Whether a value is one of many texts, by looking it up: the same answers as comparing with each."""
+    texts = frozenset(condition.value)
+    overlooked, most = frozenset(map(folded, texts)), longest_alike(texts)
+    numbers = frozenset(found for one in texts if (found := values.number(one)) is not None)
+    other, alike = use.other(condition.key), UNSURE if use.loosen else YES
+
+    def judge(value: Any) -> int:
+        if isinstance(value, str):
+            return YES if value in texts else UNSURE if folded(value, most) in overlooked else NO
+        if values.text(value) in texts:
+            return alike
+        number = None if isinstance(value, bool) else values.number(value)
+        if number is None or not numbers:
+            return other
+        return alike if number in numbers else NO
+
+    return judge
 
 
 def _build_matches(condition: Condition, use: Use) -> Test:
@@ -579,7 +594,7 @@ def _build_matches(condition: Condition, use: Use) -> Test:
         answer = YES if literal in subject and match(subject) else NO
         return answer if value is not None or use.textual else min(answer, UNSURE) if use.loosen else max(answer, other)
 
-    return over_values(condition.key, judge, use)
+    return over_values(condition.key, judge, use, _PATTERN_COST)
 
 
 def _build_path_matches(condition: Condition, use: Use) -> Test:
@@ -633,7 +648,7 @@ def _build_bound(condition: Condition, use: Use) -> Test:
         found = values.number(value)
         return UNSURE if found is None else YES if compare(found, limit) else NO
 
-    return over_values(condition.key, judge, use)
+    return over_values(condition.key, judge, use, _NUMBER_COST)
 
 
 def _build_exists(condition: Condition, _use: Use) -> Test:
@@ -758,8 +773,8 @@ def _scoped(key: str, of: Callable[[Scope], Judge], use: Use, cost: int = 1) -> 
     return test
 
 
-#: Costs of one judgement, measured beside an equality's 0.5 us.
-_HINTED_COST, _PATH_COST, _URL_COST = 2, 40, 20
+#: Costs of one judgement, measured beside an equality's 1 us.
+_NUMBER_COST, _PATTERN_COST, _HINTED_COST, _URL_COST, _PATH_COST = 2, 2, 2, 20, 40
 
 
 def _of_texts(judge: Judge, key: str, use: Use) -> Judge:

@@ -105,10 +105,10 @@ def _read_command(args: Mapping[str, Any], key: str) -> Reading | None:
         return read_line(command) if not extra else _with_arguments(args, command, extra)
     if command is values.MISSING:
         return read_argv(extra) if extra else None
-    if isinstance(command, list | tuple):
-        return read_argv([*_tokens(command), *extra])
-    reading = Reading()
-    reading.hide("the command is neither text nor a list")
+    reading = read_argv([*_tokens(command), *extra]) if isinstance(command, list | tuple) else Reading()
+    if isinstance(command, list | tuple) and all(isinstance(word, str | int | float) for word in command):
+        return reading
+    reading.hide("the command is neither text nor a list of texts")
     return reading
 
 
@@ -592,7 +592,9 @@ def _build_matches(condition: Condition, use: Use) -> Test:
         if len(subject) > MAX_SUBJECT or not _encodable(subject):
             return UNSURE
         answer = YES if literal in subject and match(subject) else NO
-        return answer if value is not None or use.textual else min(answer, UNSURE) if use.loosen else max(answer, other)
+        if value is subject or use.textual or values.number(value) is not None:
+            return answer
+        return min(answer, UNSURE) if use.loosen else max(answer, other)
 
     return over_values(condition.key, judge, use, _PATTERN_COST)
 

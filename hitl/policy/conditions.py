@@ -196,10 +196,10 @@ def _read_command(args: Mapping[str, Any], key: str) -> Reading | None:
         return read_line(command) if not extra else _with_arguments(args, command, extra)
     if command is values.MISSING:
         return read_argv(extra) if extra else None
-    if isinstance(command, list | tuple):
-        return read_argv([*_tokens(command), *extra])
-    reading = Reading()
-    reading.hide("the command is neither text nor a list")
+    reading = read_argv([*_tokens(command), *extra]) if isinstance(command, list | tuple) else Reading()
+    if isinstance(command, list | tuple) and all(isinstance(word, str | int | float) for word in command):
+        return reading
+    reading.hide("the command is neither text nor a list of texts")
     return reading
 
 
@@ -283,11 +283,11 @@ class Condition:
     match: str = "exact"
 
 
-def over_values(key: str, judge: Judge, use: Use) -> Test:
+def over_values(key: str, judge: Judge, use: Use, cost: int = 1) -> Test:
     """Apply a judge of single values to an argument: each element of a list, everything in an object."""
     steps = values.pointer(key)
     if key == ANYWHERE or len(steps) > 1 or key.startswith(ROLE):
-        return _scoped(key, lambda _: judge, use)
+        return _scoped(key, lambda _: judge, use, cost)
     name, missing, absent, scalars = steps[0], use.missing, values.MISSING, values.SCALARS
 
     def test(scope: Scope) -> int:
@@ -296,7 +296,7 @@ def over_values(key: str, judge: Judge, use: Use) -> Test:
             if type(value) is str and len(value) > _LONG and not _affords(scope, value, 1):
                 return UNSURE
             return judge(value)
-        return missing if value is absent else _nested(value, judge, use, scope)
+        return missing if value is absent else _nested(value, judge, use, scope, cost)
 
     return test
 
@@ -642,21 +642,36 @@ def _build_ne(condition: Condition, use: Use) -> Test:
 
 
 def _build_in(condition: Condition, use: Use) -> Test:
+    if all(isinstance(wanted, str) for wanted in condition.value) and not use.textual:
+        return over_values(condition.key, _among_texts(condition, use), use)
     compares = [_comparison(wanted, use) for wanted in condition.value]
-    texts = frozenset(wanted for wanted in condition.value if isinstance(wanted, str))
-    overlooked, most = frozenset() if use.textual else frozenset(map(folded, texts)), longest_alike(texts)
-    only_texts, other = len(texts) == len(set(condition.value)) and not use.textual, use.other(condition.key)
+    other = use.other(condition.key)
 
     def judge(value: Any) -> int:
-        if type(value) is str:
-            if value in texts:
-                return YES
-            if only_texts:
-                return UNSURE if folded(value, most) in overlooked else NO
         answers = [answer for compare in compares if (answer := compare(value)) is not None]
         return max(answers) if answers else other
 
-    return over_values(condition.key, judge, use)
+    return over_values(condition.key, judge, use, len(compares))
+
+
+def _among_texts(condition: Condition, use: Use) -> Judge:
+    """Whether a value is one of many texts, by looking it up: the same answers as comparing with each."""
+    texts = frozenset(condition.value)
+    overlooked, most = frozenset(map(folded, texts)), longest_alike(texts)
+    numbers = frozenset(found for one in texts if (found := values.number(one)) is not None)
+    other, alike = use.other(condition.key), UNSURE if use.loosen else YES
+
+    def judge(value: Any) -> int:
+        if isinstance(value, str):
+            return YES if value in texts else UNSURE if folded(value, most) in overlooked else NO
+        if values.text(value) in texts:
+            return alike
+        number = None if isinstance(value, bool) else values.number(value)
+        if number is None or not numbers:
+            return other
+        return alike if number in numbers else NO
+
+    return judge
 
 
 def _build_matches(condition: Condition, use: Use) -> Test:
@@ -668,9 +683,11 @@ def _build_matches(condition: Condition, use: Use) -> Test:
         if len(subject) > MAX_SUBJECT or not _encodable(subject):
             return UNSURE
         answer = YES if literal in subject and match(subject) else NO
-        return answer if value is not None or use.textual else min(answer, UNSURE) if use.loosen else max(answer, other)
+        if value is subject or use.textual or values.number(value) is not None:
+            return answer
+        return min(answer, UNSURE) if use.loosen else max(answer, other)
 
-    return over_values(condition.key, judge, use)
+    return over_values(condition.key, judge, use, _PATTERN_COST)
 
 
 def _build_path_matches(condition: Condition, use: Use) -> Test:
@@ -724,7 +741,7 @@ def _build_bound(condition: Condition, use: Use) -> Test:
         found = values.number(value)
         return UNSURE if found is None else YES if compare(found, limit) else NO
 
-    return over_values(condition.key, judge, use)
+    return over_values(condition.key, judge, use, _NUMBER_COST)
 
 
 def _build_exists(condition: Condition, _use: Use) -> Test:
@@ -851,8 +868,8 @@ def _scoped(key: str, of: Callable[[Scope], Judge], use: Use, cost: int = 1) -> 
     return test
 
 
-#: Costs of one judgement, measured beside an equality's 0.5 us.
-_HINTED_COST, _PATH_COST, _URL_COST = 2, 40, 20
+#: Costs of one judgement, measured beside an equality's 1 us.
+_NUMBER_COST, _PATTERN_COST, _HINTED_COST, _URL_COST, _PATH_COST = 2, 2, 2, 20, 40
 
 
 def _of_texts(judge: Judge, key: str, use: Use) -> Judge:

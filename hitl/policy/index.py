@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Finder = Callable[[Any, list[int]], None]
 
 _SMALL = 4
+_NEVER = 1 << 62
 _MAX_TOPS = 8
 _MAX_HINTED = 256  # beyond this length RE2 is as quick
 _NUMERIC = frozenset(("lt", "le", "gt", "ge"))
@@ -40,7 +41,7 @@ class Index:
 
     def __init__(self, rules: Sequence[Compiled], *, plain_paths: bool) -> None:
         self.rules = tuple(rules)
-        self._finders: tuple[tuple[str, Finder, tuple[int, ...]], ...] = ()
+        self._finders: tuple[tuple[str, Finder, tuple[int, ...], int], ...] = ()
         self._always: list[int] = []
         if len(rules) > _SMALL:
             self._file(plain_paths=plain_paths)
@@ -52,7 +53,9 @@ class Index:
             if gate is None or not arguments.setdefault(gate.key, _Argument()).file(gate, at, compiled.rule):
                 self._always.append(at)
         self._finders = tuple(
-            (key, argument.finder(), tuple(argument.absent)) for key, argument in arguments.items() if argument.every
+            (key, argument.finder(), tuple(argument.absent), argument.doubted)
+            for key, argument in arguments.items()
+            if argument.every
         )
 
     def candidates(self, args: Mapping[str, Any]) -> Sequence[Compiled]:
@@ -61,12 +64,16 @@ class Index:
             return self.rules
         found: list[int] = []
         missing = values.MISSING
-        for key, find, absent in self._finders:
+        doubts, first = [], _NEVER
+        for key, find, absent, doubted in self._finders:
             value = args.get(key, missing)
             if value is not missing:
                 find(value, found)
             elif absent:
-                found += absent
+                doubts.append(absent)
+                first = min(first, doubted)
+        if doubts:
+            found += [at for absent in doubts for at in absent if at <= first]
         if self._always:
             found += self._always
         elif not found:
@@ -121,12 +128,11 @@ class _Argument:
     """The rules filed under one argument.
 
     ``absent`` rules can't be told where the argument is missing. Only the first that has no other condition is needed,
-    and those before it: one doubt is as good as many.
+    and those before it: one doubt is as good as many. ``doubted`` is the place of that first rule.
     """
 
     __slots__ = (
         "_bounds",
-        "_doubted",
         "_folders",
         "_names",
         "_odd",
@@ -134,13 +140,14 @@ class _Argument:
         "_places",
         "_texts",
         "absent",
+        "doubted",
         "every",
     )
 
     def __init__(self) -> None:
         self.every: list[int] = []
         self.absent: list[int] = []
-        self._doubted = False
+        self.doubted = _NEVER
         self._odd: list[int] = []
         self._texts: dict[str, list[int]] = {}
         self._bounds: dict[int, list[tuple[int | Decimal, int]]] = {1: [], -1: []}
@@ -155,9 +162,10 @@ class _Argument:
         filed = self._numeric(gate, at, whole=whole) if gate.op in _NUMERIC else self._textual(gate, at)
         if filed:
             self.every.append(at)
-            if rule.action in ("deny", "approve") and not self._doubted:
+            if rule.action in ("deny", "approve") and self.doubted == _NEVER:
                 self.absent.append(at)
-                self._doubted = whole and not (rule.textual and gate.op == "eq")  # which an absent argument is not
+                if whole and not (rule.textual and gate.op == "eq"):  # which an absent argument is not
+                    self.doubted = at
         return filed
 
     def _numeric(self, gate: Condition, at: int, *, whole: bool) -> bool:

@@ -174,7 +174,7 @@ ODD = (
     "find . -maxdepth 0 {-exec,rm,{},+}",
     "env -S'r\"m\" x'",
     "env -S 'rm\\_x'",
-    "env -iS \"$(command -v rm) x\"",
+    'env -iS "$(command -v rm) x"',
     "split --f='rm x' <<< y",
 )
 

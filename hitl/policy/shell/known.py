@@ -8,8 +8,10 @@ arguments cannot be told.
 from hitl.policy.tables import names
 
 _SHELL = names(
-    ": true false test [ [[ cd pwd pushd popd dirs let type hash wait jobs fg bg kill umask ulimit times shift return exit "
-    "break continue unset unsetenv unalias shopt history help caller logout disown suspend compopt getopts read mapfile "
+    ": true false test [ [[ cd pwd pushd popd dirs let type hash wait jobs fg bg kill umask ulimit times shift "
+    "return exit "
+    "break continue unset unsetenv unalias shopt history help caller logout disown suspend compopt getopts read "
+    "mapfile "
     "readarray echo printf export declare typeset readonly local set alias trap bind complete compgen enable"
 )
 # coreutils and the like
@@ -21,8 +23,10 @@ _FILES = names(
     "tee touch tr truncate tsort tty uname unexpand uniq unlink uptime users vdir wc who whoami yes"
 )
 _TEXT = names(
-    "grep egrep fgrep zgrep zegrep zfgrep zcat zcmp zdiff bzcat bzgrep xzcat xzgrep zstdcat diff cmp diff3 sdiff colordiff "
-    "diffstat wdiff col colcrt colrm column rev ul look hexdump hd xxd strings iconv dos2unix unix2dos envsubst gettext "
+    "grep egrep fgrep zgrep zegrep zfgrep zcat zcmp zdiff bzcat bzgrep xzcat xzgrep zstdcat diff cmp diff3 sdiff "
+    "colordiff "
+    "diffstat wdiff col colcrt colrm column rev ul look hexdump hd xxd strings iconv dos2unix unix2dos envsubst "
+    "gettext "
     "ngettext jq yq xmllint csplit rg ag bat batcat delta less more tree exa eza lsd file cksum md5 shasum crc32 "
     "uuidgen pwgen getopt cal ncal tput clear reset infocmp nm ar ranlib strip objdump objcopy readelf size addr2line "
     "c++filt bc scc tokei shellcheck shfmt"
@@ -32,22 +36,28 @@ _ARCHIVES = names(
     "lz4 unlz4 compress uncompress 7z 7za 7zr unrar"
 )
 _SYSTEM = names(
-    "ps pgrep pidof pkill killall pstree pmap pwdx top free vmstat iostat mpstat pidstat lsof fuser w last lastb lastlog "
+    "ps pgrep pidof pkill killall pstree pmap pwdx top free vmstat iostat mpstat pidstat lsof fuser w last lastb "
+    "lastlog "
     "lsblk lscpu lsmem lsns lsipc lslocks lslogins lspci lsusb lsmod modinfo findmnt blkid mountpoint namei ipcs ipcrm "
-    "ipcmk logger wall mesg dmesg journalctl loginctl timedatectl hostnamectl localectl systemctl busctl getent getconf "
+    "ipcmk logger wall mesg dmesg journalctl loginctl timedatectl hostnamectl localectl systemctl busctl getent "
+    "getconf "
     "locale lsb_release sw_vers sysctl getfacl setfacl lsattr chattr getfattr whereis which rename fallocate fincore "
     "mount umount swapon swapoff losetup mkswap fdisk sfdisk wipefs blkdiscard shutdown reboot poweroff halt chsh chfn "
-    "chage passwd groupadd groupdel groupmod mdfind plutil vm_stat nvidia-smi dpkg dpkg-query rpm apt apt-get apt-cache "
+    "chage passwd groupadd groupdel groupmod mdfind plutil vm_stat nvidia-smi dpkg dpkg-query rpm apt apt-get "
+    "apt-cache "
     "apt-mark ldd"
 )
 _NETWORK = names(
-    "curl wget xh ping ping6 traceroute tracepath dig host nslookup whois ss netstat ifconfig arp route ip nc ncat netcat "
+    "curl wget xh ping ping6 traceroute tracepath dig host nslookup whois ss netstat ifconfig arp route ip nc ncat "
+    "netcat "
     "rsync scp ssh-keygen ssh-keyscan ssh-add tcpdump openssl gpg nmcli iwconfig"
 )
 _MEDIA = names("pdftotext pdfinfo pdfimages pdftoppm qpdf tidy xsltproc")
 _PROJECTS = names(
-    "git hg svn gh docker docker-compose podman nerdctl kubectl oc helm terraform tofu aws gcloud az cargo rustc rustup "
-    "rustfmt go gofmt gcc g++ cc c++ clang clang++ npm pnpm yarn pip pip3 uv poetry pipenv ruff mypy pytest black isort "
+    "git hg svn gh docker docker-compose podman nerdctl kubectl oc helm terraform tofu aws gcloud az cargo rustc "
+    "rustup "
+    "rustfmt go gofmt gcc g++ cc c++ clang clang++ npm pnpm yarn pip pip3 uv poetry pipenv ruff mypy pytest black "
+    "isort "
     "tsc zfs zpool vault consul brew crane hadolint yamllint "
     "xdg-open open man apropos whatis"
 )

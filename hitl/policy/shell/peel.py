@@ -416,7 +416,7 @@ def _runner(run: Run) -> None:
     )
     plain = run.words[1] if len(run.words) > 1 else None
     special = plain in runs or any(path[0] == plain for path in (*starters, *settings))
-    if plain in (own or programs.ABBREVIATED.get(run.base, ())) and not special:
+    if plain in (own or programs.ABBREVIATED.get(run.base, frozenset())) and not special:
         return  # nearly always
     places = positions(run.words)
     for path in settings:

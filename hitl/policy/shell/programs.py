@@ -410,7 +410,8 @@ RUNNER_OWN: dict[str, frozenset[str]] = {
     **dict.fromkeys(
         ("kubectl", "oc"),
         names(
-            "adm alpha annotate api-resources api-versions apply attach auth autoscale certificate cluster-info completion "
+            "adm alpha annotate api-resources api-versions apply attach auth autoscale certificate cluster-info "
+            "completion "
             "config cordon cp create debug delete describe diff drain edit events exec explain expose extract get help "
             "idle image import label kustomize login logout logs new-app new-build new-project observe options patch "
             "policy port-forward process project projects proxy registry replace rollback rollout rsh rsync run scale "
@@ -436,15 +437,19 @@ RUNNER_OWN: dict[str, frozenset[str]] = {
         names(
             "attach auto-update builder checkpoint commit compose config container context cp create diff events exec "
             "export farm generate healthcheck help history image images import info init inspect kill kube load login "
-            "logout logs machine manifest mount network node pause pod port ps pull push rename restart rm rmi run save "
-            "scout search secret service stack start stats stop swarm system tag top trust umount unmount unpause unshare "
+            "logout logs machine manifest mount network node pause pod port ps pull push rename restart rm rmi run "
+            "save "
+            "scout search secret service stack start stats stop swarm system tag top trust umount unmount unpause "
+            "unshare "
             "update version volume wait"
         ),
     ),
     "brew": names(
-        "--cache --cellar --prefix --repository analytics autoremove casks cat cleanup commands completions config deps "
+        "--cache --cellar --prefix --repository analytics autoremove casks cat cleanup commands completions config "
+        "deps "
         "desc doctor fetch formulae gist-logs help home info install leaves link list log ls migrate missing options "
-        "outdated pin postinstall readall reinstall search shellenv tap tap-info uninstall unlink unpin untap up update "
+        "outdated pin postinstall readall reinstall search shellenv tap tap-info uninstall unlink unpin untap up "
+        "update "
         "upgrade uses"
     ),
     "dotnet": names(
@@ -502,7 +507,8 @@ STARTER_SUBCOMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
 
 # Arguments that make an otherwise plain program run something: (program) -> glob patterns of the word.
 _COMPILER = names(
-    "-wrapper -B* -specs* -fplugin* --specs* @* -fuse-ld* -Xlinker* -Wl,*plugin* -Xclang* -load -fpass-plugin* --ld-path* "
+    "-wrapper -B* -specs* -fplugin* --specs* @* -fuse-ld* -Xlinker* -Wl,*plugin* -Xclang* -load -fpass-plugin* "
+    "--ld-path* "
     "--gcc-toolchain*"
 )
 _SSH = names("-F* -I*")
@@ -697,16 +703,19 @@ HIJACK_VARIABLES = names(
     "*_PATH *PRELOAD* TAR_* GREP_* TERMINFO* npm_config_* NPM_CONFIG_* HOSTALIASES OPENSSL_* "
     "SSLKEYLOGFILE CC CXX LD AR MAKE EMACSLOADPATH INPUTRC XDG_* DOCKER_HOST BASH_FUNC_* LESS PS0 PS1 PS2 RUSTC* "
     "RUSTDOC *_WRAPPER *_RUNNER *_LINKER GOTOOLCHAIN GOROOT"
-    " LESS* MAN* KUBECONFIG DOCKER_* AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE PIP_* UV_* GH_* NPM_* HELM_* GNUPGHOME "
+    " LESS* MAN* KUBECONFIG DOCKER_* AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE PIP_* UV_* GH_* NPM_* HELM_* "
+    "GNUPGHOME "
     "WGETRC CURL_* YARN_* CARGO_* RUSTUP_* GOENV MYPY* PYTEST_* BUNDLE_* GEM_* COMPOSER_* TF_* ANSIBLE_* VAGRANT_* HG* "
     "SVN_* SYSTEMD_* ZDOTDIR NLSPATH LOCPATH JAVA_HOME"
 )
 # Those of them that change no program and no search for one.
 HARMLESS_VARIABLES = names(
     "GIT_AUTHOR_* GIT_COMMITTER_* GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS GIT_TRACE* PYTHONDONTWRITEBYTECODE "
-    "PYTHONHASHSEED PYTHONIOENCODING PYTHONUNBUFFERED PYTHONUTF8 PYTHONWARNINGS TF_VAR_* TF_IN_AUTOMATION TF_INPUT TF_LOG* "
+    "PYTHONHASHSEED PYTHONIOENCODING PYTHONUNBUFFERED PYTHONUTF8 PYTHONWARNINGS TF_VAR_* TF_IN_AUTOMATION TF_INPUT "
+    "TF_LOG* "
     "TF_WORKSPACE CARGO_TERM_* CARGO_INCREMENTAL CARGO_NET_* CARGO_TARGET_DIR PIP_NO_* PIP_DISABLE_* PIP_QUIET UV_NO_* "
-    "COMPOSER_NO_* COMPOSER_MEMORY_LIMIT SYSTEMD_COLORS GH_REPO GH_HOST GH_TOKEN DOCKER_BUILDKIT DOCKER_DEFAULT_PLATFORM "
+    "COMPOSER_NO_* COMPOSER_MEMORY_LIMIT SYSTEMD_COLORS GH_REPO GH_HOST GH_TOKEN DOCKER_BUILDKIT "
+    "DOCKER_DEFAULT_PLATFORM "
     "HELM_NAMESPACE ANSIBLE_NOCOLOR ANSIBLE_FORCE_COLOR HGPLAIN MANWIDTH LESSCHARSET"
 )
 
@@ -717,26 +726,34 @@ TRUSTED_FOLDERS = names(
 # Programs that take the beginning of a sub-command for the whole: all their sub-commands.
 ABBREVIATED: dict[str, frozenset[str]] = {
     "npm": names(
-        "access adduser audit bugs cache ci completion config dedupe deprecate diff dist-tag docs doctor edit exec explain "
-        "explore find-dupes fund get help help-search init install install-ci-test install-test link ll login logout ls "
-        "org outdated owner pack ping pkg prefix profile prune publish query rebuild repo restart root run run-script sbom "
-        "search set shrinkwrap star stars start stop team test token trust uninstall unpublish unstar update version view "
+        "access adduser audit bugs cache ci completion config dedupe deprecate diff dist-tag docs doctor edit exec "
+        "explain "
+        "explore find-dupes fund get help help-search init install install-ci-test install-test link ll login logout "
+        "ls "
+        "org outdated owner pack ping pkg prefix profile prune publish query rebuild repo restart root run "
+        "run-script sbom "
+        "search set shrinkwrap star stars start stop team test token trust uninstall unpublish unstar update version "
+        "view "
         "whoami"
     ),
     "hg": names(
-        "add addremove annotate archive backout bisect bookmarks branch branches bundle cat clone commit config copy diff "
-        "export extdiff files forget graft grep heads help histedit identify import incoming init locate log manifest merge "
+        "add addremove annotate archive backout bisect bookmarks branch branches bundle cat clone commit config copy "
+        "diff "
+        "export extdiff files forget graft grep heads help histedit identify import incoming init locate log "
+        "manifest merge "
         "outgoing parents paths phase pull purge push rebase recover remove rename resolve revert rollback root serve "
         "shelve status strip summary tag tags tip transplant unbundle unshelve update verify version"
     ),
     "bundle": names(
-        "add binstubs cache check clean config console doctor exec fund gem help info init inject install issue lock open "
+        "add binstubs cache check clean config console doctor exec fund gem help info init inject install issue lock "
+        "open "
         "outdated package platform plugin pristine remove show update version viz"
     ),
     "ip": names("address link route rule neighbour netns vrf tunnel maddress mroute monitor xfrm token tcp_metrics"),
     "composer": names(
         "about archive audit browse bump check-platform-reqs clear-cache config create-project depends diagnose "
-        "dump-autoload exec fund global home init install licenses outdated prohibits reinstall remove require run-script "
+        "dump-autoload exec fund global home init install licenses outdated prohibits reinstall remove require "
+        "run-script "
         "search self-update show status suggests update validate why why-not"
     ),
 }
@@ -765,8 +782,10 @@ ALIASES: dict[str, dict[str, str]] = {
 }
 
 TMUX_PLAIN = names(
-    "ls list-sessions lsw list-windows lsp list-panes lsc list-clients has has-session a at attach attach-session detach "
-    "kill-session kill-server kill-window killw kill-pane killp select-window selectw select-pane selectp rename-session "
+    "ls list-sessions lsw list-windows lsp list-panes lsc list-clients has has-session a at attach attach-session "
+    "detach "
+    "kill-session kill-server kill-window killw kill-pane killp select-window selectw select-pane selectp "
+    "rename-session "
     "rename-window capture-pane capturep show-options show start-server switch-client info"
 )
 

@@ -107,12 +107,9 @@ def read_into(reading: Reading, line: str, depth: int, positional: dict[str, Fie
         reading.hide("is too long or too deeply nested to read")
         _guess(reading, line[:MAX_LINE])
         return
-    if words.plain_line(line):
-        split = line.split()
-        first = split[0]
-        if first not in words.RESERVED and first[0] != "%":
-            Reader(reading, depth, positional).run(split, None)
-            return
+    if words.plain_line(line) and (split := line.split())[0] not in words.RESERVED and line.lstrip()[0] != "%":
+        Reader(reading, depth, positional).run(split, None)
+        return
     visible = line.isascii() and line.isprintable()
     commands = words.simple_commands(line) if visible and _few(line) else None
     if commands is not None and ("|" not in line or not any(peel.may_listen(command[0]) for command in commands)):
@@ -158,8 +155,8 @@ class Reader:
     """Reads one text into a reading; a payload (``sh -c``) gets a reader of its own, one level deeper."""
 
     __slots__ = (
-        "_ascii", "_may_brace", "_owner", "_redirects", "_root", "_simple", "_source", "_text", "_unquoted", "_variables", "depth",
-        "positional", "reading",
+        "_ascii", "_may_brace", "_owner", "_redirects", "_root", "_simple", "_source", "_text", "_unquoted",
+        "_variables", "depth", "positional", "reading",
     )  # fmt: skip
 
     def __init__(self, reading: Reading, depth: int, positional: dict[str, Fields]) -> None:
@@ -503,10 +500,13 @@ class Reader:
         given = self.positional.get("@" if name == "*" else name)
         if given is not None:
             return self._affordable([list(given)])
-        owner = self._owner
-        if owner._variables is None:
-            owner._variables = owner._assignments()
-        return self._affordable(owner._variables.get(name, []))
+        return self._affordable(self._owner.assigned(name))
+
+    def assigned(self, name: str) -> list[Fields]:
+        """The values that this reader's own text gives a variable."""
+        if self._variables is None:
+            self._variables = self._assignments()
+        return self._variables.get(name, [])
 
     def _affordable(self, values: list[Fields]) -> list[Fields]:
         """The values, unless to fill them in costs too much."""

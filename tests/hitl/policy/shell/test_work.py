@@ -19,15 +19,22 @@ LIMIT_S = 0.05
 
 # What is repeated to make a line long, and what nests.
 PIECES = (
-    "a|", "a;", "a&&", "a\n", "a\r\n", "a \\\n", "a=b ", "a=(", "a=(b);", "a[", "a[0]=", "${a[", "${a:-", "${a%", "$((", "1+", "1?",
-    "$(", "`", "\\`", "'", '"', '"$(', '"`', "$'", "<(", ">", "<", "<<<", "<<E ", "<<E\n", "2>&1 ", "(", "((", "{", "{a,", "{a,b}",
-    "{1..9}", "}", "[", "[[ ", "[[ (", "[[ a =~ ", "@(", "@(a|b)", "!", "! ", "if a; then ", "for a in b; do ", "while a; do ",
-    "case a in b) ", "f(){ ", "$a ", "$a", '"$a"', '"$@" ', "~ ", "* ", "é", "\u200b", "\x00", "\x01", "#", "# ", "a # ", "::",
-    "-exec rm {} ; ", "env ", "env -S ", "sh -c ", "eval ", "sudo ", "xargs ", "find ", "git -c a.b=c ", "npm ", "acme rm ",
-    "acme 'a;b' ", "echo rm | sh; ", " | sh", "sed 's/a/b/' ", "awk '/a/' ", "printf %s ", "alias a=b ", "trap a b ", "tmux -x ",
+    "a|", "a;", "a&&", "a\n", "a\r\n", "a \\\n", "a=b ", "a=(", "a=(b);", "a[", "a[0]=", "${a[", "${a:-", "${a%",
+    "$((", "1+", "1?",
+    "$(", "`", "\\`", "'", '"', '"$(', '"`', "$'", "<(", ">", "<", "<<<", "<<E ", "<<E\n", "2>&1 ", "(", "((", "{",
+    "{a,", "{a,b}",
+    "{1..9}", "}", "[", "[[ ", "[[ (", "[[ a =~ ", "@(", "@(a|b)", "!", "! ", "if a; then ", "for a in b; do ",
+    "while a; do ",
+    "case a in b) ", "f(){ ", "$a ", "$a", '"$a"', '"$@" ', "~ ", "* ", "é", "\u200b", "\x00", "\x01", "#", "# ",
+    "a # ", "::",
+    "-exec rm {} ; ", "env ", "env -S ", "sh -c ", "eval ", "sudo ", "xargs ", "find ", "git -c a.b=c ", "npm ",
+    "acme rm ",
+    "acme 'a;b' ", "echo rm | sh; ", " | sh", "sed 's/a/b/' ", "awk '/a/' ", "printf %s ", "alias a=b ", "trap a b ",
+    "tmux -x ",
 )  # fmt: skip
 HEADS = (
-    "", "ls ", "a=rm; ", "cat <<E\n", "sed 's/", "awk '", "printf '", "echo ${x:-", 'echo "', "find . ", "env -S '", "sh -c '",
+    "", "ls ", "a=rm; ", "cat <<E\n", "sed 's/", "awk '", "printf '", "echo ${x:-", 'echo "', "find . ", "env -S '",
+    "sh -c '",
     "$x '[", "[[ ", "export ", "git ", "acme ", "xargs -I", "compgen -W '", "a=(", "case a in ", "for a in ", "a='",
 )  # fmt: skip
 TAILS = ("", "'", '"', "\nE\n", ")", "}", " | sh", "; $a", '\'; eval "$a$a$a"', "]]", " rm x")

@@ -1,0 +1,192 @@
+"""A world: one installation, the real `sayso run` in it, and its many deaths.
+
+People and scripts (`people.py`) go on as if nothing happened; the service is killed with SIGKILL beneath them and
+started again, as the README starts it. Nothing here knows which point of the code a kill hits: half of them come some
+acts after the start, and a few milliseconds, the others anywhere in the start itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import random
+import shutil
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.acceptance.installation import ME, Installation
+from tests.matrix.rooms import PATIENCE_S, Room
+
+#: The part of the lives that end before the service is ready, and of those in which one press is waited for.
+EARLY, CALM = 0.4, 0.1
+#: Other lives end so many acts after the service is ready, or so many seconds, or when requests end that are to end
+#: within that time, and a moment later.
+ACTS, LONGEST_S, MOMENT_S = 6, 2.0, 0.06
+LOG = "runs.log"
+#: Where this harness lies: the service is started from the same tree, so that a changed copy tests itself.
+TREE = Path(__file__).parents[2]
+SETTINGS = """
+requesters = [{asker}, {me}]
+approvers = [{deciders}, {me}]
+operators = [{me}]
+self_approval_socket = "high"
+
+[conversations.local]
+routes = [{place}]
+
+[limits]
+asks = 1000000
+open_per_requester = 1000
+
+"""
+
+
+@dataclass
+class Asked:
+    """A request: `recorded` tells whether it was answered for, `exits` how the processes that wait for it ended."""
+
+    mark: str
+    amount: int
+    recorded: Callable[[], bool] | bool = False
+    exits: list[int] = field(default_factory=list)
+
+
+@dataclass
+class Act:
+    """A decision that somebody sent: what `checker.py` reads of it."""
+
+    mark: str
+    by: str
+    verb: str
+    at: float
+    trace: str = ""
+    answered: Callable[[], bool] | bool = False
+    decided: bool = False
+    calm: bool = False
+    told: Callable[[], bool] | bool = True
+
+
+class World:
+    """The service, and what was asked of it and decided.
+
+    Everybody draws from `sure`. `patience_s` is how long a living service may take to answer a press, and to come to
+    rest at the end.
+    """
+
+    def __init__(self, root: Path, room: Room, sure: random.Random, patience_s: float) -> None:
+        self.room = room
+        self.sure = sure
+        self.patience_s = patience_s
+        self.asks: list[Asked] = []
+        self.acts: list[Act] = []
+        self.kills = 0
+        #: A moment worth living for: when the requests that end together end, in Unix seconds.
+        self.deadline = 0.0
+        quoted = ", ".join(map(json.dumps, room.deciders))
+        names = {"asker": json.dumps(room.asker), "place": json.dumps(room.place), "me": json.dumps(ME)}
+        settings = SETTINGS.format(deciders=quoted, **names) + room.settings
+        self.service = Installation(root, settings, {**room.environment, "PYTHONPATH": str(TREE)})
+        self.service.workspace.mkdir()
+        self._start_s = 1.0
+
+    @property
+    def log(self) -> Path:
+        """What the tools append to."""
+        return self.service.workspace / LOG
+
+    def did(self, act: Act) -> Act:
+        """Keep what somebody did: it brings the next kill nearer."""
+        self.acts.append(act)
+        return act
+
+    async def live(self, calm: Callable[[], Any]) -> None:
+        """Start the service, and kill it at a random moment; `calm` is what a calm life waits for."""
+        began, draw = time.monotonic(), self.sure.random()
+        self.launch()
+        if draw < EARLY:
+            await asyncio.sleep(self.sure.uniform(0.0, self._start_s))
+        else:
+            await self.ready()
+            self._start_s = (self._start_s + time.monotonic() - began) / 2
+            await (calm() if draw < EARLY + CALM else self._until_something())
+        self.kill()
+
+    def launch(self) -> None:
+        """Start the service."""
+        self.room.launched()
+        self.service.launch()
+
+    async def ready(self) -> None:
+        """Wait until the platform and the socket are connected. Raises TimeoutError after PATIENCE_S."""
+        await self.room.connected()
+        async with asyncio.timeout(PATIENCE_S):
+            while not await self._listens():  # noqa: ASYNC110 - another process
+                await asyncio.sleep(0.01)
+
+    async def _listens(self) -> bool:
+        with contextlib.suppress(OSError):
+            _, writer = await asyncio.open_unix_connection(self.service.socket)
+            writer.close()
+            return True
+        return False
+
+    async def _until_something(self) -> None:
+        enough = len(self.acts) + self.sure.randrange(ACTS)
+        until = time.monotonic() + LONGEST_S
+        while len(self.acts) < enough and time.monotonic() < until:  # noqa: ASYNC110 - also for time
+            await asyncio.sleep(0.005)
+        left = self.deadline - time.time()
+        await asyncio.sleep((left if 0 < left < LONGEST_S else 0) + self.sure.uniform(0.0, MOMENT_S))
+
+    def kill(self) -> None:
+        """SIGKILL. Raises AssertionError where the service had ended by itself."""
+        assert self.service.process is not None
+        assert self.service.process.poll() is None, self.service.log[-3000:]
+        self.service.kill()
+        self.kills += 1
+
+    async def frozen(self, until: float) -> None:
+        """Stop the process until then, as a suspended machine does; its timers and its peers go on meanwhile."""
+        assert self.service.process is not None
+        process = self.service.process
+        if process.poll() is None:
+            os.kill(process.pid, signal.SIGSTOP)
+            try:
+                await asyncio.sleep(until - time.time())
+            finally:
+                if process.poll() is None:
+                    os.kill(process.pid, signal.SIGCONT)
+
+    def busy(self) -> bool:
+        """Whether anything waits to be handled or decided, or a tool of the service still runs."""
+        open_calls = "state = 'awaiting_confirmation' or (state = 'executing' and runs = 'service')"
+        query = f"select 1 from inbox where handled_at is null union select 1 from calls where {open_calls}"  # noqa: S608
+        with self.service.database() as database:
+            return database.execute(query).fetchone() is not None
+
+    async def leave(self, folder: Path) -> None:
+        """Stop the service for good, and put what `checker.py` reads into the folder."""
+        await asyncio.to_thread(self.service.stop)
+        history = {
+            "asks": [asdict(_fixed(one)) for one in self.asks],
+            "acts": [asdict(_fixed(one)) for one in self.acts],
+        }
+        (folder / "history.json").write_text(json.dumps(history, indent=1))
+        with self.service.database() as database:
+            database.execute("vacuum into ?", (str(folder / "sayso.db"),))
+        if self.log.exists():
+            shutil.copy(self.log, folder / LOG)
+
+
+def _fixed(one: Any) -> Any:
+    """A record with what was to be asked at the end."""
+    for name in ("recorded", "answered", "told"):
+        if callable(asking := getattr(one, name, None)):
+            setattr(one, name, asking())
+    return one

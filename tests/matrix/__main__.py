@@ -38,7 +38,7 @@ PATCHES = {"claim-condition": "double", "deadline-in-where": "late", "handled-ma
 #: Presses at the end, after the last start.
 LAST_PRESSES = 3
 #: A proof runs the harness with few kills and little patience, with another seed up to so many times.
-PROOF, ROUNDS = ("--kills", "8", "--worlds", "2", "--patience", "15"), 6
+PROOF, ROUNDS = ("--kills", "8", "--worlds", "2", "--patience", "15"), 5
 #: What the last line says of each kind of fault.
 NAMES = {
     "double": "double runs",
@@ -70,6 +70,7 @@ async def lived(root: Path, number: int, kills: int, arguments: argparse.Namespa
         await world.ready()
         for _ in range(LAST_PRESSES):
             await people.press_calmly()
+        await people.last_moment()
         await until(lambda: people.gone and not world.busy(), arguments.patience)
         await world.leave(root)
     return world

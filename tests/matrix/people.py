@@ -29,7 +29,9 @@ PLANS: tuple[tuple[int, tuple[tuple[str, str], ...]], ...] = (
     (15, (("reply", "approve"),)),
 )
 #: The shortest time that a request may be open (settings), and how many are asked at once that end together.
-SHORTEST_S, TOGETHER = 5, 4
+SHORTEST_S, TOGETHER = 5, 8
+#: How often the process is stopped between these answers and their deadline, as a suspended machine is.
+FROZEN = 0.8
 RUN = "echo {mark} $SAYSO_REF {amount} >> {log}"
 
 
@@ -46,7 +48,7 @@ class People:
 
     def at_work(self) -> list[asyncio.Task[None]]:
         """Everybody, until cancelled; once `leaving`, nobody asks for more."""
-        self._askers = [asyncio.create_task(one()) for one in (self._ann, self._script, self._last_moment)]
+        self._askers = [asyncio.create_task(one()) for one in (self._ann, self._script, self._last_moments)]
         return [*self._askers, asyncio.create_task(self._deciders())]
 
     @property
@@ -66,11 +68,10 @@ class People:
         waiting: dict[str, tuple[Sent, float]] = {}
         while not self.leaving:
             now, cards = time.monotonic(), self._undecided()
-            waiting = {
-                mark: (sent, since)
-                for mark, (sent, since) in waiting.items()
-                if mark in cards or not (mark in self._answered or sent.refused() or now - since > CARD_WITHIN_S)
-            }
+            for mark, (sent, since) in list(waiting.items()):
+                patience_s = AGAIN_S if sent.refused() else CARD_WITHIN_S
+                if mark not in cards and (mark in self._answered or now - since > patience_s):
+                    del waiting[mark]
             if len(waiting) < OPEN:
                 asked = self._asked("chat")
                 command = RUN.format(mark=asked.mark, amount=asked.amount, log=self._world.log.name)
@@ -144,14 +145,15 @@ class People:
         )
         return await process.wait()
 
-    async def _last_moment(self) -> None:
-        """Ask for some things that end together, and answer right at their deadline, at times over a frozen moment."""
+    async def _last_moments(self) -> None:
+        """Do it again and again, as far as the service lives."""
         while not self.leaving:
             with contextlib.suppress(OSError):
-                await self._once_together()
+                await self.last_moment()
             await asyncio.sleep(0.1)
 
-    async def _once_together(self) -> None:
+    async def last_moment(self) -> None:
+        """Ask for some things that end together, and answer them right at their end. Raises OSError if interrupted."""
         refs: dict[str, Asked] = {}
         deadline = 0.0
         async with Line.to(self._world) as line:
@@ -160,19 +162,23 @@ class People:
                 told = await line.call("ask", tool="late", args=args, key=asked.mark, timeout_s=SHORTEST_S)
                 refs[told["call"]["ref"]], asked.recorded = asked, True
                 deadline = datetime.fromisoformat(told["call"]["expires_at"]).timestamp()
-        await asyncio.sleep(deadline - time.time() - 0.2)
+        self._world.deadline = deadline
+        await asyncio.sleep(deadline - time.time() - 0.3)
         async with contextlib.AsyncExitStack() as open_lines:
             lines = [await open_lines.enter_async_context(Line.to(self._world)) for _ in refs]
-            freezing = asyncio.create_task(self._freeze(deadline))
-            moments = [deadline + self._sure.uniform(-0.02, 0.005) for _ in refs]
+            over = self._sure.random() < FROZEN
+            frozen_at = deadline - 0.1
+            answers_at = frozen_at - self._sure.uniform(0.0, 0.02)
+            moments = [answers_at if over else deadline + self._sure.uniform(-0.02, 0.005) for _ in refs]
+            freezing = asyncio.create_task(self._freeze(frozen_at, deadline) if over else asyncio.sleep(0))
             answers = zip(lines, refs.items(), moments, strict=True)
             await asyncio.gather(*(self._decide(*one) for one in answers), return_exceptions=True)
             await freezing
 
-    async def _freeze(self, deadline: float) -> None:
-        if self._sure.random() < 0.7:
-            await asyncio.sleep(deadline - 0.03 - time.time())
-            await self._world.frozen(deadline + self._sure.uniform(0.001, 0.03))
+    async def _freeze(self, at: float, deadline: float) -> None:
+        """Stop the process while it handles the answers, until after their deadline."""
+        await asyncio.sleep(at - time.time())
+        await self._world.frozen(deadline + self._sure.uniform(0.001, 0.03))
 
     async def _decide(self, line: Line, one: tuple[str, Asked], at: float) -> None:
         ref, asked = one

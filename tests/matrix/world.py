@@ -25,7 +25,8 @@ from tests.matrix.rooms import PATIENCE_S, Room
 
 #: The part of the lives that end before the service is ready, and of those in which one press is waited for.
 EARLY, CALM = 0.4, 0.1
-#: Other lives end so many acts after the service is ready, or so many seconds, and a moment later.
+#: Other lives end so many acts after the service is ready, or so many seconds, or when requests end that are to end
+#: within that time, and a moment later.
 ACTS, LONGEST_S, MOMENT_S = 6, 2.0, 0.06
 LOG = "runs.log"
 #: Where this harness lies: the service is started from the same tree, so that a changed copy tests itself.
@@ -85,6 +86,8 @@ class World:
         self.asks: list[Asked] = []
         self.acts: list[Act] = []
         self.kills = 0
+        #: A moment worth living for: when the requests that end together end, in Unix seconds.
+        self.deadline = 0.0
         quoted = ", ".join(map(json.dumps, room.deciders))
         names = {"asker": json.dumps(room.asker), "place": json.dumps(room.place), "me": json.dumps(ME)}
         settings = SETTINGS.format(deciders=quoted, **names) + room.settings
@@ -138,7 +141,8 @@ class World:
         until = time.monotonic() + LONGEST_S
         while len(self.acts) < enough and time.monotonic() < until:  # noqa: ASYNC110 - also for time
             await asyncio.sleep(0.005)
-        await asyncio.sleep(self.sure.uniform(0.0, MOMENT_S))
+        left = self.deadline - time.time()
+        await asyncio.sleep((left if 0 < left < LONGEST_S else 0) + self.sure.uniform(0.0, MOMENT_S))
 
     def kill(self) -> None:
         """SIGKILL. Raises AssertionError where the service had ended by itself."""

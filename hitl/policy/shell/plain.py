@@ -272,7 +272,7 @@ class _Walk:
         return _Folders(state.folders, state.folders)
 
     def _guard_arithmetic(self, found: Sequence[Word]) -> None:
-        """What ``[[`` compares as a number is evaluated: a name stands for its value, and a subscript may run a command.
+        """What ``[[`` compares as a number is evaluated: a name stands for its value, a subscript may run a command.
 
         ``[`` takes nothing but digits for a number. Both evaluate the name behind ``-v``.
         """

@@ -22,8 +22,8 @@ _HESITATES = CONDITION | QUESTION | LATER | HEDGE
 _SAYS_SOMETHING = YES | REFUSES | CONDITION | QUESTION | LATER | HEDGE
 
 
-#: A longer text is no reply: Telegram's messages end at 4,096 characters, Slack's at 40,000.
-LONGEST = 50_000
+#: A longer text is no reply, and takes no time. Telegram's messages end at 4,096 characters, Slack advises 4,000.
+LONGEST = 5_000
 #: What programs write for a missing number; folded, it would be a French no.
 _NOT_A_NUMBER = "NaN"
 
@@ -47,10 +47,10 @@ def read(
     formatted stretches of the text: words under one that is struck, hidden, code or a link never decide, a mention
     makes a yes unclear, and quoted words are set aside. Never raises.
     """
-    if text.strip() == _NOT_A_NUMBER:
-        return [unclear("a program's word, not a person's")]
     if len(text) > LONGEST:
         return [unclear("too long")]
+    if text.strip() == _NOT_A_NUMBER:
+        return [unclear("a program's word, not a person's")]
     asked = _Asked(text, frozenset(map(fold, known_refs)), language, spans)
     message = own_words(without_quotes(text, spans))
     readings = _read(asked, message)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from hitl.replies.automaton import Match, Phrases
 from hitl.replies.emoji import Sign
-from hitl.replies.lexicon import Language
+from hitl.replies.lexicon import Language, asking, polite_anywhere
 from hitl.replies.roles import AND, BEFORE_TARGET, NO, POLITE, REFUSES, UNCLEAR, YES
 from hitl.replies.tokens import Kind, Token
 
@@ -105,10 +105,18 @@ class Parse:
                 found.append(start)
         return found
 
+    def _politely_unclear(self, at: int, found: tuple[Match, ...]) -> bool:
+        """Tell whether the longest phrase is one that answers nothing and a polite word: "okay so please"."""
+        last = found[-1][0] - 1
+        shorter = any(end == last > at + 1 and roles & UNCLEAR and not roles & POLITE for end, roles in found[:-1])
+        return shorter and self.tokens[last].text in polite_anywhere() | asking()
+
     def _polite_behind(self) -> bool:
         """Tell whether behind the emoji at the start stands nothing but politeness: "👍 thanks"."""
-        furthest, _ = self.covered(1, len(self.tokens), 0)
-        return furthest == len(self.tokens)
+        stops = [token.text.strip() for token in self.tokens if token.kind is Kind.BREAK]
+        return all(stop in {"", ",", ".", "!"} for stop in stops) and self.covered(1, len(self.tokens), 0)[0] == len(
+            self.tokens
+        )
 
     def _after_and(self, at: int) -> int:
         after = max(self.role_ends(at, AND), at)
@@ -124,7 +132,7 @@ class Parse:
         token = self.tokens[at]
         if token.kind is Kind.WORD:
             found = self.phrases(at)
-            if not (found and _may_stand(found[-1][1], core)):
+            if not (found and _may_stand(found[-1][1], core)) or self._politely_unclear(at, found):
                 return []
             if found[-1][1] & UNCLEAR:
                 return [(found[-1][0], False)]

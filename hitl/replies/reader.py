@@ -17,7 +17,7 @@ from hitl.replies.tokens import Kind, Token, tokenise
 
 _FIRST = "en"
 _DIFFERS = "means yes in one language and no in another"
-_PLAIN = frozenset({Kind.WORD, Kind.BREAK, Kind.MENTION, Kind.TARGET})
+_PLAIN = frozenset({Kind.WORD, Kind.BREAK, Kind.TARGET})
 _HESITATES = CONDITION | QUESTION | LATER | HEDGE
 _SAYS_SOMETHING = YES | REFUSES | CONDITION | QUESTION | LATER | HEDGE
 
@@ -82,7 +82,7 @@ def _not_ours(asked: _Asked, message: Message, readings: list[Reading], *, menti
         return "words around a quotation"
     everything = any(reading.target == ALL for reading in readings)
     open_calls = len(asked.known_refs)
-    if everything and (open_calls == 1 or (not open_calls and message.text.lstrip().startswith("/"))):
+    if everything and (open_calls == 1 or (not open_calls and "/" in message.text)):
         return "only one request is open"
     return ""
 

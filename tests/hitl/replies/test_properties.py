@@ -63,7 +63,7 @@ def not_yes() -> Iterator[str]:
 
 def makes_a_yes(change: str, text: str) -> bool:
     """Tell whether a change turns a text into a yes; a thumbs up before mere politeness is one itself."""
-    return approves(CHANGES[change](text)) and not (change == "thumbs up before" and approves(f"yes {text}"))
+    return approves(CHANGES[change](text)) and not (change == "thumbs up before" and approves(f"yes, {text}"))
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -97,7 +97,7 @@ def test_no_change_of_dress_makes_a_yes_of_a_labelled_reply(change: str) -> None
 def test_a_spoilt_yes_of_the_corpora_is_none(spoiler: str) -> None:
     """The same for every reply of the corpora that we approve."""
     rows = labelled()
-    texts = [row["text"] for row in rows if verdict(read(row["text"])).verdict is Verdict.APPROVE]
+    texts = [row["text"] for row in rows if "\n" not in row["text"] and approves(row["text"])]
     wrong = [text for text in texts if approves(SPOILERS[spoiler](text))]
 
     assert [] == wrong

@@ -81,10 +81,17 @@ class Parse:
         at, idiom, agrees = 0, False, False
         while at < len(words):
             found = self._graph.matches(words, at)
+            if len(found) > 1 and self._runs_on(words, at, found[-1][0]):
+                found = found[:-1]
             at, roles = found[-1] if found else (at + 1, 0)
             idiom |= bool(roles & UNCLEAR and not roles & (YES | POLITE))
             agrees |= bool(roles & YES)
         return idiom and not agrees
+
+    def _runs_on(self, words: list[str | None], start: int, end: int) -> bool:
+        """Tell whether a phrase begins inside of another and ends behind it: "no worries" in "yes, no worries"."""
+        inner = (self._graph.matches(words, at) for at in range(start + 1, end))
+        return any(found and found[-1][0] > end for found in inner)
 
     def targets(self, start: int, end: int) -> list[str]:
         """Give the different calls named between two tokens, in their order."""

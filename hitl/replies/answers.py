@@ -85,6 +85,8 @@ def _after_turn(parse: Parse) -> Reading | None:
     if end in {NOWHERE, len(parse.tokens)}:
         return None
     rest = Parse(parse.tokens[end:], parse.language)
+    if rest.wordless:
+        return None
     furthest, yes = rest.covered(0, len(rest.tokens), YES)
     doubt = any(rest.longest(at)[1] & (LATER | HEDGE) for at in range(len(rest.tokens)))
     return unclear(why_unclear(parse, 0)) if doubt else approval(rest, furthest, yes=yes)

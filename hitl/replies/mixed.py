@@ -31,6 +31,11 @@ class _Both(Parse):
         super().__init__(first.tokens, first.language)
         self._first, self._second = first, second
 
+    @property
+    def languages(self) -> tuple[Parse, Parse]:
+        """The message in each of the two languages."""
+        return self._first, self._second
+
 
 def mixed(tokens: list[Token]) -> Reading | None:
     """Read a yes in two languages: each word is known to one, and nothing in either language doubts it."""
@@ -42,7 +47,7 @@ def mixed(tokens: list[Token]) -> Reading | None:
     pairs = _pairs([lexicon.speakers(text, scripts(text)) for text in texts])
     parses = {code: Parse(tokens, lexicon.load(code)) for code in {code for pair in pairs for code in pair}}
     found = [_Both(parses[first], parses[second]) for first, second in pairs]
-    if any(map(_doubts, found)):
+    if any(_doubts(parse) for both in found for parse in both.languages):
         return None
     return next((reading for both in found if (reading := _yes(both))), None)
 

@@ -48,6 +48,7 @@ _compiled = cache(re.compile)
 _MOST_SIGNATURE_LINES = 4
 #: A signature is looked for in as many characters at the end of a text.
 _LONGEST_SIGNATURE = 300
+_ALONE = "alone:"
 _MAY_QUOTE = frozenset({">", "&", "\u203a"})
 
 
@@ -92,12 +93,18 @@ def without_closing(message: Message) -> Message:
 
 @cache
 def _closing() -> re.Pattern[str]:
-    formulas = sorted({form for line in data.lines("closings.txt") for form in phrases(line)}, key=len, reverse=True)
+    lines = data.lines("closings.txt")
+    always = [form for line in lines if not line.startswith(_ALONE) for form in phrases(line)]
+    alone = [form for line in lines if line.startswith(_ALONE) for form in phrases(line.removeprefix(_ALONE))]
     device = f"{_SENT_FROM}(?=\\s*$)"
     return re.compile(
-        rf"(?:\n[ \t]*|(?<=[.!,\u3002])[ \t]+)(?P<closing>{device}"
-        rf"|(?i:{'|'.join(map(re.escape, formulas))})(?!\w)[ \t]*[,.!\u060c]*)"
+        rf"(?:\n[ \t]*|(?<=[.!\u3002])[ \t]+)(?P<closing>{device}|(?i:{_any(always)})(?!\w)[ \t]*[,.!\u060c]*"
+        rf"|(?<=\n)(?i:{_any(alone)})[ \t]*(?:[,.!\u060c]|(?=\n)|$))"
     )
+
+
+def _any(formulas: list[str]) -> str:
+    return "|".join(map(re.escape, sorted(set(formulas), key=len, reverse=True)))
 
 
 def _around(kept: list[str], lines: list[str]) -> bool:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from hitl.replies.automaton import Match, Phrases
 from hitl.replies.emoji import Sign
-from hitl.replies.lexicon import Language
+from hitl.replies.lexicon import Language, asking, polite_anywhere
 from hitl.replies.roles import AND, BEFORE_TARGET, NO, POLITE, REFUSES, UNCLEAR, YES
 from hitl.replies.tokens import Kind, Token
 
@@ -81,10 +81,17 @@ class Parse:
         at, idiom, agrees = 0, False, False
         while at < len(words):
             found = self._graph.matches(words, at)
+            if len(found) > 1 and self._runs_on(words, at, found[-1][0]):
+                found = found[:-1]
             at, roles = found[-1] if found else (at + 1, 0)
             idiom |= bool(roles & UNCLEAR and not roles & (YES | POLITE))
             agrees |= bool(roles & YES)
         return idiom and not agrees
+
+    def _runs_on(self, words: list[str | None], start: int, end: int) -> bool:
+        """Tell whether a phrase begins inside of another and ends behind it: "no worries" in "yes, no worries"."""
+        inner = (self._graph.matches(words, at) for at in range(start + 1, end))
+        return any(found and found[-1][0] > end for found in inner)
 
     def targets(self, start: int, end: int) -> list[str]:
         """Give the different calls named between two tokens, in their order."""
@@ -105,10 +112,18 @@ class Parse:
                 found.append(start)
         return found
 
+    def _politely_unclear(self, at: int, found: tuple[Match, ...]) -> bool:
+        """Tell whether the longest phrase is one that answers nothing and a polite word: "okay so please"."""
+        last = found[-1][0] - 1
+        shorter = any(end == last > at + 1 and roles & UNCLEAR and not roles & POLITE for end, roles in found[:-1])
+        return shorter and self.tokens[last].text in polite_anywhere() | asking()
+
     def _polite_behind(self) -> bool:
         """Tell whether behind the emoji at the start stands nothing but politeness: "👍 thanks"."""
-        furthest, _ = self.covered(1, len(self.tokens), 0)
-        return furthest == len(self.tokens)
+        stops = [token.text.strip() for token in self.tokens if token.kind is Kind.BREAK]
+        return all(stop in {"", ",", ".", "!"} for stop in stops) and self.covered(1, len(self.tokens), 0)[0] == len(
+            self.tokens
+        )
 
     def _after_and(self, at: int) -> int:
         after = max(self.role_ends(at, AND), at)
@@ -124,7 +139,7 @@ class Parse:
         token = self.tokens[at]
         if token.kind is Kind.WORD:
             found = self.phrases(at)
-            if not (found and _may_stand(found[-1][1], core)):
+            if not (found and _may_stand(found[-1][1], core)) or self._politely_unclear(at, found):
                 return []
             if found[-1][1] & UNCLEAR:
                 return [(found[-1][0], False)]

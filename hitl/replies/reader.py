@@ -17,13 +17,13 @@ from hitl.replies.tokens import Kind, Token, tokenise
 
 _FIRST = "en"
 _DIFFERS = "means yes in one language and no in another"
-_PLAIN = frozenset({Kind.WORD, Kind.BREAK, Kind.MENTION, Kind.TARGET})
+_PLAIN = frozenset({Kind.WORD, Kind.BREAK, Kind.TARGET})
 _HESITATES = CONDITION | QUESTION | LATER | HEDGE
 _SAYS_SOMETHING = YES | REFUSES | CONDITION | QUESTION | LATER | HEDGE
 
 
-#: A longer text is no reply: Telegram's messages end at 4,096 characters, Slack's at 40,000.
-LONGEST = 50_000
+#: A longer text is no reply, and takes no time. Telegram's messages end at 4,096 characters, Slack advises 4,000.
+LONGEST = 5_000
 #: What programs write for a missing number; folded, it would be a French no.
 _NOT_A_NUMBER = "NaN"
 
@@ -47,10 +47,10 @@ def read(
     formatted stretches of the text: words under one that is struck, hidden, code or a link never decide, a mention
     makes a yes unclear, and quoted words are set aside. Never raises.
     """
-    if text.strip() == _NOT_A_NUMBER:
-        return [unclear("a program's word, not a person's")]
     if len(text) > LONGEST:
         return [unclear("too long")]
+    if text.strip() == _NOT_A_NUMBER:
+        return [unclear("a program's word, not a person's")]
     asked = _Asked(text, frozenset(map(fold, known_refs)), language, spans)
     message = own_words(without_quotes(text, spans))
     readings = _read(asked, message)
@@ -82,7 +82,7 @@ def _not_ours(asked: _Asked, message: Message, readings: list[Reading], *, menti
         return "words around a quotation"
     everything = any(reading.target == ALL for reading in readings)
     open_calls = len(asked.known_refs)
-    if everything and (open_calls == 1 or (not open_calls and message.text.lstrip().startswith("/"))):
+    if everything and (open_calls == 1 or (not open_calls and "/" in message.text)):
         return "only one request is open"
     return ""
 

@@ -63,7 +63,7 @@ def not_yes() -> Iterator[str]:
 
 def makes_a_yes(change: str, text: str) -> bool:
     """Tell whether a change turns a text into a yes; a thumbs up before mere politeness is one itself."""
-    return approves(CHANGES[change](text)) and not (change == "thumbs up before" and approves(f"yes {text}"))
+    return approves(CHANGES[change](text)) and not (change == "thumbs up before" and approves(f"yes, {text}"))
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -97,7 +97,7 @@ def test_no_change_of_dress_makes_a_yes_of_a_labelled_reply(change: str) -> None
 def test_a_spoilt_yes_of_the_corpora_is_none(spoiler: str) -> None:
     """The same for every reply of the corpora that we approve."""
     rows = labelled()
-    texts = [row["text"] for row in rows if verdict(read(row["text"])).verdict is Verdict.APPROVE]
+    texts = [row["text"] for row in rows if "\n" not in row["text"] and approves(row["text"])]
     wrong = [text for text in texts if approves(SPOILERS[spoiler](text))]
 
     assert [] == wrong
@@ -152,6 +152,16 @@ def test_an_unknown_word_spoils_a_yes(word: str) -> None:
     assert [] == [text for text in texts if approves(f"{text} {word}") or approves(f"{word} {text}")]
 
 
+def _seconds(text: str) -> float:
+    """Give the time of this thread that a text takes to read, the best of three."""
+    spent = []
+    for _ in range(3):
+        began = time.thread_time()
+        read(text)
+        spent.append(time.thread_time() - began)
+    return min(spent)
+
+
 @pytest.mark.parametrize(
     "piece",
     [
@@ -174,14 +184,9 @@ def test_an_unknown_word_spoils_a_yes(word: str) -> None:
     ],
 )
 def test_no_text_takes_long(piece: str) -> None:
-    """A text of 100,000 characters is read in less than 50 ms of this thread's time, whatever it repeats."""
-    text = (piece * 100_000)[:100_000]
+    """A long text is unclear at once; the longest that is read grows no more than its length, whatever it repeats."""
     read(piece)
-    spent = []
-    for _ in range(3):
-        began = time.thread_time()
-        said = verdict(read(text))
-        spent.append(time.thread_time() - began)
 
-    assert Verdict.APPROVE is not said.verdict
-    assert min(spent) < 0.05
+    assert Verdict.UNCLEAR is verdict(read((piece * 100_000)[:100_000])).verdict
+    assert _seconds((piece * 100_000)[:100_000]) < 0.05
+    assert _seconds((piece * 5_000)[:5_000]) < 20 * max(_seconds((piece * 500)[:500]), 0.001)

@@ -1,7 +1,10 @@
 """Random lines, run by a real bash with harmless stubs for programs: what was started is never allowed unseen."""
 
+import contextlib
+import os
 import random
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -218,12 +221,25 @@ def started(tmp_path: Path) -> Callable[[str], bool]:
 
     def run(line: str) -> bool:
         log.write_text("", encoding="utf-8")
-        environment = {"PATH": str(programs), "HOME": str(work)}
-        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        # A function that calls itself in a substitution would start processes without end: bash counts the calls.
+        environment = {"PATH": str(programs), "HOME": str(work), "FUNCNEST": "8"}
+        process = subprocess.Popen(
+            [str(BASH), "-c", line],
+            cwd=work,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
         try:
-            subprocess.run([str(BASH), "-c", line], cwd=work, env=environment, timeout=4, check=False, **quiet)  # type: ignore[call-overload]
+            process.wait(4)
         except subprocess.TimeoutExpired:
             return False
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
         return "rm" in log.read_text(encoding="utf-8").split()
 
     return run

@@ -92,7 +92,6 @@ _WORD = re.compile(r"\w+")
 #: So many refs in a reply's words are looked up.
 _NAMED = 8
 #: A mention, not the middle of an address.
-_MENTION = re.compile(r"(?<!\w)@(?=\S)")
 _VERBS = {Verb.APPROVE: Says.APPROVE, Verb.REJECT: Says.REJECT}
 #: What an ask says in words; all of it is kept, so all of it must be text that can be.
 _WORDS = ("tools", "tool", "requester", "origin", "agent", "session", "cwd", "key", "note", "previous")
@@ -296,7 +295,7 @@ class Gate:
 
     async def _decide_text(self, reply: Reply) -> tuple[Answer, ...]:
         here = await self.store.pending(origin=reply.conversation)
-        readings = [_ours(reply, reading) for reading in _read(reply, await self._meant(reply, here))]
+        readings = _read(reply, await self._meant(reply, here))
         if any(reading.target == ALL for reading in readings):
             return (self._listed(reply, here) if reply.private or reply.target else NOTHING,)
         if len(readings) > 1 and all(reading.target for reading in readings):
@@ -900,19 +899,6 @@ def _unformatted(reply: Reply) -> bool:
 def _typed_as_ref(word: str) -> bool:
     """Whether a word may be a ref and holds a digit. Without a digit, `please` could be a ref: L reads as 1."""
     return any(map(str.isdigit, word)) and as_short(word) is not None
-
-
-def _ours(reply: Reply, reading: Reading) -> Reading:
-    """The reading, but that a yes behind somebody's mention is said to them; a surface takes our own off.
-
-    What can't be seen, a greeting or a bracket before the mention changes nothing: only a yes that comes first is ours.
-    """
-    if reading.verdict is not Says.APPROVE or not (mention := _MENTION.search(reply.text)):
-        return reading
-    first = verdict_of(_read(replace(reply, text=reply.text[: mention.start()])))
-    if first.verdict is Says.APPROVE:
-        return reading
-    return Reading(Says.UNCLEAR, target=reading.target, why=say("unclear.to_another"))
 
 
 def _aside(reply: Reply, call: Call, reading: Reading, risk: Risk) -> Answer | None:

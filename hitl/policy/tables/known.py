@@ -27,6 +27,7 @@ written), ``folder`` (where it works from now on), ``rev`` (a git revision), ``i
 ``run`` (a command of its own, in the remaining words). ``named`` is a ``path`` of a program that takes a word with
 ``@`` or ``+`` in front, or with ``:``, for something else (a file of options, a command, another machine). `accepts`
 judges the kinds that are a matter of spelling alone: ``word(a,b)`` (one of these words, or several joined by commas),
+``slug`` (a name, or an owner and a name: no other host's address),
 ``format`` (begins with ``+``), ``pretty`` (a git format that runs no gpg), and what ``number`` and ``named`` may be.
 
 More keys: ``needs`` (one of these options must be given), ``tree`` (``always``, or options with which every file below
@@ -53,7 +54,7 @@ from typing import Final
 FLAG: Final = ""
 EFFECTS: Final = ("read", "query", "write", "build", "connect", "delete")
 KINDS: Final = frozenset(
-    ("text", "number", "path", "named", "out", "folder", "rev", "item", "run", "word", "format", "pretty")
+    ("text", "number", "path", "named", "out", "folder", "rev", "item", "run", "word", "format", "pretty", "slug")
 )
 _KEYS: Final = frozenset(
     (
@@ -77,6 +78,7 @@ _OPTION = re.compile(
     r"(?:(?P<taken>[:=])(?P<value>[a-z]+(?:\([^\s()]*\))?)|\[=?(?P<joined>[a-z]+(?:\([^\s()]*\))?)\])?"
 )
 _SIGNATURE = re.compile(r"%[-+ ]?G|\(signature")
+_SLUG = re.compile(r"[\w.#-]+(?:/[\w.-]+)?", re.ASCII)
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?[a-zA-Z]{0,3}", re.ASCII)
 
 
@@ -256,6 +258,8 @@ def accepts(kind: str, word: str) -> bool:
         return _NUMBER.fullmatch(word) is not None
     if name == "format":
         return word.startswith("+")
+    if name == "slug":
+        return _SLUG.fullmatch(word) is not None
     if name == "pretty":
         return _SIGNATURE.search(word) is None
     return name != "named" or not (word.startswith(("@", "+")) or ":" in word)

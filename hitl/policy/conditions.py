@@ -24,7 +24,7 @@ from hitl.policy.model import PolicyCall
 from hitl.policy.paths import PathScope, plain_path
 from hitl.policy.ports import Paths, Resolver
 from hitl.policy.shell import Reading, read_argv, read_line
-from hitl.policy.shell.effects import EFFECTS, Effects, effects
+from hitl.policy.shell.effects import EFFECTS, MAX_WORDS, Effects, effects
 from hitl.policy.shell.lists import Prefixes, Programs, plain_tokens, wrong_entry
 from hitl.policy.tables import names
 from hitl.policy.tables.tools import Shape, shape
@@ -37,6 +37,8 @@ MAX_PATH = 4096
 #: What judging one call may cost, in judgements of one short value; past it the rest can't be told, so the call asks.
 MAX_WORK = 6_000
 _LONG = 256  # characters that cost as much as one more judgement
+#: Words of a list, and characters of a text, that are taken for a command's words: more than a reading takes.
+MAX_TOKENS: Final = 8_192
 _MAX_DIGITS = 400
 _MAX_WILD = 256
 _MIN_HINT = 3
@@ -181,7 +183,9 @@ def _effects_of(scope: Scope, key: str) -> Effects | str | None:
     if len(folder) > 1 or not all(isinstance(one, str) and one for one in folder):
         return "the working folder can't be told"
     where = folder[0] if folder else ""
-    if isinstance(command, list | tuple) and command and all(isinstance(word, str) for word in command):
+    if isinstance(command, list | tuple):
+        if not 0 < len(command) <= MAX_WORDS or not all(isinstance(word, str) for word in command):
+            return "the command is no list of texts, or has too many"
         found = effects(tuple(command), where)
     elif isinstance(command, str) and command.strip():
         found = effects(command, where)
@@ -197,7 +201,7 @@ def _read_command(args: Mapping[str, Any], key: str) -> Reading | None:
     if command is values.MISSING:
         return read_argv(extra) if extra else None
     reading = read_argv([*_tokens(command), *extra]) if isinstance(command, list | tuple) else Reading()
-    if isinstance(command, list | tuple) and all(isinstance(word, str | int | float) for word in command):
+    if isinstance(command, list | tuple) and all(isinstance(word, str | int | float) for word in command[:MAX_TOKENS]):
         return reading
     reading.hide("the command is neither text nor a list of texts")
     return reading
@@ -217,7 +221,7 @@ def _with_arguments(args: Mapping[str, Any], line: str, extra: list[str]) -> Rea
 def plain_words(args: Mapping[str, Any], key: str) -> Sequence[str] | None:
     """The words of a command that is plainly a program with arguments; None with shell syntax or a shell asked for."""
     command, extra = _command_of(args, key)
-    if _shell_mode(args):
+    if _shell_mode(args) or (isinstance(command, str | list | tuple) and len(command) > MAX_TOKENS):
         return None
     if isinstance(command, str) and command.strip():
         return plain_tokens([*command.split(), *extra])
@@ -225,10 +229,12 @@ def plain_words(args: Mapping[str, Any], key: str) -> Sequence[str] | None:
 
 
 def _tokens(value: Any) -> list[str]:
+    """The words of an argument list; of a very long one the first, which are more than a reading takes."""
     if value is None or isinstance(value, Mapping):
         return [] if value is None else [values.text(str(value))]
     if isinstance(value, list | tuple):
-        return [values.text(item) if not isinstance(item, list | tuple | Mapping) else str(item) for item in value]
+        few = value[:MAX_TOKENS]
+        return [values.text(item) if not isinstance(item, list | tuple | Mapping) else str(item) for item in few]
     return value.split() if isinstance(value, str) else [values.text(value)]
 
 

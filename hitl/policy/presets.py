@@ -102,12 +102,13 @@ _PROTECTED: Final = """  - id: protected
         op: glob
         value:
           - "**/{.git,.githooks,.husky,.hg,.svn,.circleci,.buildkite,.devcontainer,.vscode,.idea,.fleet}/**"
-          - "**/.{claude,codex,gemini,qwen,cursor,opencode,copilot,continue,aider,windsurf,roo,kiro,agents,amp,junie}/**"
-          - "**/.{trae,augment,factory,openhands,goose,crush,zed,mise,cargo}/**"
+          - "**/.{claude,codex,gemini,qwen,cursor,opencode,copilot,continue,aider,windsurf,roo,kiro,agents}/**"
+          - "**/.{amp,junie,trae,augment,factory,openhands,goose,crush,zed,mise,cargo}/**"
           - "**/.{claude,crush,devcontainer}.json"
           - "**/.{goosehints,rules,nvimrc,lvimrc,nvim.lua,dir-locals.el,mise.toml}"
           - "**/{.config/git,.woodpecker,husky,.venv/bin,venv/bin}/**"
-          - "**/{rust-toolchain,rust-toolchain.toml,mise.toml,.woodpecker.yml,cloudbuild.yaml,appveyor.yml,.appveyor.yml}"
+          - "**/{rust-toolchain,rust-toolchain.toml,mise.toml}"
+          - "**/{.woodpecker.yml,cloudbuild.yaml,appveyor.yml,.appveyor.yml}"
           - "**/{action.yml,action.yaml}"
           - "**/.{github,gitea,forgejo}/{workflows,actions,copilot-instructions.md,instructions,prompts,agents}/**"
           - "**/{.mcp.json,mcp.json,opencode.json,opencode.jsonc,.aider.conf.yml}"

@@ -232,10 +232,12 @@ _PATTERNS: tuple[tuple[str, int, str], ...] = (
 _MAX_VERB = 64
 _MAX_PATH = 4096
 _COMMANDS = names("command cmd")
+#: Values in one argument that are looked at; one with more is at least high.
+_MOST_VALUES = 2_000
 #: Longer arguments are read up to here.
 _MOST_READ = 100_000
 _STATEMENTS = frozenset("dDtTaAgGrRuUiImMcC \t\n")  # what the SQL statements above begin with
-_CLOUD = re.compile(
+_CLOUD = (
     r"terraform|tofu|terragrunt|pulumi|cdk |sam |serverless|eksctl|vagrant|kubectl|aws |gcloud|az |doctl|heroku"
     r"|flyctl|oci |dropdb|dropuser|docker"
 )
@@ -433,9 +435,11 @@ def _named_action(args: Mapping[str, Any]) -> Assessment | None:
 
 def _inside(value: Any, level: int, found: Assessment | None) -> Assessment | None:
     if isinstance(value, list | tuple | Mapping):
-        for leaf in values.leaves(value):
+        for leaf in values.leaves(value, most=_MOST_VALUES):
             if type(leaf) is str and _suspect(leaf):
                 found = _matched(leaf, level, found)
+            elif leaf is values.CUT and (found[0] if found else level) < HIGH:
+                found = HIGH, "it has more values than are looked at"
     return found
 
 
@@ -444,7 +448,7 @@ def _in_words(args: Mapping[str, Any]) -> str:
     command = args.get("command")
     if command is None or (type(command) is str and "args" not in args):
         return ""
-    return " ".join(str(word) for value in (command, args.get("args")) for word in _listed(value))
+    return " ".join(str(word) for value in (command, args.get("args")) for word in _listed(value)[:_MOST_VALUES])
 
 
 def _listed(value: Any) -> Sequence[Any]:
@@ -457,7 +461,7 @@ def _suspect(text: str) -> bool:
         "--" in text
         or (" " in text and (text[0] in _STATEMENTS or ";" in text or "rm " in text or "shred " in text))
         or ("f" in text and any(part in text for part in _SUSPECT))
-        or (" " in text and _CLOUD.search(text, 0, _MOST_READ) is not None)
+        or (" " in text and _linear(_CLOUD).search(encodable(text[:_MOST_READ])) is not None)
     )
 
 

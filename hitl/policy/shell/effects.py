@@ -21,6 +21,8 @@ from hitl.policy.tables.known import Program, Takes
 
 #: From the weakest to the strongest.
 EFFECTS: Final = known.EFFECTS
+MAX_WORDS: Final = 1024  # of an argument list
+MAX_USES: Final = 128  # each is judged as a call of its own
 _MAX_DEPTH = 8
 _PATHS = frozenset(("path", "named", "item"))
 
@@ -180,6 +182,8 @@ class Found:
         if word.text in ("/dev/null", "-", "/dev/stdin", "/dev/stdout", "/dev/stderr") and not word.wild:
             return
         dashes = word.wild and not guarded and word.text[:1] in "*?["
+        if len(self.uses) + len(folders) > MAX_USES:
+            raise NotPlain("the command names too many paths")
         for folder in folders:
             joined = posixpath.join(folder, word.text) if folder else word.text
             self.uses.append(Use(how, joined, word.wild, only, visible, dashes))
@@ -248,7 +252,7 @@ def parse(step: Step, program: Program | None = None, skip: int = 1) -> Parsed:
     name = program_name(step)
     words = step.words[skip:]
     if program is None:
-        program = known.programs().get((name,))
+        program = known.program((name,))
     if program is None:
         raise NotPlain(f"the program {name[:64]!r} isn't known here")
     call = Parsed(program, step.folders)
@@ -266,7 +270,7 @@ def _subcommand(step: Step, outer: Parsed) -> Parsed:
     path = outer.program.path
     for length in (2, 1):
         literal = tuple(word.literal or "\0" for word in rest[:length])
-        inner = known.programs().get((*path, *literal)) if len(literal) == length else None
+        inner = known.program((*path, *literal)) if len(literal) == length else None
         if inner is not None:
             found = parse(replace(step, words=(step.words[0], *rest[length:]), folders=outer.folders), inner)
             found.given = {**outer.given, **found.given}

@@ -44,7 +44,7 @@ says wins).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from configparser import ConfigParser
 from dataclasses import dataclass, field
 from functools import cache
@@ -129,24 +129,72 @@ class Program:
     subcommands: bool = field(default=False)
 
 
+#: The head of a section.
+_HEAD: Final = re.compile(r"^\[(.+)\]$", re.MULTILINE)
 _NOTHING: Final = Program((), "read", "", {}, {}, ())
 
 
-@cache
-def programs() -> Mapping[tuple[str, ...], Program]:
-    """Every section by its words: ``("head",)``, ``("git", "log")``.
+class Sections:
+    """The sections of data files, each read when it is first asked for: a process needs few of them."""
 
-    Raises ValueError for a data file with a mistake, naming the section.
-    """
-    found: dict[tuple[str, ...], Program] = {}
+    def __init__(self, *texts: str) -> None:
+        self._bodies: dict[tuple[str, ...], tuple[str, str]] = {}
+        self._read: dict[tuple[str, ...], Program] = {}
+        for text in texts:
+            heads = list(_HEAD.finditer(text))
+            ends = [*(head.start() for head in heads[1:]), len(text)]
+            for head, end in zip(heads, ends, strict=True):
+                for path in _paths(head[1]):
+                    if path in self._bodies:
+                        raise ValueError(f"{' '.join(path)} has two sections")
+                    self._bodies[path] = head[1], text[head.end() : end]
+
+    def __iter__(self) -> Iterator[tuple[str, ...]]:
+        return iter(self._bodies)
+
+    def get(self, path: tuple[str, ...]) -> Program | None:
+        """The program or sub-command with these words; None if there is none.
+
+        Raises ValueError for a key, kind or option that can't be read.
+        """
+        if path not in self._read and path in self._bodies:
+            self._read[path] = self._program(path)
+        return self._read.get(path)
+
+    def _program(self, path: tuple[str, ...]) -> Program:
+        title, body = self._bodies[path]
+        parser = ConfigParser(
+            delimiters=("=",), comment_prefixes=("#",), interpolation=None, strict=True, default_section="\0"
+        )
+        parser.optionxform = str  # type: ignore[method-assign,assignment]
+        parser.read_string(f"[{title}]\n{body}")
+        keys = parser[title]
+        if odd := set(keys) - _KEYS:
+            raise ValueError(f"[{title}] has the unknown key {min(odd)!r}")
+        like = tuple(keys.get("like", "").split())
+        base = self.get(like) if like and like not in _paths(title) else None if like else _NOTHING
+        if base is None:
+            raise ValueError(f"[{title}] is like [{keys['like']}], which isn't there")
+        return _program(path, keys, base)
+
+
+@cache
+def sections() -> Sections:
+    """The sections of the files that are shipped. Raises ValueError for a name that has two."""
     folder = files("hitl.policy.tables").joinpath("programs")
-    for file in sorted(folder.iterdir(), key=lambda one: one.name):
-        if file.name.endswith(".ini"):
-            for program in parse(file.read_text(encoding="utf-8")):
-                if program.path in found:
-                    raise ValueError(f"{' '.join(program.path)} has two sections")
-                found[program.path] = program
-    return found
+    names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".ini"))
+    return Sections(*(folder.joinpath(name).read_text(encoding="utf-8") for name in names))
+
+
+def program(path: tuple[str, ...]) -> Program | None:
+    """The program or sub-command with these words: ``("head",)``, ``("git", "log")``; None if no table knows it."""
+    return sections().get(path)
+
+
+def programs() -> Mapping[tuple[str, ...], Program]:
+    """Every section by its words. Raises ValueError for a data file with a mistake, naming the section."""
+    known = sections()
+    return {path: found for path in known if (found := known.get(path)) is not None}
 
 
 def parse(text: str) -> list[Program]:
@@ -154,24 +202,8 @@ def parse(text: str) -> list[Program]:
 
     Raises ValueError for a key, kind or option that can't be read.
     """
-    parser = ConfigParser(
-        delimiters=("=",), comment_prefixes=("#",), interpolation=None, strict=True, default_section="\0"
-    )
-    parser.optionxform = str  # type: ignore[method-assign,assignment]
-    parser.read_string(text)
-    found: dict[str, Program] = {}
-    for section in parser.sections():
-        keys = parser[section]
-        if odd := set(keys) - _KEYS:
-            raise ValueError(f"[{section}] has the unknown key {min(odd)!r}")
-        base = found.get(keys["like"]) if "like" in keys else _NOTHING
-        if base is None:
-            raise ValueError(f"[{section}] is like [{keys['like']}], which doesn't come before it")
-        for path in _paths(section):
-            if " ".join(path) in found:
-                raise ValueError(f"{' '.join(path)} has two sections")
-            found[" ".join(path)] = _program(path, keys, base)
-    return list(found.values())
+    known = Sections(text)
+    return [found for path in known if (found := known.get(path)) is not None]
 
 
 def _paths(section: str) -> list[tuple[str, ...]]:
@@ -263,12 +295,3 @@ def accepts(kind: str, word: str) -> bool:
     if name == "pretty":
         return _SIGNATURE.search(word) is None
     return name != "named" or not (word.startswith(("@", "+")) or ":" in word)
-
-
-def section(words: Sequence[str | None]) -> Program | None:
-    """The section of the longest path that the words begin with; None if there is none."""
-    known = programs()
-    for length in (3, 2, 1):
-        if len(words) >= length and (found := known.get(tuple(word or "" for word in words[:length]))):
-            return found
-    return None

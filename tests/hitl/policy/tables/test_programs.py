@@ -63,8 +63,7 @@ def test_keys_of_a_section_name_options_that_it_has() -> None:
 def test_a_section_is_reached_by_its_words() -> None:
     """A section is found by its words, whatever follows them, and one of a sub-command lies behind its program's."""
     for path, program in PROGRAMS.items():
-        assert known.section(path) is program
-        assert known.section((*path, "--", "x")) is program
+        assert known.program(path) is program
 
 
 def test_interpreters_and_builders_need_a_question() -> None:

@@ -1,7 +1,7 @@
 """How long a reply takes to read, beside one full match of an alternation of a hundred words, and how time grows.
 
 `python -m benchmarks.readings FOLDER`. The replies are English ones that people write every day; the long texts repeat
-one piece each, up to the most characters that are read, and each piece is one that a careless reader takes quadratic time for.
+one piece each, up to the most characters that are read; a careless reader takes quadratic time for each of the pieces.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from hitl.replies import lexicon, unmeasured
-from hitl.replies.answers import answers, unclear
+from hitl.replies.answers import TO_ANOTHER, answers, unclear
 from hitl.replies.formatting import marked, without_quotes
 from hitl.replies.mixed import mixed
 from hitl.replies.model import ALL, Reading, Span, SpanKind, Verdict
@@ -77,7 +77,7 @@ def _read(asked: _Asked, message: Message) -> list[Reading]:
 def _not_ours(asked: _Asked, message: Message, readings: list[Reading], *, mentions: bool) -> str:
     """Say why a yes isn't one to our question; empty if it is."""
     if mentions:
-        return "said to another"
+        return TO_ANOTHER
     if message.around:
         return "words around a quotation"
     everything = any(reading.target == ALL for reading in readings)

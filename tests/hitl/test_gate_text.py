@@ -57,13 +57,14 @@ class TestUnaddressed:
         assert "it is said to somebody else" in answer.text
         assert Status.PENDING == (await world.now(call)).status
 
-    @pytest.mark.parametrize("text", ["yes @bob", "approve {short}, @bob", "👍 @bob"])
-    async def test_a_yes_before_somebodys_name_counts(self, world: World, text: str) -> None:
-        """Somebody is to know of it; the yes was said before."""
+    @pytest.mark.parametrize("text", ["yes @bob", "approve {short}, @bob", "👍 @bob", "yes @6pm"])
+    async def test_a_yes_before_a_mention_is_unclear(self, world: World, text: str) -> None:
+        """A mention behind a yes may name a person, a time or a place, so the yes is asked for again."""
         call = await world.ask()
         (answer,) = await world.gate.decide(reply(text=text.format(short=call.short), target=call.ref))
 
-        assert Came.APPROVED is answer.came
+        assert Came.UNCLEAR is answer.came
+        assert Status.PENDING == (await world.now(call)).status
 
     async def test_with_two_open_it_asks_which(self, world: World) -> None:
         """It names both, and decides neither."""

@@ -109,6 +109,10 @@ class Scope:
             self._effects[key] = _effects_of(self, key)
         return self._effects[key]
 
+    def open_trees(self, folders: Sequence[str]) -> int:
+        """Whether every file below some folders may be read now; their text alone closes nothing."""
+        return UNSURE if self._vouching is None else self._vouching(self.call).open_trees(folders)
+
     def vouched(self, found: Effects) -> int:
         """Whether every path that a command uses may be used so."""
         return UNSURE if self._vouching is None else self._vouching(self.call).holds(found)
@@ -865,7 +869,10 @@ def _scoped(key: str, of: Callable[[Scope], Judge], use: Use, cost: int = 1) -> 
         if key == ANYWHERE:
             return _every(scope.leaves(), of(scope), replace(use, rating=True, negated=False), scope, cost)
         if key.startswith(ROLE):
-            return _every(map(_Part, scope.role(key[1:])), of(scope), use, scope, cost)
+            found = scope.role(key[1:])
+            if not found and scope.shape is not None:
+                return NO  # the tool is known, and has no such argument here
+            return _every(map(_Part, found), of(scope), use, scope, cost)
         value = values.lookup(scope.args, steps)
         if value is values.MISSING:
             return missing
@@ -1118,6 +1125,20 @@ def _build_annotation(condition: Condition, use: Use) -> Test:
     return test
 
 
+def _build_tree(condition: Condition, use: Use) -> Test:
+    """Whether nothing is closed in the folders that a tool shows the files of; of other tools it always holds."""
+    wanted: bool = condition.value
+
+    def test(scope: Scope) -> int:
+        known = scope.shape
+        if known is None or not known.tree:
+            return YES if wanted else NO
+        answer = scope.open_trees([path for path in scope.role("reads") if isinstance(path, str)])
+        return answer if wanted else opposite(answer)
+
+    return test
+
+
 def _build_isolated(condition: Condition, _use: Use) -> Test:
     wanted: bool = condition.value
     return lambda scope: YES if scope.call.isolated == wanted else NO
@@ -1153,6 +1174,7 @@ OPERATORS: Mapping[str, Operator] = {
     "command_resolvable": Operator(_flag, _build_resolvable, "true or false"),
     "no_command_substitution": Operator(_nothing, _build_substitution, "nothing", seed_check=_nothing),
     "destructive_set": Operator(entries, _build_destructive, "tool names", keyed=False),
+    "open_tree": Operator(_flag, _build_tree, "true or false", keyed=False),
     "isolated": Operator(_flag, _build_isolated, "true or false", keyed=False),
     "annotation": Operator(_flag, _build_annotation, "true or false"),
 }

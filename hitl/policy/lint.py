@@ -15,7 +15,7 @@ from decimal import Decimal
 from typing import Any
 
 from hitl.policy import globs, values
-from hitl.policy.conditions import Condition
+from hitl.policy.conditions import ANYWHERE, ROLE, Condition
 from hitl.policy.document import All, Checked, Not, Rule, When
 from hitl.policy.model import Problem
 from hitl.policy.tables import names
@@ -102,7 +102,8 @@ def _doubted(allow: Rule, deny: Rule, key: str) -> Problem:
 def _compared(when: When) -> list[str]:
     """The arguments without which a condition can't be told."""
     if isinstance(when, Condition):
-        return [when.key] if when.key not in ("", "*") and when.op not in ("exists", "annotation") else []
+        told = when.key in ("", ANYWHERE) or when.key.startswith(ROLE) or when.op in ("exists", "annotation")
+        return [] if told else [when.key]
     parts = (when.part,) if isinstance(when, Not) else when.parts
     return [key for part in parts for key in _compared(part)]
 

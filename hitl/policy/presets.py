@@ -7,14 +7,7 @@ from typing import Final
 
 from hitl.policy.templates import NAMES, template
 
-_QUARANTINE: Final = r"""
-forbid:
-  - id: secret-files
-    message: Keys, keyrings, browser stores and credential files are closed to agents.
-    when:
-      - key: "*"
-        op: glob
-        value:
+_SECRETS: Final = r"""
           - "**/{.ssh,.gnupg,.aws,.azure,.kube,.oci,.password-store,.docker/config.json,.vault-token}/**"
           - "**/.config/{gcloud,doctl,gh,hub,op,1Password,Bitwarden,keepassxc,rclone,sops,github-copilot}/**"
           - "**/.config/{containers/auth.json,git/credentials}"
@@ -32,6 +25,8 @@ forbid:
           - "**/{.mylogin.cnf,.s3cfg,.boto,.terraformrc,.rclone.conf,.vault_pass,.vault-password,auth.json}"
           - "**/.env.{local,development,dev,test,staging,production,prod}"
           - "**/.env.*.local"
+          - "**/.env.{gz,bz2,xz,zst,zip,bak,backup,old,orig,save,swp,tmp,vault,secret,secrets,keys}"
+          - "**/*.{pem,key,p12,pfx,kdbx}.{gz,bz2,xz,zst,zip,bak,backup,old,orig,save}"
           - "**/.{bash,zsh,python,psql,mysql,sqlite,rediscli,node_repl,irb}_history"
           - "**/id_{rsa,dsa,ecdsa,ed25519,ecdsa_sk,ed25519_sk}"
           - "**/{deploy,private,ssh,signing,encryption,master}{_,-}key"
@@ -48,7 +43,27 @@ forbid:
           - "/proc/*/{environ,mem,root,cwd,fd}/**"
           - "/{run,var/run}/secrets/**"
           - "**/{sayso.toml,.config/sayso,.local/state/sayso}/**"
-  - id: secrets-in-commands
+"""
+#: A path is closed by its name wherever it stands, and by where it leads where a tool says that it is a path.
+_CLOSED: Final = r"""
+forbid:
+  - id: secret-files
+    message: Keys, keyrings, browser stores and credential files are closed to agents.
+    when:
+      - key: "*"
+        op: glob
+        value:
+{globs}  - id: secret-files-behind-links
+    message: Keys, keyrings, browser stores and credential files are closed to agents.
+    when:
+      - any:
+          - key: "@reads"
+            op: glob
+            value:
+{links}          - key: "@writes"
+            op: glob
+            value:
+{links}  - id: secrets-in-commands
     kind: [command, fetch, get, web_search, note, unknown]
     message: Keys, keyrings, browser stores and credential files are closed to agents.
     when:
@@ -84,6 +99,9 @@ forbid:
         op: matches
         value: '(?i)(^|//|@)(0xa9fea9fe|2852039166|025177524776|0xa9\.0xfe\.\w+\.\w+|0251\.0376\.\w+\.\w+)($|[/:?#])'
 """
+_QUARANTINE: Final = _CLOSED.replace("{globs}", _SECRETS.lstrip("\n")).replace(
+    "{links}", _SECRETS.lstrip("\n").replace("          - ", "              - ")
+)
 
 _DISKS: Final = """
   - id: disks
@@ -106,26 +124,28 @@ _PROTECTED: Final = """  - id: protected
           - "**/.{amp,junie,trae,augment,factory,openhands,goose,crush,zed,mise,cargo}/**"
           - "**/.{claude,crush,devcontainer}.json"
           - "**/.{goosehints,rules,nvimrc,lvimrc,nvim.lua,dir-locals.el,mise.toml}"
-          - "**/{.config/git,.woodpecker,husky,.venv/bin,venv/bin}/**"
+          - "**/{.config,.woodpecker,husky,.venv,venv}/**"
           - "**/{rust-toolchain,rust-toolchain.toml,mise.toml}"
           - "**/{.woodpecker.yml,cloudbuild.yaml,appveyor.yml,.appveyor.yml}"
           - "**/{action.yml,action.yaml}"
-          - "**/.{github,gitea,forgejo}/{workflows,actions,copilot-instructions.md,instructions,prompts,agents}/**"
+          - "**/.{github,gitea,forgejo}/**"
           - "**/{.mcp.json,mcp.json,opencode.json,opencode.jsonc,.aider.conf.yml}"
           - "**/.{cursorrules,windsurfrules,clinerules,roorules}"
           - "**/{CLAUDE,CLAUDE.local,AGENT,AGENTS,GEMINI,QWEN,SKILL,CONVENTIONS}.md"
           - "**/{.gitattributes,.gitmodules,.gitconfig,.gitlab-ci.yml,.travis.yml,.drone.yml,Jenkinsfile}"
           - "**/{.pre-commit-config.yaml,.lefthook.yml,lefthook.yml,bitbucket-pipelines.yml,azure-pipelines.yml}"
           - "**/*.code-workspace"
-          - "**/{sayso.toml,.sayso,.config/sayso}/**"
+          - "**/{sayso.toml,.sayso}/**"
           - "**/{policy,policies,*.policy,*-policy,*_policy}.{yaml,yml,json,toml}"
           - "**/policies/*.{yaml,yml,json}"
           - "**/{cron,cron.d,cron.hourly,cron.daily,cron.weekly,cron.monthly,crontabs}/**"
           - "**/{crontab,anacrontab}"
           - "**/{systemd,autostart,LaunchAgents,LaunchDaemons,environment.d,profile.d,init.d}/**"
           - "**/.{bashrc,bash_profile,bash_login,bash_logout,bash_aliases,profile,zshrc,zshenv,zprofile,zlogin,zlogout}"
+          - "**/.{procmailrc,forward,fetchmailrc,mailcap,muttrc,lessfilter,lesskey,tmux.conf,screenrc,pam_environment}"
+          - "**/.{psqlrc,sqliterc,irbrc,pryrc,Rprofile,pdbrc,pythonrc,curlrc,wgetrc,gemrc,yarnrc,yarnrc.yml,nanorc}"
           - "**/.{kshrc,cshrc,tcshrc,login,xinitrc,xprofile,xsession,inputrc,vimrc,exrc,gvimrc,emacs,gdbinit,lldbinit}"
-          - "**/{.config/fish,.config/nvim,.vim,.emacs.d,.oh-my-zsh}/**"
+          - "**/{.vim,.emacs.d,.oh-my-zsh}/**"
           - "**/{sitecustomize,usercustomize}.py"
           - "**/*.pth"
     action: approve
@@ -133,7 +153,9 @@ _PROTECTED: Final = """  - id: protected
 """
 _READING: Final = """  - id: read-here
     kind: [read, list, search]
-    when: [{key: "@reads", op: glob, value: "./**"}]
+    when:
+      - {key: "@reads", op: glob, value: "./**"}
+      - {op: open_tree, value: true}
     action: allow
   - id: look-up
     kind: [get, web_search, note]
@@ -226,7 +248,9 @@ default_action: deny
 {_QUARANTINE}rules:
   - id: read-here
     kind: [read, list, search]
-    when: [{{key: "@reads", op: glob, value: "./**"}}]
+    when:
+      - {{key: "@reads", op: glob, value: "./**"}}
+      - {{op: open_tree, value: true}}
     action: allow
 """,
 }

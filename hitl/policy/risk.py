@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import islice
 from typing import Any, Final
 
 from hitl.policy import values
@@ -346,7 +347,8 @@ def assess(call: PolicyCall) -> Assessment:
 
 def _system_path(args: Mapping[str, Any], known: Shape | None) -> str | None:
     """A file of the operating system that a call may change: any text, for a tool that no table knows."""
-    given = args.values() if known is None else [args[name] for name in known.writes if name in args]
+    few = islice(args.values(), _MOST_VALUES)
+    given = few if known is None else [args[name] for name in known.writes if name in args]
     texts = (
         leaf for value in given for leaf in values.leaves(value) if isinstance(leaf, str) and len(leaf) < _MAX_PATH
     )
@@ -393,7 +395,9 @@ def _from_arguments(args: Mapping[str, Any], level: int, why: str) -> Assessment
     """The level after what the arguments hold, which only raises it."""
     line = _in_words(args) if "command" in args else ""
     found = _matched(line, level, None) if line and _suspect(line) else None
-    for value in args.values():
+    if len(args) > _MOST_VALUES and level < HIGH:
+        level, why = HIGH, "it has more arguments than are looked at"
+    for value in islice(args.values(), _MOST_VALUES):
         kind = type(value)
         if kind is str:
             if ("-" in value or " " in value) and _suspect(value):

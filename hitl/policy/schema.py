@@ -52,6 +52,7 @@ _VALUES: dict[str, dict[str, Any]] = {
     "no_command_substitution": {"enum": [True, "true", "", None]},
     "annotation": _FLAG,
     "isolated": _FLAG,
+    "open_tree": _FLAG,
 }
 
 

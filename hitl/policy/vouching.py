@@ -7,7 +7,7 @@ if the policy lets ``write_file`` write it. So no command is allowed what the to
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
@@ -67,6 +67,12 @@ class Vouching:
             if answer == NO:
                 break
         return answer
+
+    def open_trees(self, folders: Sequence[str]) -> int:
+        """YES if every file below the folders may be read, or if nothing but the folders' text is known."""
+        if self.paths is None:
+            return YES
+        return min((self._tree(Use("tree", folder)) for folder in folders), default=YES)
 
     def _use(self, use: Use) -> int:
         if use.how in ("repository", "addresses"):

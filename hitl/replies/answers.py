@@ -31,6 +31,7 @@ from hitl.replies.roles import (
 from hitl.replies.targets import is_ref
 from hitl.replies.tokens import Kind, Token
 
+TO_ANOTHER = "it is said to somebody else"
 _MAY_FOLLOW_NO = REASON_START | BECAUSE | POLITE | REFUSES
 _YES_AFTER_ALL = POLITE | CONDITION | HEDGE | BEFORE_NO | LATER
 #: The names by which people mention a bot like us.
@@ -103,7 +104,9 @@ def approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
         furthest, yes = parse.covered(0, end, YES, ALL_OF_THEM)
     if furthest < end or not yes or parse.holds_idiom():
         return None
-    if _emoji_beside_others(parse) or _asks_another(parse) or _calls(parse):
+    if _asks_another(parse):
+        return unclear(TO_ANOTHER)
+    if _emoji_beside_others(parse) or _calls(parse):
         return None
     targets = [ALL] * everything + parse.targets(0, end)
     if len(targets) > 1:

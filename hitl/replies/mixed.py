@@ -47,7 +47,7 @@ def mixed(tokens: list[Token]) -> Reading | None:
     pairs = _pairs([lexicon.speakers(text, scripts(text)) for text in texts])
     parses = {code: Parse(tokens, lexicon.load(code)) for code in {code for pair in pairs for code in pair}}
     found = [_Both(parses[first], parses[second]) for first, second in pairs]
-    if any(_doubts(parse) for both in found for parse in both.languages):
+    if any(_doubts(parse) or parse.holds_idiom() for both in found for parse in both.languages):
         return None
     return next((reading for both in found if (reading := _yes(both))), None)
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from hitl.replies import lexicon, unmeasured
-from hitl.replies.answers import answers, unclear
+from hitl.replies.answers import TO_ANOTHER, answers, unclear
 from hitl.replies.formatting import marked, without_quotes
 from hitl.replies.mixed import mixed
 from hitl.replies.model import ALL, Reading, Span, SpanKind, Verdict
@@ -77,7 +77,7 @@ def _read(asked: _Asked, message: Message) -> list[Reading]:
 def _not_ours(asked: _Asked, message: Message, readings: list[Reading], *, mentions: bool) -> str:
     """Say why a yes isn't one to our question; empty if it is."""
     if mentions:
-        return "said to another"
+        return TO_ANOTHER
     if message.around:
         return "words around a quotation"
     everything = any(reading.target == ALL for reading in readings)
@@ -138,8 +138,15 @@ def _understood(tokens: list[Token], language: str | None, text: str) -> list[Re
     parses = [parse, *(Parse(tokens, lexicon.load(code)) for code in others if whole)]
     readings = _agreed(parses, text)
     if not whole and not _holds(parse, _HESITATES | REFUSES) and (reading := mixed(tokens)):
-        return [reading]
+        return [unclear(_DIFFERS)] if _disputed(parse, language, text) else [reading]
     return _with_unmeasured(tokens, own, readings, whole=whole)
+
+
+def _disputed(parse: Parse, language: str | None, text: str) -> bool:
+    """Tell whether languages differ over the words that one of the two doesn't know, read alone: "thank you, jo"."""
+    pairs = zip(parse.tokens, parse.words, strict=True)
+    rest = [token for token, word in pairs if word is None and token.kind is Kind.WORD]
+    return 0 < len(rest) < len(parse.tokens) and _understood(rest, language, text)[0].why == _DIFFERS
 
 
 def _spelled_out(words: list[str]) -> bool:

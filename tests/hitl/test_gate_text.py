@@ -57,6 +57,15 @@ class TestUnaddressed:
         assert Came.UNCLEAR is answer.came
         assert Status.PENDING == (await world.now(call)).status
 
+    @pytest.mark.parametrize("text", ["yes @bob", "approve {short}, @bob", "👍 @bob", "yes @6pm"])
+    async def test_a_yes_before_a_mention_is_unclear(self, world: World, text: str) -> None:
+        """A mention behind a yes may name a person, a time or a place, so the yes is asked for again."""
+        call = await world.ask()
+        (answer,) = await world.gate.decide(reply(text=text.format(short=call.short), target=call.ref))
+
+        assert Came.UNCLEAR is answer.came
+        assert Status.PENDING == (await world.now(call)).status
+
     async def test_with_two_open_it_asks_which(self, world: World) -> None:
         """It names both, and decides neither."""
         calls = [await world.ask(args={"path": path}) for path in "ab"]

@@ -24,6 +24,7 @@ EFFECTS: Final = known.EFFECTS
 MAX_WORDS: Final = 1024  # of an argument list
 MAX_USES: Final = 128  # each is judged as a call of its own
 _MAX_DEPTH = 8
+_MOVES = "mv"  # whole folders get another name, and with it what rules say of their files
 _PATHS = frozenset(("path", "named", "item"))
 
 
@@ -129,13 +130,16 @@ class Found:
         folders = call.folders
         self.options_of(call)
         paths = [word for kind, word in call.operands if kind in _PATHS]
+        written = [word for kind, word in call.operands if kind == "out"]
         tree = call.reads_trees()
-        for kind, word in call.operands:
-            if kind in _PATHS:
-                how = "tree" if tree else "write" if program.does in ("write", "delete") else "read"
-                self.path(how, word, folders, only=call.only(), guarded=call.guarded(word))
-            elif kind == "out":
-                self.path("write", word, folders)
+        changes = program.does in ("write", "delete") and not written
+        for word in paths:
+            how = "write" if changes else "tree" if tree else "read"
+            self.path(how, word, folders, only=call.only(), guarded=call.guarded(word))
+        for word in written:
+            self.path("write", word, folders)
+        for word in written[:-1] if program.path[0] == _MOVES else ():
+            self.path("tree", word, folders)
         if not paths and program.bare:
             self.path("tree" if tree else "read", Word("."), folders, only=call.only())
 

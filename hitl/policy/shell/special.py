@@ -392,7 +392,7 @@ HANDLERS: Mapping[str, Handler] = {
     "printf": _printf,
     "command": _command,
     **dict.fromkeys(("bash", "sh", "dash", "zsh"), _shell),
-    **dict.fromkeys(("timeout", "nice", "time", "nohup", "stdbuf"), _wrapper),
+    **dict.fromkeys(("timeout", "nice", "time", "stdbuf"), _wrapper),
     "env": _env,
     "xargs": _xargs,
     "find": _find,

@@ -10,7 +10,7 @@ The data are ``tools.ini`` beside this module. A section is a kind of tool and, 
 
 ``writes``, ``command``, ``folder`` (where a command runs), ``url`` and ``content`` (text that is written or sent) name
 arguments as ``reads`` does. An argument in ``off`` is harmless only if it is false, null or absent. An argument that no
-key lists is unknown.
+key lists is unknown. ``tree = yes``: the tool shows what is in every file below the folders that it reads.
 
 Several hosts have tools of one name. A call doesn't say which host made it, so their sections are joined, and the
 stricter meaning of an argument counts: a named role before ``off``, and ``off`` before ``harmless``.
@@ -30,7 +30,7 @@ KINDS: Final = (
     "note", "get",
 )  # fmt: skip
 ROLES: Final = ("reads", "writes", "command", "folder", "url", "content")
-_KEYS: Final = frozenset((*ROLES, "names", "servers", "harmless", "off"))
+_KEYS: Final = frozenset((*ROLES, "names", "servers", "harmless", "off", "tree"))
 
 #: How hosts name the tool of an MCP server: Claude Code and Codex, Gemini CLI, OpenCode, Copilot (two ways).
 _JOINED: Final = ("mcp__{}__{}", "mcp_{}_{}", "{}_{}", "{}-{}", "{}/{}")
@@ -51,6 +51,8 @@ class Shape:
     harmless: frozenset[str] = frozenset()
     #: Arguments that can do no harm if they are false, null or absent.
     off: frozenset[str] = frozenset()
+    #: It shows what is in every file below the folders that it reads.
+    tree: bool = False
 
     def named(self) -> frozenset[str]:
         """Every argument that names something: the ones that a rule must look at."""
@@ -105,7 +107,7 @@ def _shape(title: str, keys: SectionProxy) -> Shape:
         raise ValueError(f"[{title}] has the unknown key {min(odd)!r}")
     roles = {role: tuple(keys.get(role, "").split()) for role in ROLES}
     harmless, off = (frozenset(keys.get(key, "").split()) for key in ("harmless", "off"))
-    return _strict(Shape(kind, harmless=harmless, off=off, **roles))
+    return _strict(Shape(kind, harmless=harmless, off=off, tree=keys.get("tree") == "yes", **roles))
 
 
 def _places(keys: SectionProxy) -> Iterator[tuple[str, str]]:
@@ -124,7 +126,8 @@ def _join(one: Shape, other: Shape, title: str) -> Shape:
     if one.kind != other.kind:
         raise ValueError(f"[{title}] names a tool that is {one.kind!r} in another section")
     roles = {role: tuple(dict.fromkeys((*getattr(one, role), *getattr(other, role)))) for role in ROLES}
-    return _strict(Shape(one.kind, harmless=one.harmless | other.harmless, off=one.off | other.off, **roles))
+    harmless, off = one.harmless | other.harmless, one.off | other.off
+    return _strict(Shape(one.kind, harmless=harmless, off=off, tree=one.tree or other.tree, **roles))
 
 
 def _strict(one: Shape) -> Shape:
@@ -133,5 +136,5 @@ def _strict(one: Shape) -> Shape:
     off = one.off - named
     return Shape(
         one.kind, one.reads, one.writes, one.command, one.folder, one.url, one.content,
-        harmless=one.harmless - named - off, off=off,
+        harmless=one.harmless - named - off, off=off, tree=one.tree,
     )  # fmt: skip

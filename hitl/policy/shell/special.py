@@ -301,6 +301,8 @@ def _git(found: Found, step: Step) -> None:
     """A git command: its repository is looked at, and what it shows of the files in it."""
     call = _parsed(step)
     found.effect(call.program.does, call.program.says)
+    if found.programs.count("git") > 1 and found.does - {"read"}:
+        raise NotPlain("git looks at a repository that the same line changes")
     found.options_of(call)
     found.path("repository", Word("."), call.folders)
     if call.program.path[-1] == "remote" or any(value.text and _ADDRESS.search(value.text) for _, value in call.values):

@@ -24,7 +24,6 @@ from hitl.policy.tables import tools
         ("web_fetch", "fetch", "url", "prompt"),
         ("mcp__filesystem__read_multiple_files", "read", "reads", "paths"),
         ("mcp_filesystem_write_file", "write", "writes", "path"),
-        ("mcp__git__git_status", "read", "reads", "repo_path"),
     ],
 )
 def test_a_known_tool_has_a_kind_and_names_its_arguments(name: str, kind: str, role: str, argument: str) -> None:

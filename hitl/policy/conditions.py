@@ -1125,7 +1125,7 @@ def _build_annotation(condition: Condition, use: Use) -> Test:
     return test
 
 
-def _build_tree(condition: Condition, use: Use) -> Test:
+def _build_tree(condition: Condition, _use: Use) -> Test:
     """Whether nothing is closed in the folders that a tool shows the files of; of other tools it always holds."""
     wanted: bool = condition.value
 

@@ -158,7 +158,11 @@ _READING: Final = """  - id: read-here
       - {op: open_tree, value: true}
     action: allow
   - id: look-up
-    kind: [get, web_search, note]
+    kind: [get, note]
+    action: allow
+  - id: search-the-web
+    kind: web_search
+    harmless: ["@content"]
     action: allow
 """
 

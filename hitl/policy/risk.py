@@ -325,6 +325,7 @@ _KINDS: Final[Mapping[str, tuple[int, str]]] = {
 _EFFECTS: Final[Mapping[str, int]] = {
     "read": LOW, "query": LOW, "write": MEDIUM, "build": MEDIUM, "connect": HIGH, "delete": HIGH,
 }  # fmt: skip
+_LOOKS: Final = frozenset(("read", "query"))
 #: Folders of the operating system: what is changed there changes the machine (Filesystem Hierarchy Standard 3.0).
 _SYSTEM = re.compile(
     r"/(?:etc|boot|usr|bin|sbin|lib|lib32|lib64|sys|proc|root|var/lib|var/spool|Library|System)(?:/|$)"
@@ -369,8 +370,10 @@ def _assess_command(call: PolicyCall) -> Assessment:
     changed = next((use.path for use in found.uses if use.how == "write" and _is_system(use.path)), None)
     if changed is not None:
         return CRITICAL, f"the command changes {changed[:60]}, a file of the operating system"
-    beside = {name: value for name, value in call.args.items() if name not in _COMMANDS}
-    return _from_arguments(beside, level, why)
+    if found.does <= _LOOKS:
+        beside = {name: value for name, value in call.args.items() if name not in _COMMANDS}
+        return _from_arguments(beside, level, why)
+    return _from_arguments(call.args, level, why)
 
 
 def _assess_call(call: PolicyCall, known: Shape | None) -> Assessment:

@@ -1,0 +1,124 @@
+"""What a plain line does: its steps, the paths that it uses, and what is not understood whole."""
+
+import random
+
+import pytest
+
+from hitl.policy.shell.effects import MAX_USES, MAX_WORDS, Effects, effects
+from hitl.policy.shell.plain import MAX_LINE, steps
+from hitl.policy.shell.plain_words import NotPlain
+
+
+def does(line: str | tuple[str, ...], folder: str = "") -> Effects:
+    """The effects of a line that must be understood."""
+    found = effects(line, folder)
+    assert isinstance(found, Effects), found
+    return found
+
+
+def uses(line: str) -> set[tuple[str, str]]:
+    """How a line uses which paths."""
+    return {(use.how, use.path) for use in does(line).uses}
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("cat a b/c", {("read", "a"), ("read", "b/c")}),
+        ("cat <a >b", {("read", "a"), ("write", "b")}),
+        ("cd src && cat a; cat b", {("read", "src"), ("read", "src/a"), ("read", "b"), ("read", "src/b")}),
+        ("(cd src; cat a); cat b", {("read", "src"), ("read", "src/a"), ("read", "a"), ("read", "b")}),
+        ("cd src | cat a", {("read", "src"), ("read", "a")}),
+        ("for f in a 'b c'; do cat \"$f\"; done", {("read", "a"), ("read", "b c")}),
+        ("grep -f list x y", {("read", "list"), ("read", "x"), ("read", "y")}),
+        ("grep -r x src", {("tree", "src")}),
+        ("find src -name '*.py' -exec cat {} +", {("read", "src"), ("tree", "src")}),
+        ("find src -print0 | xargs -0 cat", {("read", "src"), ("tree", "src")}),
+        ("git diff -- src/a.py", {("repository", "."), ("read", "src/a.py")}),
+        ("git -C sub status", {("read", "sub"), ("repository", "sub/.")}),
+        ("git show HEAD:src/a.py", {("repository", "."), ("read", "src/a.py")}),
+        ("git diff", {("repository", "."), ("tracked", ".")}),
+        ("test -f a && echo yes", {("read", "a")}),
+        ("sed -i s/a/b/ f", {("write", "f")}),
+        ("cp a b", {("read", "a"), ("write", "b")}),
+        ("mv a b", {("write", "a"), ("write", "b"), ("tree", "a")}),
+        ("ls 2>/dev/null", {("read", ".")}),
+    ],
+)
+def test_each_path_is_told_with_how_it_is_used(line: str, expected: set[tuple[str, str]]) -> None:
+    """Operands, options, redirections and the working folder give the paths that a line reads and writes."""
+    assert expected == uses(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "strongest"),
+    [("cat a", "read"), ("docker ps", "query"), ("echo x > a", "write"), ("pytest -q", "build"), ("rm a", "delete")],
+)
+def test_the_strongest_effect_counts(line: str, strongest: str) -> None:
+    """A line is as strong as the strongest thing that it does."""
+    assert strongest == does(line).strongest
+    assert strongest == does(f"ls && {line}").strongest
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "acme", "./ls", "cat --acme a", "$x", "cat $x", "x=a cat b", "PATH=. ls", "ls &", "ls; f(){ ls; }; f",
+        "eval ls", "cat $(ls)", "cat <(ls)", "cat <<E\n$(ls)\nE", "echo $((1+a[0]))", "echo ${x:-a}", "cat {a,b}",
+        "cat a\\\nb", "x=a; x=b; cat $x", "x=a; if ls; then x=b; fi; cat $x", "for i in 1 2; do cat $x; x=b; done",
+        "ls && x=a; echo $x", "while ls; do cd a; done", "cd; ls", "cd -; ls", "cd ~; ls", "echo ls | bash",
+        "bash a.sh", "env", "env A=b ls", "read 'a[$(ls)]' < f", "[[ x -gt 0 ]]", "[[ -v 'a[$(ls)]' ]]",
+        "[[ $x -eq 1 ]]", "printf -v PATH x; ls", "find . -print | xargs cat", "find . -print0 | xargs cat",
+        "ls | xargs cat", "ls | xargs", "find . -execdir cat {} +", "find . -fprint a", "find . -exec {} +",
+        "find -L . -exec cat {} +", "sed 'w a' b", "sed '1e ls' a", "sed -f a b", 'awk \'{print > "a"}\' b',
+        'awk \'{print $1 | "sh"}\' b', 'awk \'BEGIN{ARGV[1]="x"}\' b', 'jq \'import "a" as $a; .\' b',
+        "git -c a.b=c status", "git show abc1234", "git cat-file -p abc1234", "git log --output=a",
+        "git diff --no-index a b", "git diff --ext-diff", "git add a; git status", "git diff HEAD~1", "git acme",
+        "git status --acme", "tar xf a", "date -s now", "date 0101000020", "sort -o a b",
+    ],
+)  # fmt: skip
+def test_what_is_not_understood_whole_tells_why(line: str) -> None:
+    """Unknown programs and options, values known only at run time and syntax with a life of its own are not told."""
+    assert isinstance(effects(line), str)
+
+
+def test_an_argument_list_is_read_without_a_shell() -> None:
+    """Shell syntax in a word of a list is only a word."""
+    assert {("read", "a;b"), ("read", "$x")} == {(use.how, use.path) for use in does(("cat", "a;b", "$x")).uses}
+
+
+def test_paths_are_told_from_the_calls_own_folder() -> None:
+    """A command that runs in another folder uses that folder."""
+    assert {"sub", "sub/a"} == {use.path for use in does("cat a", "sub").uses}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("cat",) * (MAX_WORDS + 1), "cat " + " ".join(f"a{at}" for at in range(MAX_USES + 1)), "ls " + "a" * MAX_LINE,
+     "ls;" * 200 + "ls", "bash -c " * 20 + "ls"],
+    ids=["many words", "many paths", "a long line", "many commands", "many shells"],
+)  # fmt: skip
+def test_what_is_too_much_is_not_told(command: str | tuple[str, ...]) -> None:
+    """Lists, lines and nesting have bounds, so that telling takes little time."""
+    assert isinstance(effects(command[:5000] if isinstance(command, tuple) else command), str)
+
+
+PARTS = ["ls", "cd a", "cat 'x y' b", "cd b", "pwd", 'grep "a b" f']
+JOINTS = [" && ", " || ", "; ", " | "]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_quick_way_knows_no_fewer_folders_than_the_tree(seed: int) -> None:
+    """A list of simple commands is read without a tree; the steps are those that its tree gives, in as many folders."""
+    chance = random.Random(seed)  # noqa: S311 - a fixed sequence
+    for _ in range(150):
+        line = chance.choice(PARTS)
+        for _ in range(chance.randint(1, 4)):
+            line += chance.choice(JOINTS) + chance.choice(PARTS)
+        try:
+            quick, whole = steps(line), steps(f"{line} ''")[: len(steps(line))]
+        except NotPlain:
+            continue
+        for one, other in zip(quick, whole, strict=True):
+            assert [word.text for word in one.words] == [word.text for word in other.words][: len(one.words)]
+            assert set(one.folders) >= set(other.folders)

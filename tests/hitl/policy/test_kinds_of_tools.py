@@ -1,0 +1,155 @@
+"""Rules for kinds of tools and roles of arguments, and what an allow rule vouches for."""
+
+import json
+from typing import Any
+
+import pytest
+
+from hitl.policy import Policy, PolicyCall, PolicyInvalid, Verdict, load, presets
+
+DEFAULT = load(presets()["default"], name="default")
+
+
+def policy(*rules: dict[str, Any], **more: Any) -> Policy:
+    """A document with these rules."""
+    return load(json.dumps({"version": 1, "rules": list(rules), **more}), name="p")
+
+
+def judged(found: Policy, tool: str, **args: Any) -> Verdict:
+    """The verdict on a call in a working folder."""
+    return found.judge(PolicyCall("", tool, args, cwd="/srv/app"))
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "expected"),
+    [
+        ("Read", {"file_path": "a.py", "limit": 3}, "allow"),
+        ("Read", {"file_path": "/etc/hosts"}, "approve"),
+        ("view", {"path": "a.py"}, "allow"),
+        ("Bash", {"command": "ls", "description": "look", "timeout": 9}, "allow"),
+        ("exec_command", {"cmd": "ls"}, "allow"),
+        ("shell", {"command": ["bash", "-lc", "ls"]}, "allow"),
+        ("run_shell_command", {"command": "rm a"}, "approve"),
+        ("Bash", {"command": "mkfs /dev/sda"}, "deny"),
+        ("exec_command", {"cmd": "mkfs /dev/sda"}, "deny"),
+        ("mcp__filesystem__read_text_file", {"path": "a.py"}, "allow"),
+        ("mcp__other__read_text_file", {"path": "a.py"}, "approve"),
+        ("search", {"query": "x"}, "allow"),
+        ("web_search", {"query": "x"}, "allow"),
+        ("get", {"id": "7"}, "allow"),
+        ("get", {"url": "https://example.org"}, "approve"),
+        ("list", {"path": "."}, "allow"),
+        ("Write", {"file_path": "a.py", "content": "x"}, "approve"),
+        ("acme_read", {"path": "a.py"}, "approve"),
+    ],
+)
+def test_hosts_tools_are_known_by_what_they_do(tool: str, args: dict[str, Any], expected: str) -> None:
+    """The default preset speaks of kinds, so every host's name for a tool gets the same verdict."""
+    assert expected == judged(DEFAULT, tool, **args).action
+
+
+def test_an_allow_rule_vouches_only_for_what_it_looked_at() -> None:
+    """Another argument makes the call ask, unless the tool's definition or the rule calls it harmless."""
+    rule = {"tool": "transfer", "when": [{"key": "amount", "op": "le", "value": 10}], "action": "allow"}
+    strict, wide = policy(rule), policy({**rule, "harmless": ["memo"]})
+
+    assert "allow" == judged(strict, "transfer", amount=5).action
+    assert "approve" == judged(strict, "transfer", amount=5, memo="x").action
+    assert "allow" == judged(wide, "transfer", amount=5, memo="x").action
+    assert "approve" == judged(wide, "transfer", amount=5, memo="x", to="y").action
+    assert "allow" == judged(policy({**rule, "harmless": ["*"]}), "transfer", amount=5, to="y").action
+
+
+def test_a_rule_without_conditions_vouches_for_the_tool() -> None:
+    """Who allows a tool by name allows it with any arguments."""
+    assert "allow" == judged(policy({"tool": "get_weather", "action": "allow"}), "get_weather", city="x").action
+
+
+def test_a_rule_for_a_kind_vouches_for_known_arguments_only() -> None:
+    """A kind without conditions passes with the arguments that its tools' definitions list as harmless."""
+    notes = policy({"kind": "note", "action": "allow"})
+
+    assert "allow" == judged(notes, "TodoWrite", todos=["a"]).action
+    assert "approve" == judged(notes, "TodoWrite", todos=["a"], path="b").action
+
+
+def test_a_switch_is_harmless_only_while_it_is_off() -> None:
+    """An argument that takes protection away counts as looked at only if it is false, null or absent."""
+    assert "allow" == judged(DEFAULT, "Bash", command="ls", dangerouslyDisableSandbox=False).action
+    assert "approve" == judged(DEFAULT, "Bash", command="ls", dangerouslyDisableSandbox=True).action
+    assert "approve" == judged(DEFAULT, "Bash", command="ls", dangerouslyDisableSandbox="false").action
+
+
+def test_a_deny_on_a_role_finds_every_argument_in_it() -> None:
+    """Whatever a tool calls the file that it writes, a rule on `@writes` sees it."""
+    closed = policy(
+        {"kind": ["write", "move"], "when": [{"key": "@writes", "op": "glob", "value": "**/a"}], "action": "deny"},
+        default_action="allow",
+    )
+
+    assert "deny" == judged(closed, "Write", file_path="x/a", content="").action
+    assert "deny" == judged(closed, "move_file", source="x/a", destination="b").action
+    assert "allow" == judged(closed, "Write", file_path="x/b", content="").action
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"kind": "reads", "action": "allow"},
+        {"kind": [], "action": "allow"},
+        {"when": [{"key": "@paths", "op": "exists", "value": True}], "action": "allow"},
+        {"tool": "a", "harmless": [], "action": "allow"},
+        {"tool": "a", "harmless": ["x"], "action": "deny"},
+        {"when": [{"key": "command", "op": "command_effects", "value": ["look"]}], "action": "allow"},
+    ],
+)
+def test_what_means_nothing_is_refused(rule: dict[str, Any]) -> None:
+    """Unknown kinds, roles and effects, and keys that have no effect, are mistakes of the document."""
+    with pytest.raises(PolicyInvalid):
+        policy(rule)
+
+
+def test_what_a_caller_starts_is_a_command_whatever_it_is_called() -> None:
+    """The name that a caller gives its command neither lowers the risk nor finds another kind's rules."""
+    for name in ("list", "search", "read", "get"):
+        call = PolicyCall("", name, {"command": ["./deploy.sh", "prod"]}, "/srv/app", is_command=True)
+        verdict = DEFAULT.judge(call)
+
+        assert ("approve", "high") == (verdict.action, verdict.risk)
+    looking = DEFAULT.judge(PolicyCall("", "deploy", {"command": ["cat", "a"]}, "/srv/app", is_command=True))
+
+    assert ("allow", "low") == (looking.action, looking.risk)
+
+
+def test_builds_pass_only_where_they_are_confined() -> None:
+    """A developer's preset runs the project's own tests unasked only confined and without network."""
+    dev = load(presets()["dev"], name="dev")
+    call = PolicyCall("", "bash", {"command": "pytest -q"}, cwd="/srv/app")
+
+    assert "approve" == dev.judge(call).action
+    assert "allow" == dev.judge(PolicyCall("", "bash", {"command": "pytest -q"}, "/srv/app", isolated=True)).action
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "risk"),
+    [
+        ("bash", {"command": "cat a"}, "low"),
+        ("bash", {"command": "grep -n 'rm -rf /' a"}, "low"),
+        ("bash", {"command": "echo x > a"}, "medium"),
+        ("bash", {"command": "rm a"}, "high"),
+        ("bash", {"command": "acme"}, "high"),
+        ("bash", {"command": "terraform destroy"}, "critical"),
+        ("bash", {"command": "rm -rf /"}, "critical"),
+        ("bash", {"command": "echo x > /etc/hosts"}, "critical"),
+        ("delete_file", {"path": "/boot/vmlinuz"}, "critical"),
+        ("delete_file", {"path": "C:\\Windows\\win.ini"}, "critical"),
+        ("delete_file", {"path": "/srv/app/../../etc/passwd"}, "critical"),
+        ("delete_file", {"path": "a"}, "high"),
+        ("write_file", {"path": "/etc/hosts", "content": ""}, "critical"),
+        ("write_file", {"path": "a", "content": ""}, "medium"),
+        ("read_file", {"path": "/etc/hosts"}, "low"),
+    ],
+)
+def test_what_will_run_decides_the_risk(tool: str, args: dict[str, Any], risk: str) -> None:
+    """A line that the tables know has the risk of what it does, any other is at least high."""
+    assert risk == judged(load('{"version": 1, "rules": []}', name="p"), tool, **args).risk

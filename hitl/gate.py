@@ -334,13 +334,23 @@ class Gate:
         if reading.verdict is Says.UNCLEAR and call.verdict.require_reason and _unformatted(reply):
             reading = reasoned_yes(reply.text) or reading
         if reading.verdict is Says.UNCLEAR:
-            # The person who may decide hears which words were not understood. Nobody else's words are repeated: other
-            # people may answer what we write.
-            approver = self.people.principal(reply.identity) in call.approvers
-            why = reading.why if approver else reading.why.partition(":")[0]
-            text = say("answer.unclear", short=call.short, why=why)
+            text = self._unclear(reply, call, reading)
             return await self._note(reply, call, "unclear", Answer(Came.UNCLEAR, text, call))
         return await self._vote(reply, call, reading)
+
+    def _unclear(self, reply: Reply, call: Call, reading: Reading) -> str:
+        """Tell whose words were not understood, and which, to a person who may decide.
+
+        Nobody else's words are repeated, because other people may answer what we write; and only a person who may see
+        the call hears its ref.
+        """
+        principal = self.people.principal(reply.identity)
+        if principal in call.approvers:
+            return say("answer.unclear", short=call.short, why=reading.why)
+        why = reading.why.partition(":")[0]
+        if self._asked_by(call, principal):
+            return say("answer.unclear", short=call.short, why=why)
+        return say("answer.unclear.other", why=why)
 
     async def _aim(self, reply: Reply, reading: Reading, here: Sequence[Call]) -> tuple[Call | None, Answer]:
         """The one call that a text is about; or what to answer instead."""

@@ -285,6 +285,8 @@ class Tree:
     complete: bool
     #: The path that was asked for is a file, and `files` is its name.
     single: bool = False
+    #: The symbolic links among `files`.
+    links: Sequence[str] = ()
 
 
 class Paths(Protocol):

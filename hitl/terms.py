@@ -100,7 +100,7 @@ def judged(runs: Runs, args: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool
     argv = _argv(runs, args)
     if argv is None:
         return args, False
-    return {name: value for name, value in args.items() if name not in ("argv", "command")} | {"command": argv}, True
+    return {**args, "command": argv}, True
 
 
 def _argv(runs: Runs, args: Mapping[str, Any]) -> list[str] | None:

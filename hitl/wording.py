@@ -104,6 +104,7 @@ ENGLISH: Mapping[str, str] = {
     "answer.name_it": "{short} is critical: name it, yes {short} or no {short}.",
     "answer.no_reaction": "{short} is critical and can't be decided by a reaction.",
     "answer.unclear": "{short}: I couldn't tell whether that is a yes or a no ({why}). Nothing was decided. Answer yes, or no because REASON.",
+    "answer.unclear.other": "I couldn't tell whether that is a yes or a no ({why}). Nothing was decided.",
     "answer.all": "{count} calls wait, each to be answered by its name:\n{calls}",
     "answer.all.line": "yes {short}, or no {short}: {sentence}",
     "answer.which": "Several calls wait. Name one: {shorts}.",

@@ -27,6 +27,7 @@ def tree(path: str, most: int, *, deep: bool = True) -> Tree | None:
 
 def _below(root: str, most: int, *, deep: bool) -> Tree:
     files: list[str] = []
+    links: list[str] = []
     folders, left, complete = [""], most, True
     while folders:
         folder = folders.pop()
@@ -41,6 +42,8 @@ def _below(root: str, most: int, *, deep: bool) -> Tree:
                         folders.append(f"{path}/")
                     else:
                         files.append(path)
+                        if entry.is_symlink():
+                            links.append(path)
         except OSError:
             complete = False
-    return Tree(root, files, complete)
+    return Tree(root, files, complete, links=links)

@@ -166,7 +166,7 @@ def evaluate(
             else:
                 given = given or _usable(*_read(file, preset, config))
                 answer = {"id": row.get("id"), "refused": False, **_verdict(_judged(given, _call(row)))}
-            sys.stdout.write(json_module.dumps(answer, ensure_ascii=False) + "\n")
+            sys.stdout.write(json_module.dumps(answer) + "\n")
         return
     print_json(_verdict(_judged(_usable(*_read(file, preset, config)), _call(_object(sys.stdin.read(), "stdin")))))
 

@@ -48,7 +48,7 @@ def parse(
         return
     for number, line in enumerate(sys.stdin, start=1):
         if line.strip():
-            sys.stdout.write(json.dumps(_parsed(_asked(line, number)), ensure_ascii=False) + "\n")
+            sys.stdout.write(json.dumps(_parsed(_asked(line, number))) + "\n")
 
 
 def evaluate(

@@ -116,6 +116,8 @@ class Compiled:
         if self.looks_at is None:
             return None
         names = scope.args.keys() - self.looks_at
+        if scope.call.is_command and self.looks_at & _COMMANDS:
+            names -= _COMMANDS
         if not names:
             return None
         known = scope.shape
@@ -125,6 +127,10 @@ class Compiled:
             off = {name for name in names & known.off if scope.args[name] in (False, None)}
             names = names - seen - known.harmless - off
         return min(names, default=None)
+
+
+#: A caller's command stands under both names.
+_COMMANDS = frozenset(("argv", "command", f"{ROLE}command"))
 
 
 def _beside(known: Shape, role: str) -> tuple[str, ...]:

@@ -16,9 +16,10 @@ from typing import Any
 
 from hitl.policy import globs, values
 from hitl.policy.conditions import ANYWHERE, ROLE, Condition
-from hitl.policy.document import All, Checked, Not, Rule, When
+from hitl.policy.document import UNKNOWN, All, Checked, Not, Rule, When
 from hitl.policy.model import Problem
 from hitl.policy.tables import names
+from hitl.policy.tables.tools import shape
 
 
 def impossible(checked: Checked) -> list[Problem]:
@@ -230,9 +231,18 @@ def _name_covers(wide: str, narrow: str) -> bool:
     return wide.endswith("*") and not globs.is_name_glob(stem) and narrow.startswith(stem)
 
 
+def _kinds(rule: Rule) -> set[str]:
+    """The kinds of tools that a rule is for; none if any may be."""
+    if rule.kind or not rule.tool or any(globs.is_name_glob(name) for name in rule.tool):
+        return set(rule.kind)
+    shapes = (shape(tools, name) for tools in rule.tools or ("",) for name in rule.tool)
+    return {UNKNOWN if known is None else known.kind for known in shapes}
+
+
 def _overlap(allow: Rule, deny: Rule) -> bool:
     """Whether the two may apply to one call, as far as kinds, names and equalities tell."""
-    if allow.kind and deny.kind and not set(allow.kind) & set(deny.kind):
+    kinds = _kinds(allow), _kinds(deny)
+    if kinds[0] and kinds[1] and not kinds[0] & kinds[1]:
         return False
     names = all(_meet(a, b) for a, b in ((allow.tools, deny.tools), (allow.tool, deny.tool)))
     return names and _contradiction(All((*allow.when.parts, *deny.when.parts))) is None

@@ -14,7 +14,9 @@ _SECRETS: Final = r"""
           - "**/{.claude/.credentials.json,.codex/auth.json,.gemini/oauth_creds.json,.local/share/opencode/auth.json}"
           - "**/{.terraform.d,.cargo,.gem,.nuget}/{credentials,credentials.toml,credentials.tfrc.json,NuGet.Config}"
           - "**/{.m2/settings.xml,.gradle/gradle.properties,.composer/auth.json,.streamlit/secrets.toml,.vnc/passwd}"
-          - "**/{.git/config,.hg/hgrc}"
+          - "**/.git/{config,config.worktree,credentials}"
+          - "**/.git/{modules,worktrees}/**/{config,config.worktree}"
+          - "**/.hg/hgrc"
           - "**/.local/share/keyrings/**"
           - "**/Library/{Keychains,Cookies}/**"
           - "**/.config/{google-chrome,chromium,BraveSoftware,microsoft-edge,vivaldi,opera}/**"
@@ -54,6 +56,7 @@ forbid:
         op: glob
         value:
 {globs}  - id: secret-files-behind-links
+    kind: [read, list, search, write, edit, move, copy, delete, mkdir, get]
     message: Keys, keyrings, browser stores and credential files are closed to agents.
     when:
       - any:
@@ -148,6 +151,8 @@ _PROTECTED: Final = """  - id: protected
           - "**/{.vim,.emacs.d,.oh-my-zsh}/**"
           - "**/{sitecustomize,usercustomize}.py"
           - "**/*.pth"
+          - "**/{.mvn,.direnv,node_modules}/**"
+          - "**/{.pnpmfile.cjs,.lfsconfig}"
     action: approve
     message: This file runs later, or steers the gate or an agent.
 """

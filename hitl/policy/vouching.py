@@ -77,7 +77,7 @@ class Vouching:
     def _use(self, use: Use) -> int:
         if use.how in ("repository", "addresses"):
             return self._repository(use)
-        if use.how in ("tree", "tracked"):
+        if use.how in ("tree", "tracked", "moved"):
             return self._tree(use)
         tool = WRITE if use.how == "write" else READ
         return self._matches(use, tool) if use.wild else self._one(tool, use.path)
@@ -139,11 +139,14 @@ class Vouching:
         found = list(tree.files)
         if use.how == "tracked":
             found = [name for name in found if name.split("/", 1)[0] != ".git"]
-        return self._open([posixpath.join(use.path, name) for name in found if not _passed_over(name, use)])
+        paths = [posixpath.join(use.path, name) for name in found if not _passed_over(name, use)]
+        links = {posixpath.join(use.path, name) for name in tree.links} if use.follows else set()
+        led = min((self._one(READ, path) for path in paths if path in links), default=YES)
+        return min(led, *(self._open(paths, tool) for tool in ((READ, WRITE) if use.how == "moved" else (READ,))))
 
-    def _open(self, paths: list[str]) -> int:
-        """YES if ``read_file`` is closed to none of many paths that lie in an open folder, else UNSURE."""
-        closed = self.closed[READ]
+    def _open(self, paths: list[str], tool: str) -> int:
+        """YES if a tool is closed to none of many paths that lie in an open folder, else UNSURE."""
+        closed = self.closed[tool]
         suspects = paths
         if closed.relevant is not None and not closed.untold:
             chunks = [paths[at : at + _CHUNK] for at in range(0, len(paths), _CHUNK)]
@@ -151,7 +154,7 @@ class Vouching:
             suspects = [path for path in suspects if closed.relevant(path)]
         if len(suspects) > _MOST_JUDGED:
             return UNSURE
-        judged = (self.by_text(PolicyCall("", READ, {"path": path}, self.cwd)).action for path in suspects)
+        judged = (self.by_text(PolicyCall("", tool, {"path": path}, self.cwd)).action for path in suspects)
         return YES if all(action == "allow" for action in judged) else UNSURE
 
     def _tree_of(self, path: str, *, deep: bool = True) -> Tree | None:

@@ -48,7 +48,7 @@ def test_pending_lists_what_waits(service: Installation, waiting: str) -> None:
     """A line for each call: its short ref, its risk, what, and by whom."""
     (line,) = service.run("pending").stdout.splitlines()
 
-    assert [waiting, "high", "deploy"] == line.split()[:3]
+    assert [waiting, "low", "deploy"] == line.split()[:3]
     assert re.search(rf"  [45]:\d\d left  \(asked by {ME}\)  release$", line)
 
 

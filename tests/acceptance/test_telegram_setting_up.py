@@ -174,7 +174,7 @@ class TestDoctor:
         rows = {row["name"]: row["state"] for row in json.loads(told.stdout)}
 
         assert (1, "") == (told.returncode, told.stderr)
-        assert ("red", "green") == (rows["telegram"], rows["tools"])
+        assert ("red", "yellow") == (rows["telegram"], rows["tools"])
         assert "AAwrong" not in told.stdout
 
     async def test_a_second_poller_shows(self, place: Installation, telegram: TelegramServer) -> None:

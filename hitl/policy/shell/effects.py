@@ -19,12 +19,21 @@ from hitl.policy.shell.plain_words import NotPlain, Word
 from hitl.policy.tables import known
 from hitl.policy.tables.known import Program, Takes
 
+_SAYS: Final = {
+    "read": "only reads",
+    "query": "asks a service",
+    "write": "changes files",
+    "build": "runs code of the project",
+    "connect": "connects to another host",
+    "delete": "deletes or discards something",
+}
 #: From the weakest to the strongest.
 EFFECTS: Final = known.EFFECTS
 MAX_WORDS: Final = 1024  # of an argument list
 MAX_USES: Final = 128  # each is judged as a call of its own
 _MAX_DEPTH = 8
-_MOVES = "mv"  # whole folders get another name, and with it what rules say of their files
+_MOVES = frozenset(("cp", "mv"))  # whole folders get another name, and with it what rules say of their files
+_STAYS = frozenset(("grep", "egrep", "fgrep"))  # -r reads no link below a folder (grep(1))
 _PATHS = frozenset(("path", "named", "item"))
 
 
@@ -33,10 +42,11 @@ class Use:
     """One path that a command uses.
 
     ``how``: ``read`` (this file, or the names in this folder), ``tree`` (every file below it), ``tracked`` (every file
-    that git may track there), ``write``, ``repository`` (git looks at the repository that the folder is in, and its
-    configuration) or ``addresses`` (it shows the addresses of other repositories). ``wild``: the path is a
-    pattern. ``only``: of a tree, the patterns of base names that are read. ``visible``: hidden files are left out.
-    ``dashes``: a name that the pattern matches could be taken for an option.
+    that git may track there), ``moved`` (all below it gets another name), ``write``, ``repository`` (git looks at
+    the repository that the folder is in, and its configuration) or ``addresses`` (it shows the addresses of other
+    repositories). ``wild``: the path is a pattern. ``only``: of a tree, the patterns of base names that are read.
+    ``visible``: hidden files are left out. ``dashes``: a name that the pattern matches could be taken for an option.
+    ``follows``: links in the tree are read where they lead.
     """
 
     how: str
@@ -45,6 +55,7 @@ class Use:
     only: tuple[str, ...] = ()
     visible: bool = False
     dashes: bool = False
+    follows: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +146,13 @@ class Found:
         changes = program.does in ("write", "delete") and not written
         for word in paths:
             how = "write" if changes else "tree" if tree else "read"
-            self.path(how, word, folders, only=call.only(), guarded=call.guarded(word))
+            self.path(how, word, folders, only=call.only(), guarded=call.guarded(word), follows=call.follows())
         for word in written:
             self.path("write", word, folders)
-        for word in written[:-1] if program.path[0] == _MOVES else ():
-            self.path("tree", word, folders)
-        if not paths and program.bare:
+        if program.path[0] in _MOVES and (tree or not paths):
+            for word in (*paths, *written[:-1]):
+                self.path("moved", word, folders)
+        if not paths and (program.bare or call.has(*program.tree)) and not written:
             self.path("tree" if tree else "read", Word("."), folders, only=call.only())
 
     def options_of(self, call: Parsed) -> None:
@@ -156,7 +168,7 @@ class Found:
     def effect(self, does: str, says: str) -> None:
         """Note an effect; the strongest one's phrase is kept."""
         if not self.says or (self.does and EFFECTS.index(does) > max(map(EFFECTS.index, self.does))):
-            self.says = says
+            self.says = says or _SAYS[does]
         self.does.add(does)
 
     def path(
@@ -168,15 +180,18 @@ class Found:
         only: tuple[str, ...] = (),
         visible: bool = False,
         guarded: bool = True,
+        follows: bool = False,
     ) -> None:
         """Note a path that is used, in every folder that the shell may be in.
 
         Raises NotPlain for a path that is known only when the line runs.
         """
         if word.below is not None:
-            below = "tree" if how == "read" else how
+            if how == "write":
+                raise NotPlain("files are written whose names are known only when the line runs")
+            below = "tree"
             self.uses += [
-                Use(below, posixpath.join(folder, root), only=word.below.only)
+                Use(below, posixpath.join(folder, root), only=word.below.only, follows=True)
                 for folder in folders
                 for root in word.below.roots
             ]
@@ -190,7 +205,7 @@ class Found:
             raise NotPlain("the command names too many paths")
         for folder in folders:
             joined = posixpath.join(folder, word.text) if folder else word.text
-            self.uses.append(Use(how, joined, word.wild, only, visible, dashes))
+            self.uses.append(Use(how, joined, word.wild, only, visible, dashes, follows))
 
 
 def program_name(step: Step) -> str:
@@ -237,6 +252,10 @@ class Parsed:
         if self.has(*program.tree):
             return True
         return program.always_tree and not self.has(*program.names)
+
+    def follows(self) -> bool:
+        """Whether links below a folder are read where they lead."""
+        return self.program.path[0] not in _STAYS
 
     def only(self) -> tuple[str, ...]:
         """The patterns of base names that a tree is held to."""

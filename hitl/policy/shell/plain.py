@@ -42,6 +42,12 @@ _GROUPS = frozenset(("if_statement", "elif_clause", "else_clause", "do_group", "
 _TESTING = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
 _PLAIN_NUMBER = re.compile(r"-?\d+|-[a-z]{2}|[()!]|&&|\|\|", re.ASCII)
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_SPLITS = re.compile(r"[|&;<>()\n]")
+#: Variables that zsh ties to others, such as path to PATH (zshparam(1)).
+_TIED = names(
+    "path fpath cdpath mailpath manpath module_path infopath psvar fignore watch signals argv status prompt options "
+    "commands functions aliases parameters"
+)
 _RUNS_TEXT = re.compile(r"[\[\]`]|\$\(")
 
 
@@ -255,6 +261,7 @@ class _Walk:
 
     def tested(self, node: Node, state: _State) -> _Folders:
         """``[ ... ]`` and ``[[ ... ]]`` as a step of its own: its operands may all name files."""
+        self._guard_dialect(node)
         found = [Word(node.children[0].type)]
         stack = list(node.children[1:-1])[::-1]
         while stack:
@@ -270,6 +277,11 @@ class _Walk:
         self._guard_arithmetic(found)
         self._add(Step(tuple(found), state.folders, state.inputs, state.outputs, state.fed_by))
         return _Folders(state.folders, state.folders)
+
+    def _guard_dialect(self, node: Node) -> None:
+        """Another shell knows no ``[[``: it runs what stands behind an operator inside."""
+        if node.children[0].type == "[[" and _SPLITS.search(text_of(node)):
+            raise NotPlain("a test holds what another shell takes for an operator")
 
     def _guard_arithmetic(self, found: Sequence[Word]) -> None:
         """What ``[[`` compares as a number is evaluated: a name stands for its value, a subscript may run a command.
@@ -385,7 +397,7 @@ class _Walk:
 
     def _assignable(self, name: str, state: _State) -> str:
         """A name that may be set: it steers no program, and no branch or loop can give it a second value."""
-        if programs.hijacks(name) or name in HARMLESS_VALUES or name.startswith("BASH"):
+        if programs.hijacks(name) or name in _TIED or name in HARMLESS_VALUES or name.startswith("BASH"):
             raise NotPlain(f"the line sets {name[:40]}")
         if not _NAME.fullmatch(name):
             raise NotPlain("the line sets something that isn't a plain variable")

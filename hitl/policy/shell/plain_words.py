@@ -76,6 +76,12 @@ class Words:
             raise NotPlain(f"{node.type.replace('_', ' ')} is not read here")
         return read(self, node)
 
+    def _guard_dialect(self, node: Node) -> None:
+        """In zsh a bracket or colon right behind ``$name`` picks a part of the value, or edits it."""
+        for before, after in pairwise(node.children):
+            if before.type == "simple_expansion" and text_of(after)[:1] in ("[", ":"):
+                raise NotPlain("an expansion is followed by what another shell takes for a part of it")
+
     def _expanded(self, node: Node) -> Word:
         """A variable without quotes: its value is split and taken for a pattern."""
         value = self._value(node)
@@ -93,6 +99,7 @@ class Words:
         if len(inner) == 1 and inner[0].type in ("simple_expansion", "expansion"):
             return replace(self._value(inner[0]), loose=False)
         self._no_gaps(node)
+        self._guard_dialect(node)
         parts: list[str | None] = []
         for child in inner:
             if child.type == "string_content":
@@ -120,6 +127,7 @@ class Words:
             if whole == "{}" or _IS_REVISION.fullmatch(whole):
                 return Word(whole)
             raise NotPlain("braces are not read here")
+        self._guard_dialect(node)
         parts: list[str | None] = []
         wild = loose = False
         for child in node.children:
@@ -148,6 +156,13 @@ class Words:
 
 
 _FILE = re.compile(r"(?:^|/)[^/]*[^/.]\.[A-Za-z]\w{0,9}$", re.ASCII)
+
+
+def _ansi_c(text: str) -> Word:
+    """What ``$'...'`` stands for. A shell without it ends the quotes at the first one inside."""
+    if "\\'" in text:
+        raise NotPlain("a quote is escaped as another shell doesn't read it")
+    return Word(words.escapes(text))
 
 
 def looks_like_a_file(path: str) -> bool:
@@ -184,7 +199,7 @@ def _glued(parts: Sequence[str | None]) -> Word:
 _WORDS: dict[str, Callable[[Words, Node], Word]] = {
     **dict.fromkeys(("word", "number"), lambda _reader, node: _bare(text_of(node))),
     "raw_string": lambda _reader, node: Word(text_of(node)[1:-1]),
-    "ansi_c_string": lambda _reader, node: Word(words.escapes(text_of(node)[2:-1])),
+    "ansi_c_string": lambda _reader, node: _ansi_c(text_of(node)[2:-1]),
     "string": Words._string,  # noqa: SLF001 - a table of this class's own methods
     "concatenation": Words._joined,  # noqa: SLF001 - as above
     **dict.fromkeys(("simple_expansion", "expansion"), Words._expanded),  # noqa: SLF001 - as above

@@ -118,7 +118,8 @@ def test_the_work_for_a_call_does_not_grow_with_the_rules(rules: int) -> None:
 def test_every_operator_that_looks_at_values_is_tried() -> None:
     """A new operator gets its row above."""
     others = {"exists", "size", "destructive_set", "annotation", "command_resolvable", "no_command_substitution"}
-    others |= {"command_blacklist", "command_ask_always", "command_prefix_allowlist"}
+    others |= {"command_blacklist", "command_ask_always", "command_prefix_allowlist", "command_effects"}
+    others |= {"isolated", "open_tree"}
 
     assert set(OPERATORS) - others <= set(VALUES)
 

@@ -41,7 +41,7 @@ def uses(line: str) -> set[tuple[str, str]]:
         ("test -f a && echo yes", {("read", "a")}),
         ("sed -i s/a/b/ f", {("write", "f")}),
         ("cp a b", {("read", "a"), ("write", "b")}),
-        ("mv a b", {("write", "a"), ("write", "b"), ("tree", "a")}),
+        ("mv a b", {("write", "a"), ("write", "b"), ("moved", "a")}),
         ("ls 2>/dev/null", {("read", ".")}),
     ],
 )

@@ -75,13 +75,13 @@ async def wired(
         service = Service(guard, {SOURCE: chat})
         slack = Slack(chosen, chat, service)
         wires = Wired(server, account, service, chat, slack)
-        parts.push_async_callback(service.stop)
-        await service.start()
-        if receive == "http":
+        if receive == "http":  # before the service's first edits, whose echoes come at once
             wires.http = await serving(parts, slack)
             await server.point(account, f"http://127.0.0.1:{wires.http.port}{PATH}")
         else:
             await server.socket_mode(account)
+        parts.push_async_callback(service.stop)
+        await service.start()
         parts.push_async_callback(slack.stop)
         await slack.start()
         await up(slack)

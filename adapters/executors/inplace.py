@@ -20,7 +20,6 @@ from adapters.executors.folder import ABSENT, Folder
 from adapters.executors.previews import PREVIEW_KEPT, change
 from adapters.executors.standing import as_text, base_key, shown_path, standing
 from hitl.errors import InvalidConfirmation
-from hitl.policy.shell import read_line
 from hitl.text import cut_middle
 
 _MOST_FILES = 10
@@ -84,6 +83,8 @@ def _wanted(command: str) -> _Wanted | None:
     """The parts of a plain `sed -i`, read by the reader that the policy uses."""
     if not _PLAIN.fullmatch(command):
         return None
+    from hitl.policy.shell import read_line  # noqa: PLC0415 - heavy; loaded with the first such command
+
     reading = read_line(command)
     words = reading.commands[0].words if len(reading.commands) == 1 else ()
     plain = [word for word in words if word is not None]

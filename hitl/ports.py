@@ -304,6 +304,12 @@ class Paths(Protocol):
         Never runs git and never raises. What can't be read counts as armed.
         """
 
+    def tracked(self, path: str, *, most: int) -> Sequence[str] | None:
+        """Return the paths, from its root, that the repository of this folder tracks; None if that can't be told.
+
+        More than `most` can't be told. A folder without a repository tracks nothing.
+        """
+
     def tree(self, path: str, *, most: int, deep: bool = True) -> Tree | None:
         """Return what lies below a folder, after visiting at most `most` entries; None for what isn't there.
 

@@ -290,6 +290,42 @@ def _gitlinks(index: bytes) -> Iterator[str]:
         at = index.find(_GITLINK, at + 1)
 
 
+def tracked(path: str, most: int) -> tuple[str, ...] | None:
+    """Implement `hitl.ports.Paths.tracked`."""
+    try:
+        at = os.path.realpath(path)
+        while (place := _found(at)) is None:
+            if at == "/":
+                return ()
+            at = os.path.dirname(at)
+        with suppress(FileNotFoundError), os.scandir(place.own) as entries:
+            if any(entry.name.startswith("sharedindex.") for entry in entries):
+                return None
+        if not _there(f"{place.own}/index"):
+            return ()
+        return _names(_content(f"{place.own}/index", "index", _MOST_INDEX), most)
+    except (_Armed, OSError, ValueError):
+        return None
+
+
+def _names(index: bytes, most: int) -> tuple[str, ...] | None:
+    """The names in an index whose entries hold them whole (gitformat-index(5)); None for another one."""
+    version, count = int.from_bytes(index[4:8], "big"), int.from_bytes(index[8:12], "big")
+    if index[:4] != b"DIRC" or version not in _WHOLE_NAMES or count > most:
+        return None
+    found: list[str] = []
+    entry = _HEADER
+    for _ in range(count):
+        flags = int.from_bytes(index[entry + _FLAGS_AT : entry + _NAME_AT], "big")
+        start = entry + _NAME_AT + (2 if flags & _EXTENDED else 0)
+        end = index.find(b"\0", start)
+        if end < 0:
+            return None
+        found.append(os.fsdecode(index[start:end]))
+        entry += (end - entry) // _ALIGNED * _ALIGNED + _ALIGNED
+    return tuple(found)
+
+
 def _examine_submodule(place: _Place, name: str, seen: list[str]) -> None:
     root = os.path.realpath(os.path.join(place.root, name))
     if not name or not _there(f"{root}/.git") or root in seen:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooLateError
 
-from adapters.policies.repositories import repository
+from adapters.policies.repositories import repository, tracked
 from adapters.policies.trees import tree
 from hitl.ports import Repository, Tree
 
@@ -45,6 +45,10 @@ class RealPaths:
     def repository(self, path: str) -> Repository | None:
         """Return the git repository that git would use from this folder, or None; by reading files, not by git."""
         return repository(path)
+
+    def tracked(self, path: str, *, most: int) -> Sequence[str] | None:
+        """Return the paths that the repository of this folder tracks, by its index; None if that can't be told."""
+        return tracked(path, most)
 
     def tree(self, path: str, *, most: int, deep: bool = True) -> Tree | None:
         """Return what lies below a folder, as far as `most` entries go; None for what isn't there."""

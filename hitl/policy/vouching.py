@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
@@ -128,7 +128,10 @@ class Vouching:
 
     def _tree(self, use: Use) -> int:
         """Every file below a folder: none may be closed to ``read_file``."""
-        answer = self._one(READ, use.path)
+        if use.wild and use.how == "moved":
+            return min(self._matches(use, READ), self._matches(use, WRITE), self._expanded_moved(use))
+        tools = (READ, WRITE) if use.how == "moved" else (READ,)
+        answer = min(self._one(tool, use.path) for tool in tools)
         if answer != YES or use.wild:
             return min(answer, UNSURE)
         if self.paths is None and looks_like_a_file(use.path):
@@ -138,11 +141,27 @@ class Vouching:
             return UNSURE if tree is None else YES
         found = list(tree.files)
         if use.how == "tracked":
-            found = [name for name in found if name.split("/", 1)[0] != ".git"]
+            known = self._tracked(use.path)
+            if known is None:
+                return UNSURE
+            found = [name for name in (*found, *known) if name.split("/", 1)[0] != ".git"]
         paths = [posixpath.join(use.path, name) for name in found if not _passed_over(name, use)]
         links = {posixpath.join(use.path, name) for name in tree.links} if use.follows else set()
         led = min((self._one(READ, path) for path in paths if path in links), default=YES)
-        return min(led, *(self._open(paths, tool) for tool in ((READ, WRITE) if use.how == "moved" else (READ,))))
+        return min(led, *(self._open(paths, tool) for tool in tools))
+
+    def _expanded_moved(self, use: Use) -> int:
+        """The folders that a pattern names now, each with all below it."""
+        found = self._expanded(use.path)
+        if found is None:
+            return YES if self.paths is None else UNSURE
+        return min((self._tree(replace(use, path=name, wild=False)) for name in found), default=YES)
+
+    def _tracked(self, path: str) -> Sequence[str] | None:
+        """What git tracks: a file may be shown that isn't in the folder any more."""
+        if self.paths is None or self.cwd is None:
+            return None
+        return self.paths.tracked(posixpath.join(self.cwd, path), most=MOST_ENTRIES)
 
     def _open(self, paths: list[str], tool: str) -> int:
         """YES if a tool is closed to none of many paths that lie in an open folder, else UNSURE."""

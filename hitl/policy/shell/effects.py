@@ -8,7 +8,7 @@ files are judged.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
@@ -32,7 +32,7 @@ EFFECTS: Final = known.EFFECTS
 MAX_WORDS: Final = 1024  # of an argument list
 MAX_USES: Final = 128  # each is judged as a call of its own
 _MAX_DEPTH = 8
-_MOVES = frozenset(("cp", "mv"))  # whole folders get another name, and with it what rules say of their files
+_MOVES = frozenset(("cp", "mv"))  # files, and all below folders, get another place under their own names
 _STAYS = frozenset(("grep", "egrep", "fgrep"))  # -r reads no link below a folder (grep(1))
 _PATHS = frozenset(("path", "named", "item"))
 
@@ -41,12 +41,12 @@ _PATHS = frozenset(("path", "named", "item"))
 class Use:
     """One path that a command uses.
 
-    ``how``: ``read`` (this file, or the names in this folder), ``tree`` (every file below it), ``tracked`` (every file
-    that git may track there), ``moved`` (all below it gets another name), ``write``, ``repository`` (git looks at
-    the repository that the folder is in, and its configuration) or ``addresses`` (it shows the addresses of other
-    repositories). ``wild``: the path is a pattern. ``only``: of a tree, the patterns of base names that are read.
-    ``visible``: hidden files are left out. ``dashes``: a name that the pattern matches could be taken for an option.
-    ``follows``: links in the tree are read where they lead.
+    ``how``: ``read`` (this file, or the names in this folder), ``write``, ``tree`` (every file below it), ``tracked``
+    (every file that git may track there), ``moved`` (it, and all below it, may be written elsewhere), ``repository``
+    (git looks at the repository that the folder is in, and its configuration) or ``addresses`` (it shows the addresses
+    of other repositories). ``wild``: the path is a pattern. ``only``: of a tree, the patterns of base names that are
+    read. ``visible``: hidden files are left out. ``dashes``: a name that the pattern matches could be taken for an
+    option. ``follows``: links in the tree are read where they lead.
     """
 
     how: str
@@ -149,9 +149,8 @@ class Found:
             self.path(how, word, folders, only=call.only(), guarded=call.guarded(word), follows=call.follows())
         for word in written:
             self.path("write", word, folders)
-        if program.path[0] in _MOVES and (tree or not paths):
-            for word in (*paths, *written[:-1]):
-                self.path("moved", word, folders)
+        for word in (*paths, *written[:-1]) if program.path[0] in _MOVES else ():
+            self.path("moved", word, folders, guarded=call.guarded(word))
         if not paths and (program.bare or call.has(*program.tree)) and not written:
             self.path("tree" if tree else "read", Word("."), folders, only=call.only())
 
@@ -189,9 +188,8 @@ class Found:
         if word.below is not None:
             if how == "write":
                 raise NotPlain("files are written whose names are known only when the line runs")
-            below = "tree"
             self.uses += [
-                Use(below, posixpath.join(folder, root), only=word.below.only, follows=True)
+                Use("tree", posixpath.join(folder, root), only=word.below.only, follows=True)
                 for folder in folders
                 for root in word.below.roots
             ]
@@ -444,6 +442,3 @@ class _Reader:
             if form.fits(count) and not (any(word.loose for word in self.plain) and form.last not in ("*", "+")):
                 return form
         raise NotPlain(f"{' '.join(self.program.path)} gets words that aren't known here")
-
-
-Handler = Callable[[Found, Step], None]

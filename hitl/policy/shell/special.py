@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 Handler = Callable[["Found", Step], None]
 
 _FILE_TESTS = re.compile(r"-[abcdefghkprstuwxGLNOS]")
-_STARTUP = names("-l")
+#: A conversion that stores how much was printed in the variable that it is given (Bash manual, printf).
+_STORES = re.compile(r"%[^A-Za-z%]*n")
+#: Builtins that change the shell which they run in.
+_CHANGES_SHELL = names("cd read")
 
 # --- the shell's own
 
@@ -42,8 +45,9 @@ def _test(found: Found, step: Step) -> None:
 
 
 def _printf(found: Found, step: Step) -> None:
-    first = step.words[1] if len(step.words) > 1 else Word("")
-    if first.text is None or first.text.startswith("-v"):
+    given = [word for word in step.words[1:3] if word.text != "--"]
+    form = given[0].text if given else ""
+    if form is None or form.startswith("-v") or _STORES.search(form):
         raise NotPlain("printf sets a variable")
     found.effect("read", "prints text")
 
@@ -51,6 +55,8 @@ def _printf(found: Found, step: Step) -> None:
 def _command(found: Found, step: Step) -> None:
     """``command -v`` looks a program up; without it the words are a command."""
     first = step.words[1].literal if len(step.words) > 1 else None
+    if first in _CHANGES_SHELL:
+        raise NotPlain("a builtin is run through command")
     if first is not None and not first.startswith("-"):
         found.step(replace(step, words=step.words[1:], inputs=(), outputs=()))
     else:
@@ -78,8 +84,8 @@ def _wrapper(found: Found, step: Step) -> None:
     """A program that runs the command in its later words."""
     call = _parsed(step)
     rest = tuple(word for kind, word in call.operands if kind == "run")
-    if not rest:
-        raise NotPlain(f"{call.program.path[0]} runs nothing that is written out")
+    if not rest or rest[0].literal in _CHANGES_SHELL:
+        raise NotPlain(f"{call.program.path[0]} runs nothing that is written out, or a builtin")
     found.step(replace(step, words=rest, inputs=(), outputs=()))
 
 

@@ -171,6 +171,10 @@ class Links:
         del path
         return None
 
+    def tracked(self, _path: str, *, most: int) -> tuple[str, ...] | None:
+        """Nothing is tracked."""
+        return () if most else None
+
     def tree(self, path: str, *, most: int, deep: bool = True) -> Tree | None:
         """Every folder is empty."""
         return Tree(path, (), complete=most >= 0 and deep)

@@ -206,6 +206,34 @@ def test_an_armed_repository_makes_git_ask(work: Path) -> None:
     assert ("allow", "approve") == (before, here(work, "git status"))
 
 
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_a_secret_that_git_still_tracks_makes_a_difference_ask(work: Path) -> None:
+    """A file that was deleted but is still in the index would be shown as removed, line by line."""
+    quiet = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null"}
+    subprocess.run(["git", "init", "-q", str(work)], check=True, env=quiet)
+    before = here(work, "git diff")
+    (work / ".env").write_text("A=b\n")
+    subprocess.run(["git", "-C", str(work), "add", ".env"], check=True, env=quiet)
+    (work / ".env").unlink()
+
+    assert ("allow", "approve") == (before, here(work, "git diff"))
+
+
+@pytest.mark.parametrize("command", ["cp kit/.mcp.json .", "cp -r kit/. .", "cp kit/* kit/.* .", "mv kit new"])
+def test_a_protected_name_is_not_copied_to_where_it_counts(work: Path, command: str) -> None:
+    """A file keeps its name when it is copied or moved, and with it what rules say of it."""
+    dev = POLICIES["dev"].with_ports(RealPaths())
+    (work / "kit").mkdir()
+    (work / "kit" / "a.txt").touch()
+    plain = dev.judge(PolicyCall("", "Bash", {"command": "cp -r kit/. ."}, cwd=str(work))).action
+    (work / "kit" / ".mcp.json").write_text("{}")
+
+    assert ("allow", "approve") == (
+        plain,
+        dev.judge(PolicyCall("", "Bash", {"command": command}, cwd=str(work))).action,
+    )
+
+
 def test_the_way_from_a_log_to_any_command_is_closed() -> None:
     """Writing git's configuration with a log's output, and then asking git for the status, is asked about at once."""
     line = 'git log -1 --format="[core] fsmonitor = ./x" --output=.git/config'

@@ -69,6 +69,11 @@ class Counting:
         self.asked += 1
         return None
 
+    def tracked(self, _path: str, *, most: int) -> tuple[str, ...] | None:
+        """Nothing is tracked."""
+        self.asked += most > 0
+        return ()
+
     def tree(self, _path: str, *, most: int, deep: bool = True) -> Tree | None:
         """Nothing is there."""
         self.asked += most > 0 or deep

@@ -40,7 +40,7 @@ def uses(line: str) -> set[tuple[str, str]]:
         ("git diff", {("repository", "."), ("tracked", ".")}),
         ("test -f a && echo yes", {("read", "a")}),
         ("sed -i s/a/b/ f", {("write", "f")}),
-        ("cp a b", {("read", "a"), ("write", "b")}),
+        ("cp a b", {("read", "a"), ("write", "b"), ("moved", "a")}),
         ("mv a b", {("write", "a"), ("write", "b"), ("moved", "a")}),
         ("ls 2>/dev/null", {("read", ".")}),
     ],
@@ -63,6 +63,7 @@ def test_the_strongest_effect_counts(line: str, strongest: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
+        "printf '0%n' PATH; ls", "command cd a; cat b", "time cd a; cat b", "command read PATH < f; ls",
         "acme", "./ls", "cat --acme a", "$x", "cat $x", "x=a cat b", "PATH=. ls", "ls &", "ls; f(){ ls; }; f",
         "eval ls", "cat $(ls)", "cat <(ls)", "cat <<E\n$(ls)\nE", "echo $((1+a[0]))", "echo ${x:-a}", "cat {a,b}",
         "cat a\\\nb", "x=a; x=b; cat $x", "x=a; if ls; then x=b; fi; cat $x", "for i in 1 2; do cat $x; x=b; done",

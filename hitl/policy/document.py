@@ -165,7 +165,9 @@ def check(parsed: Parsed, name: str) -> Checked:
 
 
 @dataclass(slots=True)
-class _Checker:
+class _Reader:
+    """Reads typed parts of a document, and collects what is wrong with them."""
+
     parsed: Parsed
     seed: bool = False
     problems: list[Problem] = field(default_factory=list)
@@ -244,99 +246,10 @@ class _Checker:
             self.refuse(path, f"has more than {MAX_RULES} entries")
         return value[:MAX_RULES]
 
-    # --- the document
 
-    def document(self, value: dict[str, Any]) -> Checked:
-        self.seed = self.is_seed(value)
-        value = self.seed_names(value, "", SEED_TOP_KEYS) if self.seed else value
-        self.keys(value, "", SEED_TOP_KEYS if self.seed else TOP_KEYS)
-        if "description" in value and not self.seed:
-            self.text(value["description"], "/description")
-        self.presets(value)
-        if self.seed:
-            _SeedBounds(self).check(value)
-        defaults = self.section(value, "defaults", ("timeout_s", "execution_s"))
-        default_action = value.get("default_action")
-        if (
-            (default_action is None and self.seed)
-            or "default_action" not in value
-            or (default_action == "" and self.seed)
-        ):
-            default_action = "approve"
-        return Checked(
-            dialect=SEED if self.seed else OURS,
-            default_action=self.choice(default_action, "/default_action", ACTIONS, "deny"),
-            timeout_s=self.optional_seconds(defaults, "/defaults/timeout_s", MIN_TIMEOUT_S, MAX_TIMEOUT_S)
-            or DEFAULT_TIMEOUT_S,
-            execution_s=self.optional_seconds(defaults, "/defaults/execution_s", 1, MAX_EXECUTION_S)
-            or DEFAULT_EXECUTION_S,
-            risk=self.levels(self.section(value, "risk", RISKS)),
-            risk_rules=self.rules(value, "risk_rules", self.risk_rule),
-            forbid=self.rules(value, "forbid", self.forbidding),
-            rules=self.rules(value, "rules", self.rule),
-            warnings=tuple(self.warnings),
-            content=self.parsed.value,
-        )
-
-    def is_seed(self, value: dict[str, Any]) -> bool:
-        version = value.get("version")
-        if self.parsed.format == "json" and (version is None or (type(version) is int and version == 0)):
-            return True
-        if type(version) is not int or version != OURS:
-            missing = "version" not in value
-            said = "the document needs a version" if missing else f"the version {version!r} is not known"
-            self.refuse("" if missing else "/version", said, "write 'version: 1'")
-        return False
-
-    def seed_names(self, value: dict[str, Any], path: str, known: tuple[str, ...]) -> dict[str, Any]:
-        """The reader of contenox takes keys in any case."""
-        found: dict[str, Any] = {}
-        for key, entry in value.items():
-            name = key if key in known else next((one for one in known if one == key.lower()), key)
-            if name != key:
-                self.warn(join(path, key), f"read as {name!r}")
-            found.setdefault(name, entry)
-        return found
-
-    def presets(self, value: dict[str, Any]) -> None:
-        """The presets that a document starts from must be known; a list has no name twice."""
-        if "preset" not in value or self.seed:
-            return
-        listed = value["preset"] if isinstance(value["preset"], list) else [value["preset"]]
-        if not listed:
-            self.refuse("/preset", "is an empty list", "leave it out")
-        for one in listed:
-            self.choice(one, "/preset", tuple(presets()), "")
-        if len(listed) > len({str(one) for one in listed}):
-            self.refuse("/preset", "names a preset twice")
-
-    def section(self, value: dict[str, Any], key: str, known: tuple[str, ...]) -> dict[str, Any]:
-        found = {} if self.seed else value.get(key, {})
-        if not isinstance(found, dict):
-            self.refuse(f"/{key}", "takes keys and values")
-            return {}
-        self.keys(found, f"/{key}", known)
-        return {name: entry for name, entry in found.items() if name in known}
-
-    def optional_seconds(self, section: dict[str, Any], path: str, low: int, high: int) -> int | None:
-        key = path.rpartition("/")[2]
-        return self.seconds(section[key], path, low, high) if key in section else None
-
-    def levels(self, section: dict[str, Any]) -> dict[Risk, Level]:
-        return {level: self.level(section[level], f"/risk/{level}") for level in RISKS if level in section}
-
-    def level(self, value: Any, path: str) -> Level:
-        if not isinstance(value, dict) or not value:
-            self.refuse(path, f"takes {', '.join(LEVEL_KEYS)}")
-            return Level()
-        self.keys(value, path, LEVEL_KEYS)
-        return Level(
-            self.choice(value["action"], join(path, "action"), ACTIONS, "deny") if "action" in value else None,
-            self.optional_seconds(value, join(path, "timeout_s"), MIN_TIMEOUT_S, MAX_TIMEOUT_S),
-            self.flag(value.get("require_reason", False), join(path, "require_reason")),
-        )
-
-    # --- rules
+@dataclass(slots=True)
+class _RuleReader(_Reader):
+    """Reads rules and their conditions."""
 
     def rules(
         self, value: dict[str, Any], key: str, read: Callable[[dict[str, Any], str, int], Rule]
@@ -610,6 +523,101 @@ class _Checker:
             **self.common(value, path, at),
             risk=self.risk(value, "risk", path),
             at_least=self.risk(value, "at_least", path),
+        )
+
+
+@dataclass(slots=True)
+class _Checker(_RuleReader):
+    """Reads a whole document."""
+
+    def document(self, value: dict[str, Any]) -> Checked:
+        self.seed = self.is_seed(value)
+        value = self.seed_names(value, "", SEED_TOP_KEYS) if self.seed else value
+        self.keys(value, "", SEED_TOP_KEYS if self.seed else TOP_KEYS)
+        if "description" in value and not self.seed:
+            self.text(value["description"], "/description")
+        self.presets(value)
+        if self.seed:
+            _SeedBounds(self).check(value)
+        defaults = self.section(value, "defaults", ("timeout_s", "execution_s"))
+        default_action = value.get("default_action")
+        if (
+            (default_action is None and self.seed)
+            or "default_action" not in value
+            or (default_action == "" and self.seed)
+        ):
+            default_action = "approve"
+        return Checked(
+            dialect=SEED if self.seed else OURS,
+            default_action=self.choice(default_action, "/default_action", ACTIONS, "deny"),
+            timeout_s=self.optional_seconds(defaults, "/defaults/timeout_s", MIN_TIMEOUT_S, MAX_TIMEOUT_S)
+            or DEFAULT_TIMEOUT_S,
+            execution_s=self.optional_seconds(defaults, "/defaults/execution_s", 1, MAX_EXECUTION_S)
+            or DEFAULT_EXECUTION_S,
+            risk=self.levels(self.section(value, "risk", RISKS)),
+            risk_rules=self.rules(value, "risk_rules", self.risk_rule),
+            forbid=self.rules(value, "forbid", self.forbidding),
+            rules=self.rules(value, "rules", self.rule),
+            warnings=tuple(self.warnings),
+            content=self.parsed.value,
+        )
+
+    def is_seed(self, value: dict[str, Any]) -> bool:
+        version = value.get("version")
+        if self.parsed.format == "json" and (version is None or (type(version) is int and version == 0)):
+            return True
+        if type(version) is not int or version != OURS:
+            missing = "version" not in value
+            said = "the document needs a version" if missing else f"the version {version!r} is not known"
+            self.refuse("" if missing else "/version", said, "write 'version: 1'")
+        return False
+
+    def seed_names(self, value: dict[str, Any], path: str, known: tuple[str, ...]) -> dict[str, Any]:
+        """The reader of contenox takes keys in any case."""
+        found: dict[str, Any] = {}
+        for key, entry in value.items():
+            name = key if key in known else next((one for one in known if one == key.lower()), key)
+            if name != key:
+                self.warn(join(path, key), f"read as {name!r}")
+            found.setdefault(name, entry)
+        return found
+
+    def presets(self, value: dict[str, Any]) -> None:
+        """The presets that a document starts from must be known; a list has no name twice."""
+        if "preset" not in value or self.seed:
+            return
+        listed = value["preset"] if isinstance(value["preset"], list) else [value["preset"]]
+        if not listed:
+            self.refuse("/preset", "is an empty list", "leave it out")
+        for one in listed:
+            self.choice(one, "/preset", tuple(presets()), "")
+        if len(listed) > len({str(one) for one in listed}):
+            self.refuse("/preset", "names a preset twice")
+
+    def section(self, value: dict[str, Any], key: str, known: tuple[str, ...]) -> dict[str, Any]:
+        found = {} if self.seed else value.get(key, {})
+        if not isinstance(found, dict):
+            self.refuse(f"/{key}", "takes keys and values")
+            return {}
+        self.keys(found, f"/{key}", known)
+        return {name: entry for name, entry in found.items() if name in known}
+
+    def optional_seconds(self, section: dict[str, Any], path: str, low: int, high: int) -> int | None:
+        key = path.rpartition("/")[2]
+        return self.seconds(section[key], path, low, high) if key in section else None
+
+    def levels(self, section: dict[str, Any]) -> dict[Risk, Level]:
+        return {level: self.level(section[level], f"/risk/{level}") for level in RISKS if level in section}
+
+    def level(self, value: Any, path: str) -> Level:
+        if not isinstance(value, dict) or not value:
+            self.refuse(path, f"takes {', '.join(LEVEL_KEYS)}")
+            return Level()
+        self.keys(value, path, LEVEL_KEYS)
+        return Level(
+            self.choice(value["action"], join(path, "action"), ACTIONS, "deny") if "action" in value else None,
+            self.optional_seconds(value, join(path, "timeout_s"), MIN_TIMEOUT_S, MAX_TIMEOUT_S),
+            self.flag(value.get("require_reason", False), join(path, "require_reason")),
         )
 
 

@@ -246,6 +246,16 @@ class _Reader:
             self.refuse(path, f"has more than {MAX_RULES} entries")
         return value[:MAX_RULES]
 
+    def seed_names(self, value: dict[str, Any], path: str, known: tuple[str, ...]) -> dict[str, Any]:
+        """The reader of contenox takes keys in any case."""
+        found: dict[str, Any] = {}
+        for key, entry in value.items():
+            name = key if key in known else next((one for one in known if one == key.lower()), key)
+            if name != key:
+                self.warn(join(path, key), f"read as {name!r}")
+            found.setdefault(name, entry)
+        return found
+
 
 @dataclass(slots=True)
 class _RuleReader(_Reader):
@@ -571,16 +581,6 @@ class _Checker(_RuleReader):
             said = "the document needs a version" if missing else f"the version {version!r} is not known"
             self.refuse("" if missing else "/version", said, "write 'version: 1'")
         return False
-
-    def seed_names(self, value: dict[str, Any], path: str, known: tuple[str, ...]) -> dict[str, Any]:
-        """The reader of contenox takes keys in any case."""
-        found: dict[str, Any] = {}
-        for key, entry in value.items():
-            name = key if key in known else next((one for one in known if one == key.lower()), key)
-            if name != key:
-                self.warn(join(path, key), f"read as {name!r}")
-            found.setdefault(name, entry)
-        return found
 
     def presets(self, value: dict[str, Any]) -> None:
         """The presets that a document starts from must be known; a list has no name twice."""

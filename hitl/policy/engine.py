@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any, Literal
 
@@ -44,6 +44,7 @@ from hitl.policy.vouching import READ, WRITE, Closed, Vouching
 _STRENGTH = {action: at for at, action in enumerate(ACTIONS)}
 _MAX_PLANS = 4096
 _MAX_VERDICTS = 256
+_MAX_NAMES = 32  # of arguments, which a caller chooses
 _MAX_MESSAGE = 300
 _ERRORS = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError, re.error)
 
@@ -110,6 +111,16 @@ class Compiled:
     outcome: Outcome
     doubt: Outcome
     looks_at: frozenset[str] | None = None
+    asked: dict[str, Outcome] = field(default_factory=dict)
+
+    def asking(self, name: str) -> Outcome:
+        """What comes of a call with an argument that the rule doesn't look at."""
+        found = self.asked.get(name)
+        if found is None:
+            if len(self.asked) >= _MAX_NAMES:
+                self.asked.clear()
+            found = self.asked[name] = Outcome("approve", self.rule, "matched_rule", unseen=name)
+        return found
 
     def unseen(self, scope: Scope) -> str | None:
         """An argument that this rule neither looked at nor may take as harmless; None if there is none."""
@@ -395,7 +406,7 @@ class Policy:
             answer = compiled.test(scope)
             if answer == YES:
                 if not compiled.strength and doubt is None and (name := compiled.unseen(scope)) is not None:
-                    return Outcome("approve", compiled.rule, "matched_rule", unseen=name)
+                    return compiled.asking(name)
                 return compiled.outcome if doubt is None or compiled.strength else doubt
             if answer == UNSURE and compiled.strength and doubt is None:
                 doubt = compiled.doubt

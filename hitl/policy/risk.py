@@ -8,7 +8,8 @@ that an argument named like ``action`` may bring an unknown tool down to ``mediu
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+import string
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import islice
 from typing import Any, Final
@@ -180,6 +181,17 @@ _FORCE = r"(?:-\w*f\w*|--force)"
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_a-zA-Z]+")
 _SEGMENT = re.compile(r"__|[./:]")
 
+#: What destroys infrastructure, cloud resources, or stored data.
+_LOST: Final = (
+    r"(?:^|[\s;&|(/])(?:terraform|tofu|terragrunt|pulumi|cdk|sam|serverless|eksctl|vagrant)\s+(?:\S+\s+)*?"
+    r"(?:destroy|delete|remove)\b"
+    r"|\bkubectl\s+(?:\S+\s+)*?delete\s+(?:\S+\s+)*?"
+    r"(?:namespaces?|ns|nodes?|pvc?|crds?|persistentvolume\w*|--all)\b"
+    r"|\b(?:aws|gcloud|az|doctl|heroku|flyctl|oci)\s+(?:\S+\s+)*?(?:(?:delete|destroy|terminate|rb|purge)\b"
+    r"|(?:delete|terminate)-\w)"
+    r"|(?:^|[\s;&|(])(?:dropdb|dropuser)\s|\bdocker\s+(?:system|volume)\s+(?:prune|rm)\b"
+)
+
 _PATTERNS: tuple[tuple[str, int, str], ...] = (
     (
         (
@@ -206,42 +218,35 @@ _PATTERNS: tuple[tuple[str, int, str], ...] = (
     ),
     (r"(?:^|[\s;&|(])(?:mkfs(?:\.\w+)?|wipefs|shred|fdisk)\s", CRITICAL, "erases a disk or file"),
     (r"\bof=/dev/(?:sd|nvme|hd|vd|xvd|mmcblk|disk)", CRITICAL, "overwrites a disk"),
-    (
-        r"(?:^|[\s;&|(/])(?:terraform|tofu|terragrunt|pulumi|cdk|sam|serverless|eksctl|vagrant)\s+(?:\S+\s+)*?(?:destroy|delete|remove)\b",
-        CRITICAL,
-        "destroys infrastructure",
-    ),
-    (
-        r"\bkubectl\s+(?:\S+\s+)*?delete\s+(?:\S+\s+)*?(?:namespaces?|ns|nodes?|pvc?|crds?|persistentvolume\w*|--all)\b",
-        CRITICAL,
-        "destroys infrastructure",
-    ),
-    (
-        r"\b(?:aws|gcloud|az|doctl|heroku|flyctl|oci)\s+(?:\S+\s+)*?(?:delete|destroy|terminate|rb|purge)\b",
-        CRITICAL,
-        "destroys cloud resources",
-    ),
-    (r"\b(?:aws)\s+\S+\s+(?:delete|terminate)-\w", CRITICAL, "destroys cloud resources"),
-    (
-        r"(?:^|[\s;&|(])(?:dropdb|dropuser)\s|\bdocker\s+(?:system|volume)\s+(?:prune|rm)\b",
-        CRITICAL,
-        "drops stored data",
-    ),
+    (_LOST, CRITICAL, "destroys infrastructure or stored data"),
     (r"(?:^|\s)(?:--force\S*|--hard|--no-preserve-root|--purge|--delete|--no-verify)(?:\s|=|$)", HIGH, "is forced"),
     (r"(?:^|\s)-[a-zA-Z]*(?:rf|fr|Rf|fR)[a-zA-Z]*(?:\s|$)|\brm\s+(?:-\S+\s+)*-f\b", HIGH, "is forced"),
 )
 _MAX_VERB = 64
 _MAX_PATH = 4096
+_ROOTED = frozenset("/ \t\n") | frozenset(string.ascii_letters)
+_ROOTS = (
+    "/etc",
+    "/boot",
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/sys",
+    "/proc",
+    "/root",
+    "/var/",
+    "/dev/",
+    *(f"{letter}:" for letter in "abcdefghijklmnopqrstuvwxyz"),
+)
 _COMMANDS = names("command cmd")
 #: Values in one argument that are looked at; one with more is at least high.
 _MOST_VALUES = 2_000
 #: Longer arguments are read up to here.
 _MOST_READ = 100_000
 _STATEMENTS = frozenset("dDtTaAgGrRuUiImMcC \t\n")  # what the SQL statements above begin with
-_CLOUD = (
-    r"terraform|tofu|terragrunt|pulumi|cdk |sam |serverless|eksctl|vagrant|kubectl|aws |gcloud|az |doctl|heroku"
-    r"|flyctl|oci |dropdb|dropuser|docker"
-)
+#: Each pattern of what is lost beyond this machine holds one of these.
+_LOSES = re.compile(r"(?:destro|delet|remov|terminat|purg|prun|drop|\br[bm]\b)")
 _SUSPECT = ("rf", "fr", "Rf", "fR", "mkfs", "wipefs", "fdisk ", "of=/dev/")  # each with an f
 
 _NAMES = ("low", "medium", "high", "critical")
@@ -337,27 +342,50 @@ _SYSTEM = re.compile(
 
 def assess(call: PolicyCall) -> Assessment:
     """The level of a call and a short reason: what will run decides, not what a caller calls it."""
-    known = shape_of(call)
+    known, level, why, named = _at_first(call.tools, call.tool, call.is_command)
     if known is not None and known.kind == "command":
         return _assess_command(call)
-    level, why = _assess_call(call, known)
-    if level in (MEDIUM, HIGH) and (path := _system_path(call.args, known)) is not None:
-        return CRITICAL, f"it changes {path[:60]}, a file of the operating system"
-    return level, why
+    if call.annotations is not None:
+        level, why, named = _hinted(call, assess_name(call.tool))
+    args = call.args
+    if not args or level == CRITICAL:
+        return level, why
+    if not _VERB_ARGUMENTS.isdisjoint(args):
+        found = _named_action(args)
+        if found is not None and (found[0] > level or not named):
+            level, why = max(found[0], MEDIUM), found[1]
+    if known is not None and level != LOW:
+        changed = next((path for path in _texts(args, known.writes) if _is_system(path)), None)
+        if changed is not None:
+            return CRITICAL, _changes(changed)
+    return _from_arguments(args, level, why, any_path=known is None and level != LOW)
 
 
-def _system_path(args: Mapping[str, Any], known: Shape | None) -> str | None:
-    """A file of the operating system that a call may change: any text, for a tool that no table knows."""
-    few = islice(args.values(), _MOST_VALUES)
-    given = few if known is None else [args[name] for name in known.writes if name in args]
-    texts = (
-        leaf for value in given for leaf in values.leaves(value) if isinstance(leaf, str) and len(leaf) < _MAX_PATH
-    )
-    return next((text for text in texts if _is_system(text)), None)
+@lru_cache(maxsize=4096)
+def _at_first(tools: str, tool: str, is_command: bool) -> tuple[Shape | None, int, str, bool]:  # noqa: FBT001 - a cache key
+    """What the tables know of a tool, and its level, reason and whether it is understood by its name alone."""
+    known = shape_of(PolicyCall(tools, tool, {}, is_command=is_command))
+    level, why = (0, "") if known is None else _KINDS.get(known.kind, (0, ""))
+    return (known, level, why, True) if why else (known, *assess_name(tool))
+
+
+def _texts(args: Mapping[str, Any], names: Iterable[str]) -> Iterator[str]:
+    """The texts in some arguments, at any depth."""
+    for name in names:
+        for leaf in values.leaves(args.get(name), most=_MOST_VALUES):
+            if isinstance(leaf, str):
+                yield leaf
+
+
+def _changes(path: str) -> str:
+    return f"it changes {path[:60]}, a file of the operating system"
 
 
 def _is_system(text: str) -> bool:
-    return ("/" in text or "\\" in text) and _SYSTEM.match(clean(text.strip())) is not None
+    """Whether a path lies in a folder of the operating system, also by a way around (`/tmp/../etc`, `//etc`)."""
+    if "/." in text or "//" in text or text[:1].isspace():
+        text = clean(text[:_MAX_PATH].strip())
+    return text[:5].lower().startswith(_ROOTS) and _SYSTEM.match(text) is not None
 
 
 def _assess_command(call: PolicyCall) -> Assessment:
@@ -376,37 +404,21 @@ def _assess_command(call: PolicyCall) -> Assessment:
     return _from_arguments(call.args, level, why)
 
 
-def _assess_call(call: PolicyCall, known: Shape | None) -> Assessment:
-    """The level of a call that is no command."""
-    if known is not None and known.kind in _KINDS and call.annotations is None:
-        level, why = _KINDS[known.kind]
-        named = True
-    else:
-        named_level = assess_name(call.tool)
-        level, why, named = named_level if call.annotations is None else _hinted(call, named_level)
-    args = call.args
-    if not args or level == CRITICAL:
-        return level, why
-    if not _VERB_ARGUMENTS.isdisjoint(args):
-        found = _named_action(args)
-        if found is not None and (found[0] > level or not named):
-            level, why = max(found[0], MEDIUM), found[1]
-    return _from_arguments(args, level, why)
-
-
-def _from_arguments(args: Mapping[str, Any], level: int, why: str) -> Assessment:
-    """The level after what the arguments hold, which only raises it."""
+def _from_arguments(args: Mapping[str, Any], level: int, why: str, *, any_path: bool = False) -> Assessment:
+    """The level after what the arguments hold, which only raises it. ``any_path``: any text may name a changed file."""
     line = _in_words(args) if "command" in args else ""
     found = _matched(line, level, None) if line and _suspect(line) else None
     if len(args) > _MOST_VALUES and level < HIGH:
         level, why = HIGH, "it has more arguments than are looked at"
-    for value in islice(args.values(), _MOST_VALUES):
+    for value in args.values() if len(args) <= _MOST_VALUES else islice(args.values(), _MOST_VALUES):
         kind = type(value)
         if kind is str:
+            if any_path and value[:1] in _ROOTED and _is_system(value):
+                return CRITICAL, _changes(value)
             if ("-" in value or " " in value) and _suspect(value):
                 found = _matched(value, level, found)
         elif kind not in values.SCALARS:
-            found = _inside(value, level, found)
+            found = _inside(value, level, found, any_path=any_path)
     return found if found is not None else (level, why)
 
 
@@ -440,10 +452,12 @@ def _named_action(args: Mapping[str, Any]) -> Assessment | None:
     return None
 
 
-def _inside(value: Any, level: int, found: Assessment | None) -> Assessment | None:
+def _inside(value: Any, level: int, found: Assessment | None, *, any_path: bool) -> Assessment | None:
     if isinstance(value, list | tuple | Mapping):
         for leaf in values.leaves(value, most=_MOST_VALUES):
-            if type(leaf) is str and _suspect(leaf):
+            if any_path and type(leaf) is str and _is_system(leaf):
+                found = CRITICAL, _changes(leaf)
+            elif type(leaf) is str and _suspect(leaf):
                 found = _matched(leaf, level, found)
             elif leaf is values.CUT and (found[0] if found else level) < HIGH:
                 found = HIGH, "it has more values than are looked at"
@@ -468,7 +482,7 @@ def _suspect(text: str) -> bool:
         "--" in text
         or (" " in text and (text[0] in _STATEMENTS or ";" in text or "rm " in text or "shred " in text))
         or ("f" in text and any(part in text for part in _SUSPECT))
-        or (" " in text and _linear(_CLOUD).search(encodable(text[:_MOST_READ])) is not None)
+        or (" " in text and _LOSES.search(text, 0, _MOST_READ) is not None)
     )
 
 

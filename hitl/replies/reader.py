@@ -128,7 +128,7 @@ def _understood(tokens: list[Token], language: str | None, text: str) -> list[Re
         parse = Parse(tokens, lexicon.load(code))
         if parse.known() == words and (code == own or not _contested(parse)):
             readings = answers(parse, text)
-            if _tells(readings) or code == _FIRST:
+            if _tells(readings) or code == _FIRST or _holds(parse, _HESITATES | UNCLEAR):
                 return readings
     codes = _languages(tokens) or [_FIRST]
     first, *others = [own] if own in codes else codes

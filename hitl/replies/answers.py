@@ -167,8 +167,11 @@ def _rejection(parse: Parse, text: str) -> Reading | None:
     if after < end and (_glued(parse, after) or _numbered(parse, after)):
         return None
     runs_on = after < end and parse.tokens[after].kind is Kind.WORD
-    if _contradicted(parse, _clause_end(parse, after) if runs_on and roles & NO_OPEN else after):
+    open_clause = runs_on and roles & NO_OPEN and parse.tokens[start].kind is Kind.WORD
+    if _contradicted(parse, _clause_end(parse, after) if open_clause else after):
         return unclear("yes and no")
+    if parse.is_idiom():
+        return None
     if runs_on and not roles & NO_OPEN and not _may_follow(parse, after):
         return None
     reason_at = reason_start(parse, after)
@@ -181,7 +184,8 @@ def _glued(parse: Parse, at: int) -> bool:
 
 
 def _numbered(parse: Parse, at: int) -> bool:
-    """Tell whether a no seems to name a call by a number, which no call has: "reject #2", "reject 2"."""
+    """Tell whether a no seems to name a call by a number, which no call has: "reject #2", "reject 2", "no. 7"."""
+    at += parse.tokens[at].text == "." and at + 1 < len(parse.tokens)
     token, closes = parse.tokens[at], at + 1 == len(parse.tokens) or parse.role_ends(at + 1, BECAUSE | AND) != NOWHERE
     return token.text.startswith("#") or (token.kind is Kind.NUMBER and closes)
 

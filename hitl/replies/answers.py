@@ -258,7 +258,10 @@ def _reason(parse: Parse, text: str, start: int, after: int, reason_at: int) -> 
     if not joined and parse.covered(start, end, NO, BEFORE_NO | ALL_OF_THEM)[0] == end:
         return None
     roles = parse.longest(start)[1]
-    sentence = roles & FAULT or (roles & NO_OPEN and after < end and parse.tokens[after].kind is Kind.WORD)
+    own_words = (
+        after < end and parse.tokens[after].kind is Kind.WORD and parse.role_ends(after, BECAUSE | FAULT) < after
+    )
+    sentence = roles & FAULT or (roles & NO_OPEN and own_words)
     return verbatim(parse, text, start if sentence else reason_at)
 
 

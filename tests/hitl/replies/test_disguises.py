@@ -79,6 +79,7 @@ def test_dress_does_not_matter(text: str) -> None:
         "-- yes",
         "-y",
         "-yes",
+        "; yes",
     ],
 )
 def test_what_may_be_another_s_or_hidden_decides_nothing(text: str) -> None:

@@ -1,6 +1,5 @@
 """What one language makes of a message: an approval, a rejection with its reason, or neither."""
 
-import re
 from dataclasses import replace
 from itertools import pairwise
 
@@ -28,14 +27,16 @@ from hitl.replies.roles import (
     UNCLEAR,
     YES,
 )
+from hitl.replies.spelling import fold
 from hitl.replies.targets import is_ref
 from hitl.replies.tokens import Kind, Token
 
 TO_ANOTHER = "it is said to somebody else"
 _MAY_FOLLOW_NO = REASON_START | BECAUSE | POLITE | REFUSES
 _YES_AFTER_ALL = POLITE | CONDITION | HEDGE | BEFORE_NO | LATER
-#: The names by which people mention a bot like us.
-_US = re.compile(r"@(?:sayso[\w.-]*|\w*bot)", re.IGNORECASE)
+#: Our own name. A surface knows our handle there, and takes it off before the words are read.
+_US = "sayso"
+_COLONS = frozenset({":", "\uff1a"})
 
 
 def unclear(why: str) -> Reading:
@@ -106,6 +107,8 @@ def approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
         return None
     if _asks_another(parse):
         return unclear(TO_ANOTHER)
+    if _is_transcript(parse):
+        return unclear("a speaker's name stands before it")
     if _emoji_beside_others(parse) or _calls(parse):
         return None
     targets = [ALL] * everything + parse.targets(0, end)
@@ -125,7 +128,21 @@ def _asks_another(parse: Parse) -> bool:
     if Kind.MENTION not in parse.kinds:
         return False
     mentions = [token.text for token in parse.tokens if token.kind is Kind.MENTION]
-    return len(mentions) > 1 or not _US.fullmatch(mentions[0])
+    return len(mentions) > 1 or fold(mentions[0]) != f"@{_US}"
+
+
+def _is_transcript(parse: Parse) -> bool:
+    """Tell whether a speaker's name with a colon stands before the words: "bot: yes". "sayso:" says whom they are for.
+
+    A yes before the colon is the person's own, and a ref there says which call is meant.
+    """
+    texts = [token.text for token in parse.tokens]
+    colon = next((at for at, text in enumerate(texts) if text in _COLONS), 0)
+    name = range(colon)
+    words = [at for at in name if parse.tokens[at].kind is Kind.WORD]
+    if not words or texts[words[-1]] == _US or parse.targets(0, colon):
+        return False
+    return not any(parse.longest(at)[1] & YES for at in name)
 
 
 def _emoji_beside_others(parse: Parse) -> bool:
@@ -150,8 +167,11 @@ def _rejection(parse: Parse, text: str) -> Reading | None:
     if after < end and (_glued(parse, after) or _numbered(parse, after)):
         return None
     runs_on = after < end and parse.tokens[after].kind is Kind.WORD
-    if _contradicted(parse, _clause_end(parse, after) if runs_on and roles & NO_OPEN else after):
+    open_clause = runs_on and roles & NO_OPEN and parse.tokens[start].kind is Kind.WORD
+    if _contradicted(parse, _clause_end(parse, after) if open_clause else after):
         return unclear("yes and no")
+    if parse.is_idiom():
+        return None
     if runs_on and not roles & NO_OPEN and not _may_follow(parse, after):
         return None
     reason_at = reason_start(parse, after)
@@ -164,7 +184,8 @@ def _glued(parse: Parse, at: int) -> bool:
 
 
 def _numbered(parse: Parse, at: int) -> bool:
-    """Tell whether a no seems to name a call by a number, which no call has: "reject #2", "reject 2"."""
+    """Tell whether a no seems to name a call by a number, which no call has: "reject #2", "reject 2", "no. 7"."""
+    at += parse.tokens[at].text == "." and at + 1 < len(parse.tokens)
     token, closes = parse.tokens[at], at + 1 == len(parse.tokens) or parse.role_ends(at + 1, BECAUSE | AND) != NOWHERE
     return token.text.startswith("#") or (token.kind is Kind.NUMBER and closes)
 
@@ -237,7 +258,10 @@ def _reason(parse: Parse, text: str, start: int, after: int, reason_at: int) -> 
     if not joined and parse.covered(start, end, NO, BEFORE_NO | ALL_OF_THEM)[0] == end:
         return None
     roles = parse.longest(start)[1]
-    sentence = roles & FAULT or (roles & NO_OPEN and after < end and parse.tokens[after].kind is Kind.WORD)
+    own_words = (
+        after < end and parse.tokens[after].kind is Kind.WORD and parse.role_ends(after, BECAUSE | FAULT) < after
+    )
+    sentence = roles & FAULT or (roles & NO_OPEN and own_words)
     return verbatim(parse, text, start if sentence else reason_at)
 
 

@@ -76,8 +76,7 @@ class Parse:
 
     def holds_idiom(self) -> bool:
         """Tell whether words with a comma among them answer nothing together: "yeah, right"."""
-        commas = [token.text in _COMMAS for token in self.tokens] if Kind.BREAK in self.kinds else []
-        words = [word for word, comma in zip(self.words, commas, strict=True) if not comma] if any(commas) else []
+        words = self._without_commas()
         at, idiom, agrees = 0, False, False
         while at < len(words):
             found = self._graph.matches(words, at)
@@ -87,6 +86,17 @@ class Parse:
             idiom |= bool(roles & UNCLEAR and not roles & (YES | POLITE))
             agrees |= bool(roles & YES)
         return idiom and not agrees
+
+    def is_idiom(self) -> bool:
+        """Tell whether all the words together, with a comma among them, are one that answers nothing: "no, wait"."""
+        words = self._without_commas()
+        found = self._graph.matches(words, 0)
+        return bool(found) and found[-1][0] == len(words) and found[-1][1] & (UNCLEAR | REFUSES) == UNCLEAR
+
+    def _without_commas(self) -> list[str | None]:
+        """Give the words without the commas between them; none if there is no comma."""
+        commas = [token.text in _COMMAS for token in self.tokens] if Kind.BREAK in self.kinds else []
+        return [word for word, comma in zip(self.words, commas, strict=True) if not comma] if any(commas) else []
 
     def _runs_on(self, words: list[str | None], start: int, end: int) -> bool:
         """Tell whether a phrase begins inside of another and ends behind it: "no worries" in "yes, no worries"."""
@@ -153,5 +163,8 @@ class Parse:
 
 
 def _may_stand(roles: int, core: int) -> bool:
-    """Tell whether the longest phrase isn't an idiom that answers nothing; "no problem" may stand beside a yes."""
-    return not roles & UNCLEAR or bool(roles & POLITE and not roles & core)
+    """Tell whether the longest phrase isn't an idiom that answers nothing; "no problem" may stand beside a yes.
+
+    Praise stands under "beside yes" and "no answer", and is no yes of its own, even if another phrase has it as one.
+    """
+    return not roles & UNCLEAR or bool(roles & POLITE and (core & YES or not roles & core))

@@ -1,6 +1,7 @@
 """Reads a reply: first whose words they are, then in which language they make an answer."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from hitl.replies import lexicon, unmeasured
@@ -16,7 +17,10 @@ from hitl.replies.spelling import fold
 from hitl.replies.tokens import Kind, Token, tokenise
 
 _FIRST = "en"
+#: Other codes of a language that has a file or a line under one (ISO 639; the older ones are still sent).
+_SAME_LANGUAGE = {"tl": "fil", "no": "nb", "nn": "nb", "iw": "he", "in": "id"}
 _DIFFERS = "means yes in one language and no in another"
+_JOINS = frozenset({",", ":", "\u060c", "\uff0c", "\uff1a"})
 _PLAIN = frozenset({Kind.WORD, Kind.BREAK, Kind.TARGET})
 _HESITATES = CONDITION | QUESTION | LATER | HEDGE
 _SAYS_SOMETHING = YES | REFUSES | CONDITION | QUESTION | LATER | HEDGE
@@ -119,16 +123,16 @@ def _understood(tokens: list[Token], language: str | None, text: str) -> list[Re
 
     Only languages that know every word can differ on an approval: of those that know some, the first is asked alone.
     """
-    texts = [token.text for token in tokens if token.kind is Kind.WORD]
+    texts = _words(tokens)
     if _spelled_out(texts):
         return [unclear("spelled out")]
-    own = language.replace("_", "-").partition("-")[0].casefold() if language else ""
+    own = _own(language)
     words = len(texts)
     for code in (own, _FIRST) if own and own in lexicon.all_codes() else (_FIRST,):
         parse = Parse(tokens, lexicon.load(code))
         if parse.known() == words and (code == own or not _contested(parse)):
             readings = answers(parse, text)
-            if _tells(readings) or code == _FIRST:
+            if _tells(readings) or code == _FIRST or _holds(parse, _HESITATES | UNCLEAR):
                 return readings
     codes = _languages(tokens) or [_FIRST]
     first, *others = [own] if own in codes else codes
@@ -139,7 +143,13 @@ def _understood(tokens: list[Token], language: str | None, text: str) -> list[Re
     readings = _agreed(parses, text)
     if not whole and not _holds(parse, _HESITATES | REFUSES) and (reading := mixed(tokens)):
         return [unclear(_DIFFERS)] if _disputed(parse, language, text) else [reading]
-    return _with_unmeasured(tokens, own, readings, whole=whole)
+    return _with_unmeasured(tokens, own, readings, text, whole=whole)
+
+
+def _own(language: str | None) -> str:
+    """Give the code under which a conversation's language is known here; empty if none was told."""
+    code = language.replace("_", "-").partition("-")[0].casefold() if language else ""
+    return _SAME_LANGUAGE.get(code, code)
 
 
 def _disputed(parse: Parse, language: str | None, text: str) -> bool:
@@ -158,12 +168,15 @@ def _contested(parse: Parse) -> bool:
     return not lexicon.homographs().isdisjoint(parse.words)
 
 
-def _with_unmeasured(tokens: list[Token], own: str, readings: list[Reading], *, whole: bool) -> list[Reading]:
+def _with_unmeasured(
+    tokens: list[Token], own: str, readings: list[Reading], text: str, *, whole: bool
+) -> list[Reading]:
     """Let the languages of which only phrases are known speak: alone, or against what a measured one says."""
-    words = [token.text for token in tokens if token.kind is Kind.WORD]
+    words = _words(tokens)
     found = unmeasured.signs([word for word in words if word not in lexicon.polite_anywhere()] or words)
     if not found:
-        return readings
+        reading = None if whole or _tells(readings) else _unmeasured_no(tokens, own, text)
+        return [reading] if reading else readings
     said = {found[own]} if own in found else set(found.values())
     if len(said) > 1 or (_tells(readings) and readings[0].verdict not in said and own not in found):
         return [unclear(_DIFFERS)]
@@ -172,6 +185,24 @@ def _with_unmeasured(tokens: list[Token], own: str, readings: list[Reading], *, 
     targets = [token.text for token in tokens if token.kind is Kind.TARGET]
     code = own if own in found else min(found)
     return [Reading(said.pop(), target=targets[0] if targets else None, why=f"unmeasured language: {code}")]
+
+
+def _unmeasured_no(tokens: list[Token], own: str, text: str) -> Reading | None:
+    """Read a no of such a language with a reason behind a comma or a colon: the words before it must be a no alone.
+
+    None if the words behind it are a known answer of such a language, or if anything but words stands in the message.
+    """
+    stop = next((at for at, token in enumerate(tokens) if token.text in _JOINS), 0)
+    if not stop or stop + 1 == len(tokens) or any(token.kind not in _PLAIN for token in tokens):
+        return None
+    said = _understood(tokens[:stop], own, text)[0]
+    if said.verdict is not Verdict.REJECT or not said.why or unmeasured.signs(_words(tokens[stop:])):
+        return None
+    return replace(said, reason=text[tokens[stop + 1].start : tokens[-1].end].strip())
+
+
+def _words(tokens: list[Token]) -> list[str]:
+    return [token.text for token in tokens if token.kind is Kind.WORD]
 
 
 def _agreed(parses: list[Parse], text: str) -> list[Reading]:

@@ -57,7 +57,10 @@ _SCANNER = re.compile(
     "|(?P<mention><@[^<>\n]{1,80}>|@\\w[\\w.-]*)"
     "|(?P<struck>~~[^\n]+?~~|~[^~\n]+~|<(?:s|del|strike)>[^\n<]*</(?:s|del|strike)>|\\|\\|[^|\n]+\\|\\|)"
     "|(?P<code>```.*?```|`[^`\n]*`)"
-    "|(?P<box>\\[[ \t]*\\]|[\u2610\u25a1\u25a2])"
+    "|(?P<box>\\[[ \t_.-]*\\]|(?<!\\w)[(\uff08][ \t_.\u3000-]*[)\uff09]|[\u2610\u25a1\u25a2])"
+    "|(?P<comment>//+|/\\*|\\*/|\\A\\s*(?:--+|;)(?=\\s))"
+    "|(?P<bang>(?<!\\S)[!.\uff01](?=[^\\W\\d_]))"
+    "|(?P<flag>\\A\\s*-(?=[^\\W\\d_])|(?<!\\S)-[A-Za-z](?!\\w))"
     "|(?P<program>(?<!\\S)--\\w\\S*|(?<![\\w.])[A-Za-z_]\\w*\\([^\\w\\n()]*\\)|(?<![\\w:]):(?!skin-tone)[\\w+-]+(?!:)(?![\\w+:-]))"
     "|(?P<slashed>(?<![\\w/])[A-Za-z]/[A-Za-z](?![\\w/]))"
     "|(?P<link><[^<>\n]+>|(?:https?|ftp|file|mailto):\\S+|\\w+(?:\\.\\w+){2,}|\\w[\\w.+-]{0,63}@\\w[\\w.-]*)"
@@ -84,6 +87,8 @@ _KINDS = {
 }
 #: The commands of ours that decide.
 _COMMANDS = frozenset({"approve", "reject", "cancel", "deny"})
+#: A command may name us. One with another name behind it is another bot's.
+_TO_US = "@sayso"
 _VOTES = {"+2": "+1", "-2": "-1"}
 _WORDS: dict[str, Callable[[str], str]] = {
     "vote": lambda text: _VOTES.get(text, text.lower()),
@@ -111,7 +116,7 @@ def _token(name: str, found: re.Match[str], known_refs: frozenset[str]) -> Token
     text, (start, end) = found[0], found.span()
     if name == "emoji":
         return Token(Kind.EMOJI, text, start, end, emoji.sign(text))
-    if name == "command" and (ours := fold(text[1:].partition("@")[0])) in _COMMANDS:
+    if name == "command" and (ours := fold(text[1:]).removesuffix(_TO_US)) in _COMMANDS:
         return Token(Kind.WORD, ours, start, end)
     if name == "ref" and targets.is_target(text[1:], known_refs):
         return Token(Kind.TARGET, text[1:], start, end)

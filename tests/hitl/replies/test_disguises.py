@@ -12,8 +12,11 @@ from hitl.replies import Verdict, read, verdict
         "_yes_",
         "**Yes, please**",
         "@sayso yes",
+        "@sayso: yes",
+        "sayso: yes",
+        "yes: thanks",
         "yes @sayso",
-        "/approve@sayso_bot",
+        "/approve@sayso",
         "ＹＥＳ",
         "Y\u00adES",
         "ye\u200bs",
@@ -60,10 +63,30 @@ def test_dress_does_not_matter(text: str) -> None:
         "yes\n> are you there?",
         "ok\n\n> shall I?\n\nsure",
         "> run it?\nyes\n> and then?\nyes",
+        "!yes",
+        ".approve",
+        "/approve@release_helper",
+        "@deploybot yes",
+        "@sayso_staging yes",
+        "bot: yes",
+        "assistant: go ahead",
+        "my friend: yes",
+        "( ) yes",
+        "[_] go ahead",
+        "[-] yes",
+        "// yes",
+        "/* go ahead */",
+        "-- yes",
+        "-y",
+        "-yes",
+        "; yes",
     ],
 )
 def test_what_may_be_another_s_or_hidden_decides_nothing(text: str) -> None:
-    """Quotations, reports, struck-out and hidden text, code, links, letters of another script, empty messages."""
+    """Quotations, reports, struck-out and hidden text, code, links, letters of another script, empty messages.
+
+    Commands and mentions of other bots, lines of a transcript, comments in code, options and boxes that nobody ticked.
+    """
     assert Verdict.UNCLEAR is verdict(read(text)).verdict
 
 

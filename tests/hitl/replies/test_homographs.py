@@ -7,9 +7,9 @@ from hitl.replies.roles import CONDITION, HEDGE, LATER, POLITE, QUESTION, REFUSE
 
 _SOMETHING_ELSE = POLITE | REFUSES | UNCLEAR | CONDITION | QUESTION | LATER | HEDGE
 #: Looked at, and left to decide alone. "ja": the yes of six languages, beside Catalan's "already". "si": a yes without
-#: its accent; a bare "if" is no reply. "da": the yes of the Slavs and of Romania. "yaa" is read as "ya". The others
-#: approve nothing in English.
-_SETTLED = {"ja", "si", "da", "perfect", "super", "jaa", "haa", "yaa"}
+#: its accent; a bare "if" is no reply. "da": the yes of the Slavs and of Romania. "yaa" is read as "ya".
+#: "top" is praise in each language that has it, and no yes alone. The others approve nothing in English.
+_SETTLED = {"ja", "si", "da", "perfect", "super", "jaa", "haa", "yaa", "top"}
 
 
 def _roles(code: str, word: str) -> int:

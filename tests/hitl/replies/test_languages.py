@@ -2,7 +2,7 @@
 
 import pytest
 
-from hitl.replies import Verdict, data, lexicon, read, verdict
+from hitl.replies import Reading, Verdict, data, lexicon, read, verdict
 from hitl.replies.roles import POLITE, REFUSES, YES
 
 _CODES = sorted(lexicon.all_codes())
@@ -46,6 +46,21 @@ def test_an_unmeasured_language_says_so() -> None:
     """Its exact phrases are understood, marked as such, and nothing longer."""
     assert "unmeasured language: sk" == verdict(read("súhlasím")).why
     assert Verdict.UNCLEAR is verdict(read("súhlasím zajtra")).verdict
+
+
+def test_a_no_of_an_unmeasured_language_may_have_a_reason_behind_a_comma() -> None:
+    """The words before the comma must be a no alone, and no other language may have them as a yes."""
+    assert Reading(Verdict.REJECT, reason="luma ang kopya", why="unmeasured language: fil") == verdict(
+        read("hindi, luma ang kopya")
+    )
+    assert Verdict.UNCLEAR is verdict(read("jo, prodservern brinner")).verdict
+    assert Verdict.REJECT is not verdict(read("hindi, sige")).verdict
+
+
+@pytest.mark.parametrize(("text", "language"), [("sige", "tl"), ("oo", "tl"), ("oo", "fil-PH")])
+def test_a_language_is_known_under_each_of_its_codes(text: str, language: str) -> None:
+    """The code "tl" is Filipino's older one, and is still sent."""
+    assert Verdict.APPROVE is verdict(read(text, language=language)).verdict
 
 
 def test_several_phrases_of_an_unmeasured_language_are_read_together() -> None:

@@ -30,6 +30,13 @@ from hitl.replies import Reading, Verdict, read, verdict
         ("いいえ、理由は本番環境だから", "本番環境だから"),
         ("아니요, 왜냐하면 운영 서버입니다", "운영 서버입니다"),
         ("لا، لأنه خطر", "خطر"),
+        ("nein, weil es noch läuft", "es noch läuft"),
+        ("nee, omdat het nog draait", "het nog draait"),
+        ("no perché è ancora acceso", "è ancora acceso"),
+        ("no por que es producción", "es producción"),
+        ("nej då servern är nere", "servern är nere"),
+        ("不可以，因为还在备份", "还在备份"),
+        ("안 돼요 위험해요", "위험해요"),
     ],
 )
 def test_the_reason_is_given_back_untouched(text: str, reason: str) -> None:

@@ -85,7 +85,7 @@ class Scope:
         self._path_scope: PathScope | None = None
         self._readings: dict[str, Reading | None] | None = None
         self._vouching = vouching
-        self._effects: dict[str, Effects | str | None] = {}
+        self._effects: dict[str, Effects | str | None] | None = None
         self._shape: Shape | bool | None = False
 
     @property
@@ -105,6 +105,8 @@ class Scope:
 
     def effects(self, key: str) -> Effects | str | None:
         """What a command argument does, or why that can't be told; None if there is no such argument."""
+        if self._effects is None:
+            self._effects = {}
         if key not in self._effects:
             self._effects[key] = _effects_of(self, key)
         return self._effects[key]

@@ -124,7 +124,7 @@ class Compiled:
 
     def unseen(self, scope: Scope) -> str | None:
         """An argument that this rule neither looked at nor may take as harmless; None if there is none."""
-        if self.looks_at is None:
+        if self.looks_at is None or self.looks_at.issuperset(scope.args):
             return None
         names = scope.args.keys() - self.looks_at
         if scope.call.is_command and self.looks_at & _COMMANDS:
@@ -290,6 +290,7 @@ class Policy:
         self._unmatched = tuple(Outcome(self._default(level), None, "default_action") for level in RISKS)
         self._closed = {tool: closing(checked, tool) for tool in (READ, WRITE)}
         self._by_text: Policy | None = None
+        self._vouch = self._vouching
 
     def _group(self, rules: Sequence[Rule], reason: Reason = "matched_rule") -> _Group:
         seed = self.checked.dialect == SEED
@@ -311,7 +312,7 @@ class Policy:
         return Vouching(self.judge, self._by_text.judge, call.cwd, self._looks, self._closed)
 
     def _scope(self, call: PolicyCall) -> Scope:
-        return Scope(call, self._paths, self._resolver, self._vouching)
+        return Scope(call, self._paths, self._resolver, self._vouch)
 
     # --- judging
 

@@ -8,7 +8,6 @@ that an argument named like ``action`` may bring an unknown tool down to ``mediu
 from __future__ import annotations
 
 import re
-import string
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import islice
@@ -224,7 +223,7 @@ _PATTERNS: tuple[tuple[str, int, str], ...] = (
 )
 _MAX_VERB = 64
 _MAX_PATH = 4096
-_ROOTED = frozenset("/ \t\n") | frozenset(string.ascii_letters)
+_ROOTED = frozenset("/ \t\n")
 _ROOTS = (
     "/etc",
     "/boot",
@@ -246,7 +245,7 @@ _MOST_VALUES = 2_000
 _MOST_READ = 100_000
 _STATEMENTS = frozenset("dDtTaAgGrRuUiImMcC \t\n")  # what the SQL statements above begin with
 #: Each pattern of what is lost beyond this machine holds one of these.
-_LOSES = re.compile(r"(?:destro|delet|remov|terminat|purg|prun|drop|\br[bm]\b)")
+_loses = re.compile(r"destro|delet|remov|terminat|purg|prun|drop|\br[bm]\b").search
 _SUSPECT = ("rf", "fr", "Rf", "fR", "mkfs", "wipefs", "fdisk ", "of=/dev/")  # each with an f
 
 _NAMES = ("low", "medium", "high", "critical")
@@ -413,7 +412,7 @@ def _from_arguments(args: Mapping[str, Any], level: int, why: str, *, any_path: 
     for value in args.values() if len(args) <= _MOST_VALUES else islice(args.values(), _MOST_VALUES):
         kind = type(value)
         if kind is str:
-            if any_path and value[:1] in _ROOTED and _is_system(value):
+            if any_path and ("/" in value or ":" in value) and _is_system(value):
                 return CRITICAL, _changes(value)
             if ("-" in value or " " in value) and _suspect(value):
                 found = _matched(value, level, found)
@@ -482,7 +481,7 @@ def _suspect(text: str) -> bool:
         "--" in text
         or (" " in text and (text[0] in _STATEMENTS or ";" in text or "rm " in text or "shred " in text))
         or ("f" in text and any(part in text for part in _SUSPECT))
-        or (" " in text and _LOSES.search(text, 0, _MOST_READ) is not None)
+        or (" " in text and ("e" in text or "r" in text) and _loses(text, 0, _MOST_READ) is not None)
     )
 
 

@@ -223,7 +223,6 @@ _PATTERNS: tuple[tuple[str, int, str], ...] = (
 )
 _MAX_VERB = 64
 _MAX_PATH = 4096
-_ROOTED = frozenset("/ \t\n")
 _ROOTS = (
     "/etc",
     "/boot",

@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hitl.policy.shell.arguments import Parsed, parse
 from hitl.policy.shell.plain import Step, steps
 from hitl.policy.shell.plain_words import Below, NotPlain, Word, looks_like_a_file, wild_text
 from hitl.policy.tables import names
 
 if TYPE_CHECKING:
-    from hitl.policy.shell.effects import Found, Parsed
+    from hitl.policy.shell.effects import Found
 
 Handler = Callable[["Found", Step], None]
 
@@ -26,7 +27,7 @@ _CHANGES_SHELL = names("cd read")
 
 
 def _cd(found: Found, step: Step) -> None:
-    call = _parsed(step)
+    call = parse(step)
     found.effect("read", call.program.says)
     for _, word in call.operands:
         found.path("read", word, step.folders)
@@ -65,7 +66,7 @@ def _command(found: Found, step: Step) -> None:
 
 def _shell(found: Found, step: Step) -> None:
     """``bash -c TEXT``: the text is read as a line of its own."""
-    call = _parsed(step)
+    call = parse(step)
     if not call.has("-c"):
         if call.given.keys() <= {"--version"} and not call.operands and call.given:
             found.effect("read", "says its version")
@@ -82,7 +83,7 @@ def _shell(found: Found, step: Step) -> None:
 
 def _wrapper(found: Found, step: Step) -> None:
     """A program that runs the command in its later words."""
-    call = _parsed(step)
+    call = parse(step)
     rest = tuple(word for kind, word in call.operands if kind == "run")
     if not rest or rest[0].literal in _CHANGES_SHELL:
         raise NotPlain(f"{call.program.path[0]} runs nothing that is written out, or a builtin")
@@ -91,7 +92,7 @@ def _wrapper(found: Found, step: Step) -> None:
 
 def _env(found: Found, step: Step) -> None:
     """``env COMMAND``; alone it shows the environment, and settings in front are not read here."""
-    call = _parsed(step)
+    call = parse(step)
     rest = tuple(word for _, word in call.operands)
     if not rest or rest[0].literal is None or "=" in rest[0].literal:
         raise NotPlain("env shows or sets the environment")
@@ -100,7 +101,7 @@ def _env(found: Found, step: Step) -> None:
 
 def _xargs(found: Found, step: Step) -> None:
     """The command runs with words from the input behind it: file names below a folder, if ``find`` wrote them."""
-    call = _parsed(step)
+    call = parse(step)
     rest = tuple(word for _, word in call.operands)
     if not rest:
         raise NotPlain("xargs runs nothing that is written out")
@@ -237,7 +238,7 @@ def _sed(found: Found, step: Step) -> None:
     words = list(step.words)
     in_place = [word for word in words[1:] if word.text and re.fullmatch(r"-[nErsuz]*i|--in-place", word.text)]
     step = replace(step, words=tuple(word for word in words if word not in in_place))
-    call = _parsed(step)
+    call = parse(step)
     given = [word for kind, word in call.values if kind == "text"] if call.has("-e", "--expression") else []
     scripts = given or [word for kind, word in call.operands if kind == "text"]
     for script in scripts:
@@ -270,7 +271,7 @@ _AWK_MATCH = re.compile(r"(^|[(!~&{};,]\s*)/(?:[^/\\\n\"]|\\.)*/")
 
 
 def _awk(found: Found, step: Step) -> None:
-    call = _parsed(step)
+    call = parse(step)
     for kind, word in call.operands[:1]:
         if kind == "text" and (
             word.literal is None or _AWK_ACTS.search(_AWK_MATCH.sub(r"\1x", word.literal.replace("||", " or ")))
@@ -283,7 +284,7 @@ _JQ_READS = re.compile(r"\benv\b|\$ENV|\$__prog|\bimport\b|\binclude\b|input_fil
 
 
 def _jq(found: Found, step: Step) -> None:
-    call = _parsed(step)
+    call = parse(step)
     for kind, word in call.operands[:1]:
         if kind == "text" and (word.literal is None or _JQ_READS.search(word.literal)):
             raise NotPlain("a jq filter may read the environment or other files")
@@ -309,7 +310,7 @@ _OBJECT = re.compile(r"^(?!HEAD\b|@)", re.ASCII)
 
 def _git(found: Found, step: Step) -> None:
     """A git command: its repository is looked at, and what it shows of the files in it."""
-    call = _parsed(step)
+    call = parse(step)
     found.effect(call.program.does, call.program.says)
     if found.programs.count("git") > 1 and found.does - {"read"}:
         raise NotPlain("git looks at a repository that the same line changes")
@@ -372,7 +373,7 @@ def _whole_repository(found: Found, call: Parsed) -> None:
 
 def _rg(found: Found, step: Step) -> None:
     """Ripgrep reads every file that isn't hidden below its folders; with ``--files`` it shows their names."""
-    call = _parsed(step)
+    call = parse(step)
     found.effect("read", call.program.says)
     hidden = call.has("-.", "--hidden", "-u", "--unrestricted")
     found.options_of(call)
@@ -389,13 +390,7 @@ def _tar(found: Found, step: Step) -> None:
     first = step.words[1].literal if len(step.words) > 1 else None
     if first is not None and first.isalpha():
         step = replace(step, words=(step.words[0], Word(f"-{first}"), *step.words[2:]))
-    found.apply(_parsed(step))
-
-
-def _parsed(step: Step) -> Parsed:
-    from hitl.policy.shell.effects import parse  # noqa: PLC0415 - it looks its handlers up here
-
-    return parse(step)
+    found.apply(parse(step))
 
 
 HANDLERS: Mapping[str, Handler] = {

@@ -1,0 +1,250 @@
+"""A program's words as its table reads them: options with their values, and operands by their kinds."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from hitl.policy.shell import programs
+from hitl.policy.shell.plain import Step
+from hitl.policy.shell.plain_words import NotPlain, Word
+from hitl.policy.tables import known
+from hitl.policy.tables.known import Program, Takes
+
+_STAYS = frozenset(("grep", "egrep", "fgrep"))  # -r reads no link below a folder (grep(1))
+
+
+def program_name(step: Step) -> str:
+    """The base name of a step's program.
+
+    Raises NotPlain where the name isn't written out, or its file lies outside the system's program folders.
+    """
+    name = step.words[0].literal
+    if not name:
+        raise NotPlain("the program is known only when the line runs")
+    folder, slash, base = name.rpartition("/")
+    if slash and folder not in programs.TRUSTED_FOLDERS:
+        raise NotPlain(f"{name[:64]} lies outside the system's program folders")
+    return base if slash else name
+
+
+@dataclass(slots=True)
+class Parsed:
+    """A program's words as its table reads them.
+
+    ``given``: the options by name, each with its value if it has one. ``values``: the options' values by kind;
+    ``operands``: the other words by kind. ``ended``: there is a ``--``, behind the first ``before_end`` operands.
+    """
+
+    program: Program
+    folders: tuple[str, ...]
+    given: dict[str, Word | None] = field(default_factory=dict)
+    values: list[tuple[str, Word]] = field(default_factory=list)
+    operands: list[tuple[str, Word]] = field(default_factory=list)
+    rest: tuple[Word, ...] = ()
+    ended: bool = False
+    before_end: int = 0
+
+    def has(self, *options: str) -> bool:
+        """Whether one of the options is given."""
+        return not self.given.keys().isdisjoint(options)
+
+    def reads_trees(self) -> bool:
+        """Whether every file below a folder is read."""
+        program = self.program
+        if self.has(*program.tree):
+            return True
+        return program.always_tree and not self.has(*program.names)
+
+    def follows(self) -> bool:
+        """Whether links below a folder are read where they lead."""
+        return self.program.path[0] not in _STAYS
+
+    def only(self) -> tuple[str, ...]:
+        """The patterns of base names that a tree is held to."""
+        found = self.given.get("--include")
+        return (found.text,) if found is not None and found.text and "/" not in found.text else ()
+
+    def guarded(self, word: Word) -> bool:
+        """Whether no file name could be taken for an option that does harm."""
+        return self.ended or not self.program.asks or word.text is None
+
+
+def parse(step: Step, program: Program | None = None, skip: int = 1) -> Parsed:
+    """Read a step's words by the table of its program.
+
+    Raises NotPlain for what the table doesn't know, or lists as a matter for a person.
+    """
+    name = program_name(step)
+    words = step.words[skip:]
+    if program is None:
+        program = known.program((name,))
+    if program is None:
+        raise NotPlain(f"the program {name[:64]!r} isn't known here")
+    call = Parsed(program, step.folders)
+    _Reader(call, words).read()
+    if program.subcommands:
+        return _subcommand(step, call)
+    if program.needs and not call.has(*program.needs):
+        raise NotPlain(f"{' '.join(program.path)} needs one of {', '.join(sorted(program.needs))} here")
+    return call
+
+
+def _subcommand(step: Step, outer: Parsed) -> Parsed:
+    """The words behind a program's own options, by the table of the sub-command that they name."""
+    rest = outer.rest
+    path = outer.program.path
+    for length in (2, 1):
+        literal = tuple(word.literal or "\0" for word in rest[:length])
+        inner = known.program((*path, *literal)) if len(literal) == length else None
+        if inner is not None:
+            found = parse(replace(step, words=(step.words[0], *rest[length:]), folders=outer.folders), inner)
+            found.given = {**outer.given, **found.given}
+            found.values = [*outer.values, *found.values]
+            return found
+    if not rest and outer.given:
+        return outer
+    shown = rest[0].literal if rest else None
+    raise NotPlain(f"{' '.join(path)} {(shown or '?')[:64]!r} isn't known here")
+
+
+class _Reader:
+    """Walks the words of one program."""
+
+    def __init__(self, call: Parsed, words: Sequence[Word]) -> None:
+        self.call = call
+        self.program = call.program
+        self.words: Iterator[Word] = iter(words)
+        self.left = len(words)
+        self.plain: list[Word] = []
+
+    def read(self) -> None:
+        """Sort the words into options, their values, and operands."""
+        ends = self.program.ends or self.program.subcommands
+        for word in self.words:
+            if self.call.ended or not self._is_option(word) or self._only_text(word):
+                self.plain.append(word)
+                if ends and not self.call.ended:
+                    self.plain += self.words
+                    break
+            elif word.text == "--":
+                self.call.ended, self.call.before_end = True, len(self.plain)
+            else:
+                self._option(word.text or "")
+        if self.program.subcommands:
+            self.call.rest = tuple(self.plain)
+            return
+        self._operands()
+
+    def _is_option(self, word: Word) -> bool:
+        text = word.text
+        if text is None:
+            if word.loose or (not word.prefix and word.below is None) or word.prefix.startswith(("-", "+")):
+                if self.program.unknown_is_text:
+                    return False
+                raise NotPlain(f"{self.program.path[0]} gets a word that is known only when the line runs")
+            return False
+        if word.wild and text[:1] in ("-", "+"):
+            raise NotPlain("an option is a pattern of file names")
+        if text[:1] == "+" and text[1:].isdigit() and "+NUM" in self.program.options:
+            return True
+        return text[:1] == "-" and text != "-"
+
+    def _only_text(self, word: Word) -> bool:
+        """Whether a word that no option fits is a text, too, for this program."""
+        text = word.text or ""
+        return self.program.unknown_is_text and text not in self.program.options and text not in self.program.asks
+
+    def _option(self, text: str) -> None:
+        options = self.program.options
+        if text in options and not text.startswith("--"):
+            self._take(text, options[text], None)
+        elif text[1:].isdigit() and f"{text[0]}NUM" in options:
+            self.call.given[f"{text[0]}NUM"] = Word(text[1:])
+        elif text.startswith("--") or self.program.style == "words":
+            name, equals, value = text.partition("=")
+            name = self._named(name)
+            self._take(name, options[name], Word(value) if equals else None)
+        else:
+            self._cluster(text)
+
+    def _named(self, name: str) -> str:
+        """The option that a long name means, also if it is shortened."""
+        options, asks = self.program.options, self.program.asks
+        for form in (name, name[1:] if name.startswith("--") else f"-{name}"):
+            if form in options and (form == name or self.program.style == "words"):
+                return form
+            if form in asks and (form == name or self.program.style == "words"):
+                raise NotPlain(f"{' '.join(self.program.path)} {name} is a matter for a person")
+        near = [one for one in (*options, *asks) if one.startswith(name)] if not self.program.style else []
+        if len(near) == 1 and near[0] in options:
+            return near[0]
+        raise NotPlain(f"{' '.join(self.program.path)} has no option {name[:64]} that is known here")
+
+    def _cluster(self, text: str) -> None:
+        """Letters behind one dash: each an option, until one takes the rest as its value."""
+        for at, letter in enumerate(text[1:], start=1):
+            name = f"-{letter}"
+            takes = self.program.options.get(name)
+            if takes is None:
+                reason = "is a matter for a person" if name in self.program.asks else "isn't known here"
+                raise NotPlain(f"{' '.join(self.program.path)} {name} {reason}")
+            rest = text[at + 1 :]
+            if takes.kind:
+                self._take(name, takes, Word(rest) if rest else None)
+                return
+            self.call.given[name] = None
+
+    def _take(self, name: str, takes: Takes, joined: Word | None) -> None:
+        value = joined
+        if not takes.kind:
+            if joined is not None:
+                raise NotPlain(f"{' '.join(self.program.path)} {name} takes no value")
+        elif joined is None and not takes.joined_only:
+            value = next(self.words, None)
+            if value is None:
+                raise NotPlain(f"{' '.join(self.program.path)} {name} needs a value")
+            if value.loose:
+                raise NotPlain(f"{name} gets words that are known only when the line runs")
+        self.call.given[name] = value
+        if value is None:
+            return
+        if takes.kind == "folder":
+            self._move(value)
+        self._value(takes.kind, value, name)
+
+    def _value(self, kind: str, value: Word, name: str) -> None:
+        if kind == "run":
+            raise NotPlain(f"{name} runs a command of its own")
+        if kind != "text" and value.text is None:
+            raise NotPlain(f"{name} gets a value that is known only when the line runs")
+        if value.text is not None and not known.accepts(kind, value.text):
+            raise NotPlain(f"{' '.join(self.program.path)} {name} gets a value that isn't known here")
+        self.call.values.append((kind, value))
+
+    def _move(self, value: Word) -> None:
+        if value.literal is None:
+            raise NotPlain("a folder is known only when the line runs")
+        self.call.folders = tuple(
+            posixpath.join(folder, value.literal) if folder else value.literal for folder in self.call.folders
+        )
+
+    def _operands(self) -> None:
+        form = self._form()
+        for at, word in enumerate(self.plain):
+            kind = form.kind(at)
+            if kind not in ("text", "run") and word.text is None and word.below is None:
+                raise NotPlain(f"{' '.join(self.program.path)} gets a word that is known only when the line runs")
+            if word.text is not None and not known.accepts(kind, word.text):
+                raise NotPlain(f"{' '.join(self.program.path)} gets {word.text[:40]!r}, which isn't known here")
+            self.call.operands.append((kind, word))
+
+    def _form(self) -> known.Form:
+        """The form of operands that the options and the number of words fit."""
+        count = len(self.plain)
+        special = [form for form in self.program.operands if form.given and self.call.has(*form.given)]
+        for form in special or [form for form in self.program.operands if not form.given]:
+            if form.fits(count) and not (any(word.loose for word in self.plain) and form.last not in ("*", "+")):
+                return form
+        raise NotPlain(f"{' '.join(self.program.path)} gets words that aren't known here")

@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -103,8 +103,7 @@ def repository(path: str) -> Repository | None:
         try:
             found = _found(at)
             if found is not None:
-                _examine(found)
-                return Repository(at, None, secret=_names_somebody(found))
+                return Repository(at, None, secret=_names_somebody(found, _examine(found)))
         except _Armed as finding:
             return Repository(at, one_line(str(finding), _SHOWN))
         except (OSError, ValueError):
@@ -182,21 +181,24 @@ def _is_submodule(root: str, own: str) -> bool:
     return False
 
 
-def _examine(place: _Place, seen: list[str] | None = None) -> None:
-    """Raise _Armed for the first thing in the repository's files that could run a program or read elsewhere."""
+def _examine(place: _Place, seen: list[str] | None = None) -> Sequence[Setting]:
+    """The settings of a repository. Raises _Armed for the first thing that could run a program or read elsewhere."""
     seen = [] if seen is None else seen
     seen.append(place.root)
     for folder in (place.root, place.own, place.common):
         _refuse_others(folder)
     _examine_layout(place)
+    found = []
     for setting in _all_settings(place):
         if not _harmless(setting, place):
             raise _Armed(setting.key)
+        found.append(setting)
     for name in _HOOKS:
         if _there(f"{place.common}/hooks/{name}") or _there(f"{place.own}/hooks/{name}"):
             raise _Armed(f"hooks/{name}")
     for name in _submodules(place):
         _examine_submodule(place, name, seen)
+    return found
 
 
 def _all_settings(place: _Place) -> Iterator[Setting]:
@@ -204,13 +206,13 @@ def _all_settings(place: _Place) -> Iterator[Setting]:
         yield from _settings(path, os.path.basename(path))
 
 
-def _names_somebody(place: _Place) -> bool:
+def _names_somebody(place: _Place, configured: Sequence[Setting]) -> bool:
     """Whether the address of a remote holds a name or password, or remotes are kept in files of their own."""
     for name in ("remotes", "branches"):
         with suppress(FileNotFoundError, NotADirectoryError), os.scandir(f"{place.common}/{name}") as entries:
             if any(entries):
                 return True
-    return any(_SOMEBODY.search(setting.value or "") for setting in _all_settings(place) if setting.section == "remote")
+    return any(_SOMEBODY.search(setting.value or "") for setting in configured if setting.section == "remote")
 
 
 def _examine_layout(place: _Place) -> None:
@@ -258,10 +260,7 @@ def _settings(path: str, shown: str) -> Iterator[Setting]:
 
 def _submodules(place: _Place) -> Iterator[str]:
     """Yield the paths of the submodules that the index names: `git status` runs git in each that is there."""
-    paths = [f"{place.own}/index"]
-    with suppress(FileNotFoundError), os.scandir(place.own) as entries:
-        paths += [entry.path for entry in entries if entry.name.startswith("sharedindex.")]
-    for path in paths:
+    for path in (f"{place.own}/index", *_shared_indexes(place)):
         status = _status(path)
         if status is None or not status.st_size:
             continue
@@ -269,6 +268,13 @@ def _submodules(place: _Place) -> Iterator[str]:
             raise _Armed("index")
         with open(path, "rb") as file:
             yield from _gitlinks(file.read(_MOST_INDEX))
+
+
+def _shared_indexes(place: _Place) -> list[str]:
+    """The files that the index may leave entries to: gitrepository-layout(5), `sharedindex.<SHA-1>`."""
+    with suppress(FileNotFoundError), os.scandir(place.own) as entries:
+        return [entry.path for entry in entries if entry.name.startswith("sharedindex.")]
+    return []
 
 
 def _gitlinks(index: bytes) -> Iterator[str]:
@@ -284,10 +290,15 @@ def _gitlinks(index: bytes) -> Iterator[str]:
         if version not in _WHOLE_NAMES:
             raise _Armed(f"a submodule in an index of version {version}")
         if entry >= _HEADER and (entry - _HEADER) % _ALIGNED == 0:
-            flags = int.from_bytes(index[entry + _FLAGS_AT : entry + _NAME_AT], "big")
-            start = entry + _NAME_AT + (2 if flags & _EXTENDED else 0)
+            start = _name_start(index, entry)
             yield os.fsdecode(index[start : max(index.find(b"\0", start), start)])
         at = index.find(_GITLINK, at + 1)
+
+
+def _name_start(index: bytes, entry: int) -> int:
+    """Where the name of an entry begins."""
+    flags = int.from_bytes(index[entry + _FLAGS_AT : entry + _NAME_AT], "big")
+    return entry + _NAME_AT + (2 if flags & _EXTENDED else 0)
 
 
 def tracked(path: str, most: int) -> tuple[str, ...] | None:
@@ -298,9 +309,8 @@ def tracked(path: str, most: int) -> tuple[str, ...] | None:
             if at == "/":
                 return ()
             at = os.path.dirname(at)
-        with suppress(FileNotFoundError), os.scandir(place.own) as entries:
-            if any(entry.name.startswith("sharedindex.") for entry in entries):
-                return None
+        if _shared_indexes(place):
+            return None
         if not _there(f"{place.own}/index"):
             return ()
         return _names(_content(f"{place.own}/index", "index", _MOST_INDEX), most)
@@ -316,8 +326,7 @@ def _names(index: bytes, most: int) -> tuple[str, ...] | None:
     found: list[str] = []
     entry = _HEADER
     for _ in range(count):
-        flags = int.from_bytes(index[entry + _FLAGS_AT : entry + _NAME_AT], "big")
-        start = entry + _NAME_AT + (2 if flags & _EXTENDED else 0)
+        start = _name_start(index, entry)
         end = index.find(b"\0", start)
         if end < 0:
             return None

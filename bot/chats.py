@@ -22,7 +22,7 @@ from hitl.model import Ask, Decision, Entry, Kind, Reply, Runs, Status, Verb
 from hitl.people import belongs, chat_of
 from hitl.ports import Change, PlatformError, adding
 from hitl.recent import remember
-from hitl.replies import SpanKind, is_reason
+from hitl.replies import is_reason, unformatted
 from hitl.seals import bound_holds
 from hitl.tokens import ButtonData, as_short
 from hitl.wording import say
@@ -364,7 +364,7 @@ class Chats:
         if call is not None and call.decision is Decision.REJECTED and call.decided_by == self._principal(heard):
             return await self._answer(heard, await self._gate.add_reason(ref, heard.identity, heard.text))
         reply = self._reply(heard, event, Kind.TEXT, target=ref, conversation=aimed.conversation)
-        if _plain(heard) and is_reason(heard.text) and heard.answers not in self._spent:
+        if unformatted(heard.spans) and is_reason(heard.text) and heard.answers not in self._spent:
             reply = replace(reply, kind=Kind.BUTTON, verb=Verb.APPROVE, reason=heard.text)
         for answer in await self._service.decide(reply):
             if answer.came is Came.CONFIRM:
@@ -618,8 +618,3 @@ def _reason_wanted(answer: Answer, call: Call) -> Verb | None:
     if answer.came is Came.REASON_NEEDED:
         return Verb.APPROVE
     return Verb.REJECT if answer.came is Came.REJECTED and not call.reason else None
-
-
-def _plain(heard: Heard) -> bool:
-    """Whether the words are all the person's own and meant: no formatting but emphasis."""
-    return all(span.kind is SpanKind.EMPHASIS for span in heard.spans)

@@ -71,7 +71,7 @@ from hitl.people import belongs, is_chat
 from hitl.ports import Change, Expect, KeyTakenError, ShortTakenError, Unit
 from hitl.reach import Reach
 from hitl.redaction import mask
-from hitl.replies import ALL, Reading, Span, SpanKind, read, reasoned_yes
+from hitl.replies import ALL, Reading, Span, read, reasoned_yes, unformatted
 from hitl.replies import Verdict as Says
 from hitl.replies import verdict as verdict_of
 from hitl.terms import UNASKED, Terms, judged, passed, tightened
@@ -91,7 +91,6 @@ _TRIES = 20
 _WORD = re.compile(r"\w+")
 #: So many refs in a reply's words are looked up.
 _NAMED = 8
-#: A mention, not the middle of an address.
 _VERBS = {Verb.APPROVE: Says.APPROVE, Verb.REJECT: Says.REJECT}
 #: What an ask says in words; all of it is kept, so all of it must be text that can be.
 _WORDS = ("tools", "tool", "requester", "origin", "agent", "session", "cwd", "key", "note", "previous")
@@ -331,7 +330,7 @@ class Gate:
         call, problem = await self._aim(reply, reading, here)
         if call is None:
             return problem
-        if reading.verdict is Says.UNCLEAR and call.verdict.require_reason and _unformatted(reply):
+        if reading.verdict is Says.UNCLEAR and call.verdict.require_reason and unformatted(reply.spans):
             reading = reasoned_yes(reply.text) or reading
         if reading.verdict is Says.UNCLEAR:
             text = self._unclear(reply, call, reading)
@@ -899,11 +898,6 @@ def _speakable(reply: Reply) -> Reply:
 def _read(reply: Reply, known_refs: Collection[str] = ()) -> list[Reading]:
     """Read the words of a reply, with their formatting, in the language that is known."""
     return read(reply.text, known_refs=known_refs, language=reply.language, spans=reply.spans)
-
-
-def _unformatted(reply: Reply) -> bool:
-    """Whether the words have no formatting but emphasis."""
-    return all(span.kind is SpanKind.EMPHASIS for span in reply.spans)
 
 
 def _typed_as_ref(word: str) -> bool:

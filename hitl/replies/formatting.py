@@ -21,6 +21,11 @@ class Marked(NamedTuple):
     mentions: bool
 
 
+def unformatted(spans: Sequence[Span]) -> bool:
+    """Tell whether all words are the person's own and meant: there is no formatting but emphasis."""
+    return all(span.kind is SpanKind.EMPHASIS for span in spans)
+
+
 def without_quotes(text: str, spans: Sequence[Span]) -> str:
     """Blank the quoted stretches of a text and keep every other character, and every line break, in its place."""
     if not spans:

@@ -194,7 +194,7 @@ class _Reader:
             if line.startswith(_UNENDED) and (hunk.old or hunk.new):
                 hunk.unend(mark)
                 continue
-            # A trailing blank is easily lost: an empty line is one that is kept.
+            # Editors strip the blank of a kept empty line, so an empty line counts as kept.
             mark = line[:1] or " "
             old_left -= mark != "+"
             new_left -= mark != "-"

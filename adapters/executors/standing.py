@@ -47,7 +47,7 @@ def standing(folder: Folder, parts: tuple[str, ...]) -> Standing:
 
 @contextmanager
 def as_shown(otherwise: str) -> Iterator[None]:
-    """What can't be used any more, at the moment of the change, is not as it was shown."""
+    """Raise NotAsShown, in the words of `otherwise`, for a file that can't be used any more when the change is made."""
     try:
         yield
     except InvalidConfirmation as refusal:

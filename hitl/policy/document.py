@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from hitl.policy.conditions import ANYWHERE, HINTS, OPERATORS, ROLE, BadValue, Condition
-from hitl.policy.globs import BadName, check_name, is_name_glob
+from hitl.policy.globs import BadName, check_name, is_pattern
 from hitl.policy.model import (
     ACTIONS,
     DEFAULT_EXECUTION_S,
@@ -346,7 +346,7 @@ class _RuleReader(_Reader):
             check_name(value)
         except BadName as error:
             self.strictly(path, f"the name {value!r} {error}", error.suggestion)
-        if self.seed and value != "*" and is_name_glob(value):
+        if self.seed and value != "*" and is_pattern(value):
             self.warn(path, f"{value!r} was compared letter by letter; read as a glob where that is stricter")
 
     def whens(self, value: dict[str, Any], path: str) -> All:
@@ -432,7 +432,7 @@ class _RuleReader(_Reader):
                 return condition
         try:
             checked = check_value(given)
-            if condition.op == "command_prefix_allowlist" and (wild := [one for one in checked if is_name_glob(one)]):
+            if condition.op == "command_prefix_allowlist" and (wild := [one for one in checked if is_pattern(one)]):
                 self.warn(where, f"{wild[0]!r} is compared word by word, without patterns", "write its beginning alone")
             return Condition(condition.key, condition.op, checked, condition.match)
         except BadValue as error:
@@ -442,7 +442,7 @@ class _RuleReader(_Reader):
     def destructive(self, value: Any, path: str) -> None:
         """Names of a set are compared whole, so that a pattern among them matches no tool."""
         for one in value if isinstance(value, list) else str(value or "").split(","):
-            if isinstance(one, str) and is_name_glob(one):
+            if isinstance(one, str) and is_pattern(one):
                 self.refuse(
                     path,
                     f"the name {one!r} is a pattern, and names of a set are compared whole",

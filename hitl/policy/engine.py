@@ -194,7 +194,7 @@ def _named(patterns: tuple[str, ...], name: str, *, literal: bool) -> bool:
         return True
     return any(
         pattern == name
-        or (not literal and globs.is_name_glob(pattern) and globs.name_pattern(pattern).match(name) is not None)
+        or (not literal and globs.is_pattern(pattern) and globs.name_pattern(pattern).match(name) is not None)
         for pattern in patterns
     )
 

@@ -12,11 +12,11 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Final
 
+from hitl.policy.globs import is_pattern
 from hitl.policy.logic import NO, UNSURE, YES
 from hitl.policy.shell.reading import Words, base_name
 from hitl.policy.tables import names
 
-_GLOB = frozenset("*?[")
 _LONG: Final = 3  # a long option: two dashes and a letter at least
 
 #: Spellings of one option, by program; each group is one option.
@@ -100,8 +100,8 @@ def _spelt(program: str, word: str | None, option: str) -> int:
     if word is None:
         return UNSURE
     if word[:1] != "-" or word == "-":
-        return UNSURE if _GLOB & set(word[:1]) else NO
-    if _GLOB & set(option):
+        return UNSURE if is_pattern(word[:1]) else NO
+    if is_pattern(option):
         return YES if fnmatchcase(word, option) or fnmatchcase(word.partition("=")[0], option) else NO
     return max(_same(program, word, one) for one in _others(program, option))
 
@@ -171,6 +171,6 @@ def _anywhere(words: Words, wanted: Sequence[str]) -> int:
 
 
 def _word(word: str | None, wanted: str) -> int:
-    if word is None or _GLOB & set(word):
+    if word is None or is_pattern(word):
         return UNSURE
     return YES if fnmatchcase(word, wanted) else NO

@@ -16,11 +16,18 @@ from functools import lru_cache
 from posixpath import normpath
 
 MAX_ALTERNATIVES = 4096
+#: What makes a text a pattern.
+WILD = frozenset("*?[")
 _WILD = re.compile(r"[*?\[\\]")
 
 
 class BadGlob(ValueError):
     """A pattern that could not match what its author meant; the message says why."""
+
+
+def is_pattern(text: str) -> bool:
+    """Whether a text would be a pattern of names to fnmatch or a shell: it holds ``*``, ``?`` or ``[``."""
+    return not WILD.isdisjoint(text)
 
 
 def clean(path: str) -> str:
@@ -250,11 +257,6 @@ _CLASSED = re.compile(r"\[[^\]]*\]")
 
 
 # --- tool names
-
-
-def is_name_glob(text: str) -> bool:
-    """Whether a tool name is a pattern (``*``, ``?``, ``[``)."""
-    return any(mark in text for mark in "*?[")
 
 
 @lru_cache(maxsize=4096)

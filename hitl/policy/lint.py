@@ -223,17 +223,17 @@ def _covers(wide: Sequence[str], narrow: Sequence[str]) -> bool:
 def _name_covers(wide: str, narrow: str) -> bool:
     if wide in (narrow, "*"):
         return True
-    if not globs.is_name_glob(wide):
+    if not globs.is_pattern(wide):
         return False
-    if not globs.is_name_glob(narrow):
+    if not globs.is_pattern(narrow):
         return globs.name_pattern(wide).match(narrow) is not None
     stem = wide[:-1]
-    return wide.endswith("*") and not globs.is_name_glob(stem) and narrow.startswith(stem)
+    return wide.endswith("*") and not globs.is_pattern(stem) and narrow.startswith(stem)
 
 
 def _kinds(rule: Rule) -> set[str]:
     """The kinds of tools that a rule is for; none if any may be."""
-    if rule.kind or not rule.tool or any(globs.is_name_glob(name) for name in rule.tool):
+    if rule.kind or not rule.tool or any(globs.is_pattern(name) for name in rule.tool):
         return set(rule.kind)
     shapes = (shape(tools, name) for tools in rule.tools or ("",) for name in rule.tool)
     return {UNKNOWN if known is None else known.kind for known in shapes}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
-from hitl.policy.globs import Glob, clean, meets
+from hitl.policy.globs import WILD, Glob, clean, is_pattern, meets
 from hitl.policy.logic import NO, UNSURE, YES
 from hitl.policy.model import PolicyCall
 from hitl.policy.shell.effects import Effects, Use
@@ -30,7 +30,6 @@ _MOST_JUDGED: Final = 200
 _CHUNK: Final = 200
 #: The tools that a command's paths are judged as.
 READ, WRITE = "read_file", "write_file"
-_WILD = frozenset("*?[")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +106,7 @@ class Vouching:
         """The names that a pattern matches now, hidden ones too; None if that can't be told."""
         found = ["/"] if pattern.startswith("/") else [""]
         for part in pattern.strip("/").split("/"):
-            if not _WILD & set(part):
+            if not is_pattern(part):
                 found = [posixpath.join(folder, part) for folder in found]
                 continue
             listed = [self._tree_of(folder or ".", deep=False) for folder in found]
@@ -201,7 +200,7 @@ _ANSWERS: Final = {"allow": YES, "approve": UNSURE, "deny": NO}
 
 def _example(pattern: str) -> str:
     """A name that a pattern matches, if nothing else is known of it."""
-    return "".join("x" if char in _WILD else char for char in pattern.replace("]", ""))
+    return "".join("x" if char in WILD else char for char in pattern.replace("]", ""))
 
 
 def _passed_over(name: str, use: Use) -> bool:

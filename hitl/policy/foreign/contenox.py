@@ -9,7 +9,7 @@ from hitl.policy import text, values
 from hitl.policy.conditions import Condition
 from hitl.policy.document import Rule, When, check
 from hitl.policy.foreign.writing import Writer
-from hitl.policy.globs import is_name_glob
+from hitl.policy.globs import is_pattern
 
 
 def read(writer: Writer, parsed: text.Parsed) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def _rule(writer: Writer, rule: Rule) -> dict[str, Any] | None:
     for key, names in (("tools", rule.tools), ("tool", rule.tool)):
         if names:
             found[key] = names[0]
-        if rule.literal and any(is_name_glob(name) for name in names):
+        if rule.literal and any(is_pattern(name) for name in names):
             writer.differ(rule.name, f"the name {names[0]!r} matched no tool; the allow is left out")
             return None
     when = [_condition(writer, part, rule, at) for at, part in enumerate(rule.when.parts)]

@@ -10,13 +10,14 @@ from typing import Any, Final
 from hitl.policy import text
 from hitl.policy.conditions import OPERATORS, BadValue
 from hitl.policy.foreign.writing import Writer, is_seconds
-from hitl.policy.globs import is_name_glob
+from hitl.policy.globs import is_pattern
 from hitl.policy.model import RISKS
 
 _TIMEOUT_S: Final = 60  # where neither rule, level nor section says
 _HIGH: Final = ("high", "critical")
 _SECTION = ("enabled", "rules", "hitl_rules", "policies", "default_timeout", "timeout", "approval_timeout",
             "notification", "high_risk_tools", "auto_approve_low_risk")  # fmt: skip
+_SKIPS: Final = "allow_skip lets people switch further questions off there; here each call is asked about"
 _LEVEL = ("require_approval", "timeout", "allow_skip", "require_reason")
 
 
@@ -152,7 +153,7 @@ def _level(writer: Writer, value: Any, path: str, level: str) -> _Level:
     elif asks is False:
         writer.differ(where, "without approval run the rules of this level; a tool without a rule is asked about")
     if value.get("allow_skip"):
-        writer.differ(where, "allow_skip lets people switch further questions off there; here each call is asked about")
+        writer.differ(where, _SKIPS)
     timeout = writer.timeout(where, value["timeout"]) if "timeout" in value else None
     return _Level(asks, timeout, value.get("require_reason", False))
 
@@ -207,7 +208,7 @@ def _rule(writer: Writer, rule: Any, path: str, at: int, levels: Mapping[str, _L
         "risk": rule["risk"],
     }
     for name in rule["tools"]:
-        if is_name_glob(name):
+        if is_pattern(name):
             writer.differ(where, f"the name {name!r} was compared letter by letter; here it is a pattern")
     place = _Place(writer, path, where, asks)
     when = [part for one in rule.get("conditions") or () for part in _condition(place, one)]
@@ -240,7 +241,7 @@ def _asking(writer: Writer, rule: dict[str, Any], where: str) -> dict[str, Any]:
     if rule.get("require_reason"):
         found["require_reason"] = True
     if rule.get("allow_skip"):
-        writer.differ(where, "allow_skip lets people switch further questions off there; here each call is asked about")
+        writer.differ(where, _SKIPS)
     return found
 
 

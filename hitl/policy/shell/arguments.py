@@ -50,6 +50,10 @@ class Parsed:
         """Whether one of the options is given."""
         return not self.given.keys().isdisjoint(options)
 
+    def paths(self) -> list[Word]:
+        """The operands that are files or folders which the program reads."""
+        return [word for kind, word in self.operands if kind in ("path", "named")]
+
     def reads_trees(self) -> bool:
         """Whether every file below a folder is read."""
         program = self.program

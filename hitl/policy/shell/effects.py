@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
+from hitl.policy.globs import is_pattern
 from hitl.policy.shell import special
 from hitl.policy.shell.arguments import Parsed, parse, program_name
 from hitl.policy.shell.plain import Step, steps
@@ -195,7 +196,7 @@ class Found:
             raise NotPlain("a path is known only when the line runs")
         if word.text in ("/dev/null", "-", "/dev/stdin", "/dev/stdout", "/dev/stderr") and not word.wild:
             return
-        dashes = word.wild and not guarded and word.text[:1] in "*?["
+        dashes = word.wild and not guarded and is_pattern(word.text[:1])
         if len(self.uses) + len(folders) > MAX_USES:
             raise NotPlain("the command names too many paths")
         for folder in folders:

@@ -14,6 +14,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from hitl.policy.entry_options import option_in
+from hitl.policy.globs import is_pattern
 from hitl.policy.logic import NO, UNSURE, YES
 from hitl.policy.shell.programs import plain_name
 from hitl.policy.shell.reading import Command, Reading, Words, base_name
@@ -25,7 +26,6 @@ from hitl.policy.tables import names
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_GLOB = frozenset("*?[")
 _REDIRECTS = frozenset((">", ">>", ">:", ">>:"))
 _SYNTAX = re.compile(r"[|&;<>()`\\\"'^{}\n]|\$")
 
@@ -42,7 +42,7 @@ def wrong_entry(entry: str) -> str | None:
         why = "begins with an option; put the program before it"
     elif "=" in program:
         why = "begins with a variable; begin with the program"
-    elif "/" in program and _GLOB & set(program):
+    elif "/" in program and is_pattern(program):
         why = "is a path with wildcards, and programs are compared by name; write the name alone"
     elif program.endswith(":*"):
         why = f"ends with ':*', which no program does; write {program[:-2]!r}"
@@ -109,13 +109,13 @@ class Programs:
         phrases: dict[str, tuple[Phrase, ...]] = {}
         wild: list[tuple[str, Phrase]] = []
         for word in words:
-            if len(word) > 1 and _GLOB & set(word[0]):
+            if len(word) > 1 and is_pattern(word[0]):
                 wild.append((word[0], Phrase.of(word[1:])))
             elif len(word) > 1:
                 phrases[word[0]] = (*phrases.get(word[0], ()), Phrase.of(word[1:]))
         return cls(
-            frozenset(name for name in single if not _GLOB & set(name)),
-            tuple(name for name in single if _GLOB & set(name)),
+            frozenset(name for name in single if not is_pattern(name)),
+            tuple(name for name in single if is_pattern(name)),
             phrases,
             frozenset(name.rstrip(":") for name in single if name[0] == ">"),
             folds,
@@ -151,7 +151,7 @@ class Programs:
             return YES
         if self.globs and any(fnmatchcase(base, pattern) for pattern in self.globs):
             return YES
-        if len(base) > 1 and _GLOB & set(base) and any(fnmatchcase(name, base) for name in self.exact):
+        if len(base) > 1 and is_pattern(base) and any(fnmatchcase(name, base) for name in self.exact):
             return YES
         phrases = [*self.phrases.get(base, ()), *(phrase for name, phrase in self.wild if fnmatchcase(base, name))]
         return max((phrase.judge(command.words) for phrase in phrases), default=NO)
@@ -180,7 +180,7 @@ def _compare(found: Sequence[str | None], path: Sequence[str]) -> int:
     if not found:
         return NO
     word, wanted = found[0], path[0]
-    if word is None or _GLOB & set(word):
+    if word is None or is_pattern(word):
         return min(UNSURE, _compare(found[1:], path[1:]))
     fits = fnmatchcase(word, wanted) or (wanted.endswith(":*") and word == wanted[:-2])
     return _compare(found[1:], path[1:]) if fits else NO

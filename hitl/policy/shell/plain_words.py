@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from hitl.policy.globs import is_pattern
 from hitl.policy.shell import words
 from hitl.policy.shell.tree import text_of
 from hitl.policy.tables import names
@@ -134,7 +135,7 @@ class Words:
             if child.type == "$":
                 raise NotPlain("a translated text is not read here")
             found = self.word(child)
-            if found.text is not None and not found.wild and wild_text(found.text):
+            if found.text is not None and not found.wild and is_pattern(found.text):
                 raise NotPlain("a pattern is partly quoted")
             wild |= found.wild
             loose |= found.loose
@@ -168,11 +169,6 @@ def _ansi_c(text: str) -> Word:
 def looks_like_a_file(path: str) -> bool:
     """Whether a path's text says that it is a file, not a folder: its last name has an ending."""
     return _FILE.search(path) is not None
-
-
-def wild_text(text: str) -> bool:
-    """Whether a text would be a pattern if it stood without quotes."""
-    return any(mark in text for mark in "*?[")
 
 
 def _bare(text: str) -> Word:

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hitl.policy.globs import is_pattern
 from hitl.policy.shell.arguments import Parsed, parse
 from hitl.policy.shell.plain import Step, steps
-from hitl.policy.shell.plain_words import Below, NotPlain, Word, looks_like_a_file, wild_text
+from hitl.policy.shell.plain_words import Below, NotPlain, Word, looks_like_a_file
 from hitl.policy.tables import names
 
 if TYPE_CHECKING:
@@ -245,9 +246,8 @@ def _sed(found: Found, step: Step) -> None:
         if script.literal is None or not _only_edits(script.literal):
             raise NotPlain("a sed script isn't read here")
     found.effect(*(("write", "changes files in place") if in_place else ("read", call.program.says)))
-    for kind, word in call.operands:
-        if kind in ("path", "named"):
-            found.path("write" if in_place else "read", word, step.folders, guarded=call.guarded(word))
+    for word in call.paths():
+        found.path("write" if in_place else "read", word, step.folders, guarded=call.guarded(word))
 
 
 def _only_edits(script: str) -> bool:
@@ -293,9 +293,8 @@ def _jq(found: Found, step: Step) -> None:
 
 def _reads(found: Found, call: Parsed) -> None:
     found.effect(call.program.does, call.program.says)
-    for kind, word in call.operands:
-        if kind in ("path", "named"):
-            found.path("read", word, call.folders, guarded=call.guarded(word))
+    for word in call.paths():
+        found.path("read", word, call.folders, guarded=call.guarded(word))
 
 
 # --- git
@@ -318,7 +317,7 @@ def _git(found: Found, step: Step) -> None:
     found.path("repository", Word("."), call.folders)
     if call.program.path[-1] == "remote" or any(value.text and _ADDRESS.search(value.text) for _, value in call.values):
         found.path("addresses", Word("."), call.folders)
-    paths = [word for kind, word in call.operands if kind in ("path", "named")]
+    paths = call.paths()
     for at, (kind, word) in enumerate(call.operands):
         if kind == "rev":
             paths += _git_item(found, call, word, only_revision=True)
@@ -331,7 +330,7 @@ def _git(found: Found, step: Step) -> None:
     for word in paths:
         if word.text is None or word.text.startswith(":"):
             raise NotPlain("git gets a path with a meaning of its own")
-        pattern = word.wild or wild_text(word.text)
+        pattern = word.wild or is_pattern(word.text)
         whole = shows and (pattern or not looks_like_a_file(word.text))
         found.path("tree" if whole else how, replace(word, wild=pattern), call.folders)
     if shows and not paths:
@@ -361,9 +360,8 @@ def _git_item(found: Found, call: Parsed, word: Word, *, only_revision: bool) ->
 
 def _whole_repository(found: Found, call: Parsed) -> None:
     """Every file that git tracks may be shown: as it lies in the work tree, or (not told here) as it was."""
-    if call.program.path[-1] not in _WORK_TREE or any(kind in ("item", "rev") for kind, _ in call.operands):
-        raise NotPlain("git shows files as they were, which may hold secrets; name the files, or ask for --stat")
-    if call.has("--cached", "--staged"):
+    other = call.program.path[-1] not in _WORK_TREE or any(kind in ("item", "rev") for kind, _ in call.operands)
+    if other or call.has("--cached", "--staged"):
         raise NotPlain("git shows files as they were, which may hold secrets; name the files, or ask for --stat")
     found.path("tracked", Word("."), call.folders)
 
@@ -377,7 +375,7 @@ def _rg(found: Found, step: Step) -> None:
     found.effect("read", call.program.says)
     hidden = call.has("-.", "--hidden", "-u", "--unrestricted")
     found.options_of(call)
-    paths = [word for kind, word in call.operands if kind in ("path", "named")]
+    paths = call.paths()
     if not paths and step.fed_by is not None:
         return
     how = "tree" if call.reads_trees() else "read"

@@ -375,8 +375,8 @@ def _texts(args: Mapping[str, Any], names: Iterable[str]) -> Iterator[str]:
                 yield leaf
 
 
-def _changes(path: str) -> str:
-    return f"it changes {path[:60]}, a file of the operating system"
+def _changes(path: str, who: str = "it") -> str:
+    return f"{who} changes {path[:60]}, a file of the operating system"
 
 
 def _is_system(text: str) -> bool:
@@ -395,7 +395,7 @@ def _assess_command(call: PolicyCall) -> Assessment:
     level, why = _EFFECTS[found.strongest], f"the command {found.says}"
     changed = next((use.path for use in found.uses if use.how == "write" and _is_system(use.path)), None)
     if changed is not None:
-        return CRITICAL, f"the command changes {changed[:60]}, a file of the operating system"
+        return CRITICAL, _changes(changed, "the command")
     if found.does <= _LOOKS:
         beside = {name: value for name, value in call.args.items() if name not in _COMMANDS}
         return _from_arguments(beside, level, why)

@@ -325,7 +325,7 @@ class Reader:
         if None in fields:
             inner.append(target)
         if glued and found and fields:
-            found[-1:] = [_glued(found[-1], fields[0]), *fields[1:]]
+            found[-1:] = [words.glued(found[-1], fields[0]), *fields[1:]]
         else:
             found += fields
 
@@ -579,11 +579,6 @@ def _past_redirects(command: Node, *, own: bool) -> list[Node]:
         inner = [child for child in redirect.named_children if child.type in _WORDS]
         found += inner if redirect.type == "heredoc_redirect" else inner[1:]
     return found
-
-
-def _glued(before: str | None, after: str | None) -> str | None:
-    """Two parts of one word that the grammar takes for two: a quote and what follows it without a blank."""
-    return None if before is None or after is None else before + after
 
 
 def _quoted_delimiter(body: Node) -> bool:

@@ -180,7 +180,7 @@ def split_string(text: str) -> list[str | None] | None:
         if value is None:
             return None
         if open_word:
-            value = [_both(found.pop(), value[0])]
+            value = [glued(found.pop(), value[0])]
         found += value
         open_word = True
     return found
@@ -197,5 +197,6 @@ def _split_part(kind: str, text: str) -> list[str | None] | None:
     return [_SPLIT_ESCAPE.sub(lambda found: _SPLIT_CHARS.get(found.group(1), found.group(1)), text)]
 
 
-def _both(before: str | None, after: str | None) -> str | None:
+def glued(before: str | None, after: str | None) -> str | None:
+    """Two parts of one word together; None if one of them is known only when the line runs."""
     return None if before is None or after is None else before + after

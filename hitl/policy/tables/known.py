@@ -45,11 +45,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from configparser import ConfigParser
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Final
+
+from hitl.policy.tables import ini
 
 FLAG: Final = ""
 EFFECTS: Final = ("read", "query", "write", "build", "connect", "delete")
@@ -163,14 +164,7 @@ class Sections:
 
     def _program(self, path: tuple[str, ...]) -> Program:
         title, body = self._bodies[path]
-        parser = ConfigParser(
-            delimiters=("=",), comment_prefixes=("#",), interpolation=None, strict=True, default_section="\0"
-        )
-        parser.optionxform = str  # type: ignore[method-assign,assignment]
-        parser.read_string(f"[{title}]\n{body}")
-        keys = parser[title]
-        if odd := set(keys) - _KEYS:
-            raise ValueError(f"[{title}] has the unknown key {min(odd)!r}")
+        keys = ini.read(f"[{title}]\n{body}", _KEYS)[title]
         like = tuple(keys.get("like", "").split())
         base = self.get(like) if like and like not in _paths(title) else None if like else _NOTHING
         if base is None:

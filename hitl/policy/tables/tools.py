@@ -19,11 +19,13 @@ stricter meaning of an argument counts: a named role before ``off``, and ``off``
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from configparser import ConfigParser, SectionProxy
+from configparser import SectionProxy
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Final
+
+from hitl.policy.tables import ini
 
 KINDS: Final = (
     "command", "read", "list", "search", "write", "edit", "move", "copy", "delete", "mkdir", "fetch", "web_search",
@@ -88,9 +90,7 @@ def parse(text: str) -> Mapping[tuple[str, str], Shape]:
 
     Raises ValueError for a kind or key that can't be read, and for a name that has two kinds.
     """
-    parser = ConfigParser(delimiters=("=",), comment_prefixes=("#",), interpolation=None, default_section="\0")
-    parser.optionxform = str  # type: ignore[method-assign,assignment]
-    parser.read_string(text)
+    parser = ini.read(text, _KEYS)
     found: dict[tuple[str, str], Shape] = {}
     for title in parser.sections():
         one = _shape(title, parser[title])
@@ -103,8 +103,6 @@ def _shape(title: str, keys: SectionProxy) -> Shape:
     kind = title.split(maxsplit=1)[0]
     if kind not in KINDS:
         raise ValueError(f"[{title}] begins with {kind!r}, which is none of {', '.join(KINDS)}")
-    if odd := set(keys) - _KEYS:
-        raise ValueError(f"[{title}] has the unknown key {min(odd)!r}")
     roles = {role: tuple(keys.get(role, "").split()) for role in ROLES}
     harmless, off = (frozenset(keys.get(key, "").split()) for key in ("harmless", "off"))
     return _strict(Shape(kind, harmless=harmless, off=off, tree=keys.get("tree") == "yes", **roles))

@@ -1,0 +1,22 @@
+"""Reads the sections of the tables' data files."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from configparser import ConfigParser
+
+
+def read(text: str, keys: Collection[str]) -> ConfigParser:
+    """The sections of a data file, with names and keys as they are written.
+
+    Raises ValueError for a key that isn't one of ``keys``, and configparser.Error for a text that can't be read.
+    """
+    parser = ConfigParser(
+        delimiters=("=",), comment_prefixes=("#",), interpolation=None, strict=True, default_section="\0"
+    )
+    parser.optionxform = str  # type: ignore[method-assign,assignment]
+    parser.read_string(text)
+    for title in parser.sections():
+        if odd := set(parser[title]) - set(keys):
+            raise ValueError(f"[{title}] has the unknown key {min(odd)!r}")
+    return parser

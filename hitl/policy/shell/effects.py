@@ -33,6 +33,7 @@ EFFECTS: Final = known.EFFECTS
 MAX_WORDS: Final = 1024  # of an argument list
 MAX_USES: Final = 128  # each is judged as a call of its own
 _MAX_DEPTH = 8
+_MOST_KEPT = 8_192  # characters; the texts of so many longer commands would fill the memory
 _MOVES = frozenset(("cp", "mv"))  # files, and all below folders, get another place under their own names
 _PATHS = frozenset(("path", "named", "item"))
 
@@ -73,12 +74,16 @@ class Effects:
         return max(self.does, key=EFFECTS.index, default=EFFECTS[0])
 
 
-@lru_cache(maxsize=512)
 def effects(command: str | tuple[str, ...], folder: str = "") -> Effects | str:
     """The effects of a line or an argument list; a text says why they can't be told.
 
     ``folder`` is where it runs, if that isn't the call's working folder; every path is told from the latter.
     """
+    size = len(folder) + (len(command) if isinstance(command, str) else sum(map(len, command)))
+    return (_kept if size <= _MOST_KEPT else _told)(command, folder)
+
+
+def _told(command: str | tuple[str, ...], folder: str) -> Effects | str:
     found = Found()
     try:
         if folder:
@@ -89,6 +94,9 @@ def effects(command: str | tuple[str, ...], folder: str = "") -> Effects | str:
     except NotPlain as why:
         return str(why)
     return Effects(frozenset(found.does), found.says, tuple(dict.fromkeys(found.uses)), tuple(found.programs))
+
+
+_kept = lru_cache(maxsize=512)(_told)
 
 
 @dataclass(slots=True)

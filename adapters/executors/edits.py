@@ -21,6 +21,7 @@ from adapters.executors.standing import (
     base_key,
     changed_since,
     encoded,
+    file_parts,
     files_text,
     lines_text,
     shown_path,
@@ -131,9 +132,7 @@ class Edits:
         return parts, found
 
     def _file(self, path: str) -> tuple[tuple[str, ...], Standing]:
-        parts = self._folder.parts(path)
-        if not parts:
-            raise InvalidConfirmation(say("path.workspace", path=one_line(path)))
+        parts = file_parts(self._folder, path)
         with explained(path):
             return parts, standing(self._folder, parts)
 

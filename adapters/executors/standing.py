@@ -45,6 +45,14 @@ def standing(folder: Folder, parts: tuple[str, ...]) -> Standing:
         return Standing(ABSENT, 0, "")
 
 
+def file_parts(folder: Folder, path: str) -> tuple[str, ...]:
+    """Return the parts of a file's path. Raises InvalidConfirmation for one outside of the folder, or the folder's."""
+    parts = folder.parts(path)
+    if not parts:
+        raise InvalidConfirmation(say("path.workspace", path=one_line(path)))
+    return parts
+
+
 @contextmanager
 def as_shown(otherwise: str) -> Iterator[None]:
     """Raise NotAsShown, in the words of `otherwise`, for a file that can't be used any more when the change is made."""

@@ -25,6 +25,7 @@ from adapters.executors.standing import (
     base_now,
     changed_since,
     encoded,
+    file_parts,
     files_text,
     shown_path,
     size_text,
@@ -138,10 +139,7 @@ class Workspace:
         return base_now(self._folder, precondition)
 
     def _parts(self, path: str) -> tuple[str, ...]:
-        parts = self._folder.parts(path)
-        if not parts:
-            raise InvalidConfirmation(say("path.workspace", path=one_line(path)))
-        return parts
+        return file_parts(self._folder, path)
 
     def _digest(self, parts: tuple[str, ...]) -> str:
         with explained("/".join(parts)):

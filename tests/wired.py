@@ -12,6 +12,7 @@ from adapters.telegram.webhook import PATH
 from bot.service import Service
 from bot.settings import TelegramSettings
 from bot.telegram import Telegram, build_chat
+from tests.patience import PATIENCE_S
 from tests.serving import serving
 from tests.settling import quieted
 from tests.wire.telegram import TelegramServer
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from tests.wire.telegram import Bot
 
 SECRET = "a-webhook-secret-of-the-tests"
-#: How long the two sides may take to have nothing left to say to each other.
-PATIENCE_S = 15.0
 
 
 @dataclass(slots=True)

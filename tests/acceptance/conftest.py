@@ -9,13 +9,21 @@ import pytest
 from tests.acceptance.installation import Installation
 from tests.acceptance.making import Maker, install, maker
 
-__all__ = ["install", "maker", "service"]
+__all__ = ["install", "maker", "running", "service"]
 
 
 @pytest.fixture(scope="module")
-def service(maker: Maker) -> Iterator[Installation]:
+def running(maker: Maker) -> Iterator[Installation]:
     """A running service that the tests of one file share; one person may do everything there."""
     with maker.batch() as make:
         made = make()
         made.start()
         yield made
+
+
+@pytest.fixture
+def service(running: Installation) -> Iterator[Installation]:
+    """The shared service; what a test leaves waiting there is withdrawn, so that it can't fail the next one."""
+    yield running
+    for call in running.call("pending")["calls"]:
+        running.call("withdraw", target=call["ref"])

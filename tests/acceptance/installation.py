@@ -19,6 +19,7 @@ from adapters.socket.client import Client
 from hitl.errors import SaysoError
 from hitl.model import Recorded
 from hitl.times import moment
+from tests.patience import PATIENCE_S
 
 T = TypeVar("T")
 
@@ -31,9 +32,6 @@ ME = f"local:{os.getuid()}"
 OTHER_UID = 1234
 OTHER = f"local:{OTHER_UID}"
 STRANGER_UID = 65534
-#: How long anything may take here before a test gives up on it.
-PATIENCE_S = 10.0
-
 #: One person who may do everything, also answer for their own calls, and ask as often as tests do.
 ALONE = f"""
 requesters = ["{ME}"]

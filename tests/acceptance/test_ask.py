@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.installation import ALONE, ME, SAYSO, Installation, signalled, until
+from tests.patience import PATIENCE_S
 
 SCRIPT = """
 sayso ask deploy --note "release 1.4" --outcome outcome.json -- sh -c 'echo "$SAYSO_REF" >> ran.txt; exit 7'
@@ -30,7 +31,7 @@ def decided(service: Installation, verb: str, **more: Any) -> dict[str, Any]:
 
 def ends(process: subprocess.Popen[str]) -> tuple[int, str, str]:
     """Status, stdout and stderr of a command once it is over."""
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=PATIENCE_S)
     return process.returncode, out, err
 
 
@@ -120,12 +121,16 @@ def test_a_no_without_a_reason_says_who_said_it(service: Installation) -> None:
 
 
 def pressed(service: Installation, *, why: str = "") -> None:
-    """An approver at a terminal presses Reject on the one call that waits, and may say why."""
+    """An approver at a terminal presses Reject on the one call that waits, and may say why.
+
+    The key counts once the card is on the screen, which may be after the call is on record: it is pressed till then.
+    """
+    (call,) = service.waiting()
     with service.client() as desk:
         desk.call("attach")
-        (call,) = service.waiting()
-        for line in ["d", f"no {call['short']} because {why}"] if why else ["d"]:
-            assert list(desk.say(line))
+        until(lambda: [*desk.say("d")] and service.status(call["ref"]) == "rejected", "the press to count")
+        if why:
+            assert list(desk.say(f"no {call['short']} because {why}"))
 
 
 def test_the_reason_of_a_press_is_waited_for(service: Installation) -> None:
@@ -161,7 +166,7 @@ def test_who_watches_sees_the_no_at_once_and_need_not_wait(service: Installation
             seen += shown.read(4096)
         signalled(asking, number)
 
-        assert 10 == asking.wait(20)
+        assert 10 == asking.wait(PATIENCE_S)
         with pytest.raises(OSError, match="Input/output error"):
             shown.read(4096)
 
@@ -185,7 +190,7 @@ def test_at_a_terminal_it_says_what_it_waits_for(service: Installation) -> None:
     in_a_script = service.begin("ask", "deploy")
     decided(service, "approve")
 
-    assert 0 == asking.wait(20)
+    assert 0 == asking.wait(PATIENCE_S)
     assert f"sayso: {call['short']} waits for an answer until {call['expires_at'][11:19]} UTC" in told
     assert (0, "", "") == ends(in_a_script)
     for end in (master, slave):

@@ -12,6 +12,7 @@ from bot.connector import Connector
 from bot.settings import SettingsError
 from hitl.heard import Heard, What
 from hitl.ports import PlatformError
+from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +50,7 @@ class Carrier(Connector):
 
 
 async def _until(holds: Callable[[], object]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while not holds():  # noqa: ASYNC110 - troubles are asked for, by probes too
             await asyncio.sleep(0.005)
 
@@ -88,7 +89,7 @@ async def test_an_event_that_says_nothing_is_done(running: Running) -> None:
     carrier = Carrier(running.service)
     await running.store.receive("carrier", "7", "carrier:1", b"")
     await carrier.start()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while await running.store.incoming():  # noqa: ASYNC110 - the store tells nobody
             await asyncio.sleep(0.005)
     await carrier.stop()

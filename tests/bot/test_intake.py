@@ -13,6 +13,7 @@ from hitl.errors import IllegalTransition, Tampered, Unavailable
 from hitl.ports import Change, PlatformError, adding
 from hitl.testing import MemoryStore, SetClock
 from tests.hitl.world import NOON
+from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -59,7 +60,7 @@ class Desk:
         await self._until(lambda: event in self.given)
 
     async def _until(self, holds: Callable[[], bool]) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             while not holds():
                 self._changed.clear()
                 await self._changed.wait()

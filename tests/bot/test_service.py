@@ -26,6 +26,7 @@ from hitl.ports import Chat
 from hitl.testing import RecordedChat, SetClock
 from hitl.tokens import Keyring
 from tests.bot.conftest import ASKER, ME, PLACE
+from tests.patience import PATIENCE_S
 
 SOCKETS, TERMINALS, PRESSES = 20, 10, 20
 
@@ -253,7 +254,7 @@ async def test_the_outbox_outlives_a_row_that_it_cannot_read(
 
 async def until(seen: Callable[[], object]) -> None:
     """Waits until it is true, for a while."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while not seen():  # noqa: ASYNC110 - nothing else tells
             await asyncio.sleep(0.01)
 
@@ -304,7 +305,7 @@ async def test_who_waits_for_a_no_can_wait_for_why(
     else:
         clock.advance(60)
         await running.service.expiry.sweep()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         explained = await waiting
 
     assert (None, True) == (decided.reason, decided.awaits_reason)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bot.intake import Intake
 from hitl.ports import Change, adding
 from hitl.testing import MemoryStore, SetClock
+from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
     from hitl.model import Incoming
@@ -31,7 +32,7 @@ async def test_events_of_another_platform_are_left_to_it() -> None:
     await store.receive("slack", "1", "slack:C1", b"{}")
     intake = Intake(store, {"slack": handle})
     running = asyncio.create_task(intake.run())
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while not handled:
             intake.wake()
             await asyncio.sleep(0.005)

@@ -17,6 +17,7 @@ from hitl.errors import AlreadyDecided, Unavailable
 from hitl.faults import POINTS
 from hitl.gate import secret_hash
 from tests.acceptance.installation import Installation, until
+from tests.patience import PATIENCE_S
 
 #: One line is added by each run of the tool.
 RUN = "run echo ran >> out.txt"
@@ -177,7 +178,7 @@ def test_a_script_whose_question_was_recorded_but_not_answered_asks_on(install: 
     ref = service.waiting()[0]["ref"]
     service.call("decide", target=ref, verb="approve")
 
-    assert ("ran\n", "") == asking.communicate(timeout=20)
+    assert ("ran\n", "") == asking.communicate(timeout=PATIENCE_S)
     assert 0 == asking.returncode
 
 

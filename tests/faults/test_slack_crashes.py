@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hitl.audit import verify
+from tests.patience import PATIENCE_S
 from tests.wire.slack import SlackServer
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from tests.wire.slack import Message
 
 RUN = "run echo ran >> out.txt"
-PATIENCE_S = 45.0
 SETTINGS = """
 requesters = ["slack:{team}/{ann}"]
 approvers = ["slack:{team}/{ann}"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hitl.audit import verify
+from tests.patience import PATIENCE_S
 from tests.wire.telegram import TelegramServer
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 RUN = "run echo ran >> out.txt"
 LABEL = "✅ Approve"
-#: The lease of a card that a dead process was about to post (30 s), and a start.
-PATIENCE_S = 45.0
 #: What becomes of the call where the process dies once it has the one permission to run it: nobody tries again.
 UNKNOWN = {"gate.approved": 0, "service.leased": 0, "service.ran": 1}
 #: Where the tool may still be running.

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 
 from hitl.model import Ran, Result, Status, Verb
 from hitl.testing import ScriptedExecutor
+from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from hitl.model import Call, Lease
     from tests.scenarios.harness import Stage
-
-#: What happens at once may take so long on a machine that is busy; what waits for a run would wait for ever.
-PATIENCE_S = 10.0
 
 
 class Slow(ScriptedExecutor):

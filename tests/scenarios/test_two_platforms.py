@@ -22,6 +22,7 @@ from hitl.people import Directory
 from hitl.testing import ScriptedExecutor, SetClock
 from hitl.tokens import Keyring
 from tests.hitl.world import NOON, Rules, Store, verdict
+from tests.patience import PATIENCE_S
 from tests.wire.slack import SlackServer
 from tests.wire.telegram import TelegramServer
 from tests.wired import telegram_settings
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from tests.wire.telegram import Bot, Chat, User
     from tests.wire.telegram import Message as TelegramMessage
 
-PATIENCE_S = 20.0
 EACH = 10
 
 

@@ -11,6 +11,7 @@ from adapters.slack.messages import card_message
 from hitl.model import Status, Verb
 from hitl.people import Conversation, chat_of
 from hitl.testing import ScriptedExecutor
+from tests.patience import PATIENCE_S
 from tests.scenarios.ends import ENDS
 from tests.settling import quieted
 from tests.wire.slack import DropAnswer, Garbage, Refuse, Reset
@@ -34,7 +35,7 @@ FAULTS: dict[str, Fault] = {
 
 async def posted(stage: SlackStage, call: Call) -> None:
     """Until the card is there, however often it must be tried; time goes by meanwhile."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while not stage.surface.cards(call) or stage.store._outbox:  # noqa: SLF001 - the fake's own
             stage.clock.advance(0.05)
             await asyncio.sleep(0.005)
@@ -225,7 +226,7 @@ async def test_a_second_card_is_told_how_a_long_run_ended(stage: SlackStage) -> 
 
 async def shows(stage: SlackStage, call: Call, text: str) -> None:
     """Until both cards say so."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while not all(text in card.shown.text for card in stage.surface.cards(call)):
             stage.clock.advance(0.05)
             await asyncio.sleep(0.005)

@@ -30,7 +30,7 @@ def impossible(checked: Checked) -> list[Problem]:
         checked.rules,
         tuple(rule for rule in checked.risk_rules if rule.risk is not None),
     ):
-        found += _shadowed(rules)
+        found += [_problem(rule, f"can never fire: {by.name} comes first and covers it") for rule, by in covered(rules)]
     forbidden = _Earlier()
     for rule in checked.forbid:
         forbidden.add(rule)
@@ -163,13 +163,14 @@ def _problem(rule: Rule, message: str, suggestion: str | None = "remove it, or p
     return Problem(rule.line, rule.path, f"{rule.name} {message}", suggestion)
 
 
-def _shadowed(rules: Sequence[Rule]) -> list[Problem]:
-    found: list[Problem] = []
+def covered(rules: Sequence[Rule]) -> list[tuple[Rule, Rule]]:
+    """Each rule of a list that is for no call which one before it isn't for, with that one."""
+    found: list[tuple[Rule, Rule]] = []
     earlier = _Earlier()
     for rule in rules:
         by = earlier.cover(rule)
         if by is not None:
-            found.append(_problem(rule, f"can never fire: {by.name} comes first and covers it"))
+            found.append((rule, by))
         earlier.add(rule)
     return found
 

@@ -16,10 +16,10 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from hitl.policy import text
-from hitl.policy.document import check
+from hitl.policy.document import Checked, check
 from hitl.policy.foreign import contenox, harombe, laravel
 from hitl.policy.foreign.writing import Imported, Writer
-from hitl.policy.lint import impossible
+from hitl.policy.lint import covered, impossible
 from hitl.policy.model import PolicyInvalid, Problem
 
 ForeignFormat = Literal["harombe", "contenox", "laravel-hitl"]
@@ -58,17 +58,36 @@ def _tidy(document: dict[str, Any]) -> dict[str, Any]:
 
 def _without_impossible(document: dict[str, Any], writer: Writer) -> dict[str, Any]:
     """Leave out the rules that our documents refuse because they can never fire."""
-    try:
-        checked = check(text.Parsed(value=document), "import")
-    except PolicyInvalid as error:
-        raise PolicyInvalid(
-            "import", [replace(one, message=f"once translated: {one.message}") for one in error.problems]
-        ) from error
-    never = {problem.path: problem for problem in impossible(checked)}
+    if "rules" in document:
+        document = {**document, "rules": _doubting(document["rules"], _checked(document))}
+    never = {problem.path: problem for problem in impossible(_checked(document))}
     for problem in never.values():
         writer.differ(problem.path.lstrip("/"), f"left out: {problem.message}")
     kept = [rule for at, rule in enumerate(document.get("rules", [])) if f"/rules/{at}" not in never]
     return {**document, "rules": kept} if "rules" in document else document
+
+
+def _doubting(rules: list[dict[str, Any]], checked: Checked) -> list[dict[str, Any]]:
+    """The rules; each that a weaker one covers by its conditions is kept for the calls whose arguments can't tell them.
+
+    In a group of their own its conditions say the same, and aren't those of the weaker rule.
+    """
+    covered_by = {rule.path: by for rule, by in covered(checked.rules)}
+    return [
+        {**rule, "when": [{"any": [part]} for part in rule["when"]]}
+        if (by := covered_by.get(f"/rules/{at}")) and by.action == "allow" != rule["action"] and by.when.parts
+        else rule
+        for at, rule in enumerate(rules)
+    ]
+
+
+def _checked(document: dict[str, Any]) -> Checked:
+    try:
+        return check(text.Parsed(value=document), "import")
+    except PolicyInvalid as error:
+        raise PolicyInvalid(
+            "import", [replace(one, message=f"once translated: {one.message}") for one in error.problems]
+        ) from error
 
 
 __all__ = ["ForeignFormat", "Imported", "import_foreign"]

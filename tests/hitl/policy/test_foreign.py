@@ -445,6 +445,17 @@ def strength(verdict: Verdict) -> int:
     return ("allow", "approve", "deny").index(verdict.action)
 
 
+@pytest.mark.parametrize(("args", "action"), [({"url": "a/.key"}, "allow"), ({}, "approve"), ({"url": "a"}, "allow")])
+def test_a_rule_behind_a_weaker_one_of_the_same_conditions_asks_where_they_can_not_be_told(
+    args: dict[str, Any], action: str
+) -> None:
+    """The weaker wins where they hold; without the argument the stricter one is in doubt, and a person is asked."""
+    rule = {"tools": "g", "tool": "t", "when": [{"key": "url", "op": "glob", "value": "**/.key"}]}
+    document = {"default_action": "allow", "rules": [{**rule, "action": "allow"}, {**rule, "action": "approve"}]}
+
+    assert action == imported(document, "contenox").judge(PolicyCall("g", "t", args)).action
+
+
 @settings(deadline=None)
 @given(ENVELOPE, st.dictionaries(KEYS, VALUES, max_size=3))
 def test_an_envelope_is_never_weaker_once_translated(document: dict[str, Any], args: dict[str, Any]) -> None:

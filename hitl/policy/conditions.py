@@ -57,36 +57,32 @@ def shape_of(call: PolicyCall) -> Shape | None:
     return shape(*_SHELL) if call.is_command else shape(call.tools, call.tool)
 
 
-class Scope:
-    """One call while it is judged: its arguments, and the readings that several conditions share.
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What may be asked beside the call itself: the file system, host names, and what its command's paths come to.
 
-    ``textual_paths``: paths are judged by their text alone.
+    Without ``paths``, paths are judged by their text alone.
     """
 
-    __slots__ = (
-        "_effects", "_leaves", "_path_scope", "_paths", "_readings", "_shape", "_vouching", "args", "call", "resolver",
-        "textual_paths", "work",
-    )  # fmt: skip
+    paths: Paths | None = None
+    resolver: Resolver | None = None
+    vouching: Callable[[PolicyCall], Vouching] | None = None
 
-    def __init__(
-        self,
-        call: PolicyCall,
-        paths: Paths | None,
-        resolver: Resolver | None,
-        vouching: Callable[[PolicyCall], Vouching] | None = None,
-    ) -> None:
+
+class Scope:
+    """One call while it is judged: its arguments, and the readings that several conditions share."""
+
+    _leaves: Sequence[Any] | None = None
+    _path_scope: PathScope | None = None
+    _readings: dict[str, Reading | None] | None = None
+    _effects: dict[str, Effects | str | None] | None = None
+    _shape: Shape | bool | None = False
+
+    def __init__(self, call: PolicyCall, surroundings: Surroundings) -> None:
         self.call = call
         self.args = call.args
-        self.resolver = resolver
+        self.surroundings = surroundings
         self.work = MAX_WORK
-        self._leaves: Sequence[Any] | None = None
-        self._paths = paths
-        self.textual_paths = paths is None
-        self._path_scope: PathScope | None = None
-        self._readings: dict[str, Reading | None] | None = None
-        self._vouching = vouching
-        self._effects: dict[str, Effects | str | None] | None = None
-        self._shape: Shape | bool | None = False
 
     @property
     def shape(self) -> Shape | None:
@@ -113,11 +109,13 @@ class Scope:
 
     def open_trees(self, folders: Sequence[str]) -> int:
         """Whether every file below some folders may be read now; their text alone closes nothing."""
-        return UNSURE if self._vouching is None else self._vouching(self.call).open_trees(folders)
+        vouching = self.surroundings.vouching
+        return UNSURE if vouching is None else vouching(self.call).open_trees(folders)
 
     def vouched(self, found: Effects) -> int:
         """Whether every path that a command uses may be used so."""
-        return UNSURE if self._vouching is None else self._vouching(self.call).holds(found)
+        vouching = self.surroundings.vouching
+        return UNSURE if vouching is None else vouching(self.call).holds(found)
 
     def leaves(self) -> Sequence[Any]:
         """Every scalar in the arguments, with ``values.CUT`` as the last where there are more than can be paid for."""
@@ -129,7 +127,7 @@ class Scope:
     def paths(self) -> PathScope:
         """Where the call's paths are judged."""
         if self._path_scope is None:
-            self._path_scope = PathScope(self.call.cwd, self._paths)
+            self._path_scope = PathScope(self.call.cwd, self.surroundings.paths)
         return self._path_scope
 
     def shell(self, key: str) -> Reading | None:
@@ -170,11 +168,12 @@ def _command_of(args: Mapping[str, Any], key: str) -> tuple[Any, list[str]]:
 
 
 _LISTING = names("list search")
+_NOTHING_AROUND = Surroundings()
 
 
 def command_effects(call: PolicyCall) -> Effects | str | None:
     """What a call's command does, or why that can't be told; None if it has none."""
-    return Scope(call, None, None).effects(f"{ROLE}command")
+    return Scope(call, _NOTHING_AROUND).effects(f"{ROLE}command")
 
 
 def _effects_of(scope: Scope, key: str) -> Effects | str | None:
@@ -619,12 +618,13 @@ _KINDS: dict[type, Callable[[Any, Any, int], int | None]] = {
 def folded(text: str, most: int = MAX_PATH) -> str:
     """A text without what readers overlook: blanks around it, upper case, and other forms of the same letters.
 
-    Texts that are longer than ``most`` stay as they are: they can't come to a text of the length that is looked for.
+    Texts beyond ASCII that are longer than ``most`` keep their letters: they can't come to a text of the length that is
+    looked for.
     """
+    if text.isascii():
+        return text.strip().lower()
     plain = text.strip()
-    if len(plain) > most:
-        return plain
-    return (plain if plain.isascii() else normalize("NFKC", plain).strip()).casefold()
+    return plain if len(plain) > most else normalize("NFKC", plain).strip().casefold()
 
 
 def longest_alike(texts: Iterable[str]) -> int:
@@ -687,7 +687,7 @@ def _among_texts(condition: Condition, use: Use) -> Judge:
 
 
 def _build_matches(condition: Condition, use: Use) -> Test:
-    match, literal = pattern_set([condition.value]), required(condition.value.pattern)
+    match, literal = pattern_set([condition.value.pattern]), required(condition.value.pattern)
     other = use.other(condition.key)
 
     def judge(value: Any) -> int:
@@ -704,7 +704,7 @@ def _build_matches(condition: Condition, use: Use) -> Test:
 
 def _build_path_matches(condition: Condition, use: Use) -> Test:
     """As ``matches``, for each spelling of a path: as written, without ``..`` and ``//``, and where its links lead."""
-    match, other = pattern_set([condition.value]), use.other(condition.key)
+    match, other = pattern_set([condition.value.pattern]), use.other(condition.key)
 
     def of(scope: Scope) -> Judge:
         def judge(value: Any) -> int:
@@ -725,16 +725,16 @@ def _build_path_matches(condition: Condition, use: Use) -> Test:
     return _scoped(condition.key, of, use, _PATH_COST)
 
 
-def pattern_set(patterns: Sequence[Any]) -> Callable[[str], list[int] | None]:
+def pattern_set(patterns: Sequence[str]) -> Callable[[str], list[int] | None]:
     """A search for several RE2 patterns at once: the places of those found. Faster than one search, also for one."""
-    import re2  # noqa: PLC0415 - loaded already, by the patterns
+    import re2  # noqa: PLC0415 - a native library, loaded with the first pattern
 
     options = re2.Options()
     options.log_errors = False
     options.max_mem = max(8 << 20, min(len(patterns), 256) << 20)
     found = re2.Set.SearchSet(options)
     for pattern in patterns:
-        found.Add(pattern.pattern)
+        found.Add(pattern)
     found.Compile()
     match: Callable[[str], list[int] | None] = found.Match
     return match
@@ -814,7 +814,13 @@ def _one_plain_path(key: str, only: Glob, slowly: Test) -> Test:
 
     def test(scope: Scope) -> int:
         value = scope.args.get(key)
-        if both and type(value) is str and scope.textual_paths and plain_path(value) and len(value) <= MAX_PATH:
+        if (
+            both
+            and type(value) is str
+            and scope.surroundings.paths is None
+            and plain_path(value)
+            and len(value) <= MAX_PATH
+        ):
             if not folded(value):
                 return NO
             if match(value):
@@ -830,7 +836,7 @@ def hints(globs: Sequence[Glob | None]) -> Callable[[str], bool] | None:
     if "" in literals or any(one is None or not one.alternatives for one in globs):
         return None
     try:
-        search = pattern_set([_Pattern("(?i)" + "|".join(re.escape(literal) for literal in sorted(literals)))])
+        search = pattern_set(["(?i)" + "|".join(re.escape(literal) for literal in sorted(literals))])
     except ImportError:
         return None
 
@@ -843,11 +849,6 @@ def hints(globs: Sequence[Glob | None]) -> Callable[[str], bool] | None:
         return "%" in text and bool(search(unquote(unquote(text))))
 
     return relevant
-
-
-@dataclass(frozen=True, slots=True)
-class _Pattern:
-    pattern: str
 
 
 _WILD_PATH = re.compile(r"\S*[/~$]\S*[*?\[{]\S*|\.\S*[*?\[{]\S*").fullmatch
@@ -927,9 +928,10 @@ def _build_host(condition: Condition, use: Use) -> Test:
 
 def _resolved(scope: Scope, url: hosts.Url) -> Sequence[str] | None:
     """The addresses of the URL's host at the moment of the call; None if they cannot be told, () if not asked."""
-    if scope.resolver is None or url.host is None or url.address is not None:
+    resolver = scope.surroundings.resolver
+    if resolver is None or url.host is None or url.address is not None:
         return ()
-    return scope.resolver.resolve(url.host)
+    return resolver.resolve(url.host)
 
 
 def _build_class(condition: Condition, use: Use) -> Test:

@@ -18,7 +18,7 @@ from typing import Any, Literal
 from hitl import model
 from hitl.policy import globs, risk, text, values
 from hitl.policy.compose import compose
-from hitl.policy.conditions import ANYWHERE, OPERATORS, ROLE, Condition, Scope, Test, Use, hints, shape_of
+from hitl.policy.conditions import ANYWHERE, OPERATORS, ROLE, Condition, Scope, Surroundings, Test, Use, hints, shape_of
 from hitl.policy.document import SEED, UNKNOWN, AnyOf, Checked, Level, Not, Rule, When, check
 from hitl.policy.explain import describe
 from hitl.policy.index import Index
@@ -290,7 +290,7 @@ class Policy:
         self._unmatched = tuple(Outcome(self._default(level), None, "default_action") for level in RISKS)
         self._closed = {tool: closing(checked, tool) for tool in (READ, WRITE)}
         self._by_text: Policy | None = None
-        self._vouch = self._vouching
+        self._surroundings = Surroundings(paths, resolver, self._vouching)
 
     def _group(self, rules: Sequence[Rule], reason: Reason = "matched_rule") -> _Group:
         seed = self.checked.dialect == SEED
@@ -312,7 +312,7 @@ class Policy:
         return Vouching(self.judge, self._by_text.judge, call.cwd, self._looks, self._closed)
 
     def _scope(self, call: PolicyCall) -> Scope:
-        return Scope(call, self._paths, self._resolver, self._vouch)
+        return Scope(call, self._surroundings)
 
     # --- judging
 

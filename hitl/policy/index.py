@@ -153,7 +153,7 @@ class _Argument:
         self._bounds: dict[int, list[tuple[int | Decimal, int]]] = {1: [], -1: []}
         self._folders: dict[str, list[int]] = {}
         self._names: dict[str, list[int]] = {}
-        self._patterns: list[Any] = []
+        self._patterns: list[str] = []
         self._places: list[int] = []
 
     def file(self, gate: Condition, at: int, rule: Rule) -> bool:
@@ -177,7 +177,7 @@ class _Argument:
         if gate.op == "glob":
             return self._globs(gate, at)
         if gate.op == "matches":
-            self._patterns.append(gate.value)
+            self._patterns.append(gate.value.pattern)
             self._places.append(at)
             return True
         for wanted in gate.value if gate.op == "in" else (gate.value,):
@@ -271,9 +271,9 @@ def _elsewhere(tops: Collection[str]) -> Callable[[str], object] | None:
     return re.compile(rf"(?!(?:{closed})(?:/|\Z)){PLAIN}", re.ASCII | re.IGNORECASE).fullmatch
 
 
-def _find_match(patterns: Sequence[Any], places: list[int], every: list[int]) -> Finder:
+def _find_match(patterns: Sequence[str], places: list[int], every: list[int]) -> Finder:
     match = pattern_set(patterns) if patterns else None
-    hinted = any_required(pattern.pattern for pattern in patterns)
+    hinted = any_required(patterns)
 
     def find(value: Any, found: list[int]) -> None:
         if type(value) is not str:

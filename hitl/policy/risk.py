@@ -8,13 +8,13 @@ that an argument named like ``action`` may bring an unknown tool down to ``mediu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import islice
 from typing import Any, Final
 
 from hitl.policy import values
-from hitl.policy.conditions import command_effects, hint, shape_of
+from hitl.policy.conditions import command_effects, hint, pattern_set, shape_of
 from hitl.policy.globs import clean
 from hitl.policy.model import PolicyCall
 from hitl.policy.shell.effects import Effects
@@ -404,20 +404,22 @@ def _assess_command(call: PolicyCall) -> Assessment:
 
 def _from_arguments(args: Mapping[str, Any], level: int, why: str, *, any_path: bool = False) -> Assessment:
     """The level after what the arguments hold, which only raises it. ``any_path``: any text may name a changed file."""
-    line = _in_words(args) if "command" in args else ""
-    found = _matched(line, level, None) if line and _suspect(line) else None
-    if len(args) > _MOST_VALUES and level < HIGH:
-        level, why = HIGH, "it has more arguments than are looked at"
-    for value in args.values() if len(args) <= _MOST_VALUES else islice(args.values(), _MOST_VALUES):
-        kind = type(value)
-        if kind is str:
-            if any_path and ("/" in value or ":" in value) and _is_system(value):
+    found: Assessment | None = None
+    if "command" in args and (line := _in_words(args)) and _suspect(line):
+        found = _matched(line, level, None)
+    if len(args) > _MOST_VALUES:
+        args = dict(islice(args.items(), _MOST_VALUES))
+        if level < HIGH:
+            level, why = HIGH, "it has more arguments than are looked at"
+    for value in args.values():
+        if type(value) is str:
+            if any_path and (not value[:1].isalnum() or value[1:2] == ":") and _is_system(value):
                 return CRITICAL, _changes(value)
             if ("-" in value or " " in value) and _suspect(value):
                 found = _matched(value, level, found)
-        elif kind not in values.SCALARS:
+        elif type(value) not in values.SCALARS:
             found = _inside(value, level, found, any_path=any_path)
-    return found if found is not None else (level, why)
+    return found or (level, why)
 
 
 def _hinted(call: PolicyCall, named: tuple[int, str, bool]) -> tuple[int, str, bool]:
@@ -485,16 +487,14 @@ def _suspect(text: str) -> bool:
 
 
 @cache
-def _linear(pattern: str) -> Any:
-    """The pattern in RE2, whose time grows with the text alone: an agent wrote what it is searched in."""
-    import re2  # noqa: PLC0415 - a native library; loaded with the first suspicious argument
-
-    return re2.compile(pattern)
+def _search() -> Callable[[str], list[int] | None]:
+    """The search for all patterns at once, in RE2, whose time grows with the text alone: an agent wrote the text."""
+    return pattern_set([pattern for pattern, _, _ in _PATTERNS])
 
 
 def _matched(text: str, level: int, found: Assessment | None) -> Assessment | None:
-    read = encodable(text[:_MOST_READ])
-    for pattern, raised, why in _PATTERNS:
-        if raised > (found[0] if found else level) and _linear(pattern).search(read):
+    for at in sorted(_search()(encodable(text[:_MOST_READ])) or ()):
+        _, raised, why = _PATTERNS[at]
+        if raised > (found[0] if found else level):
             found = raised, f"an argument {why}"
     return found

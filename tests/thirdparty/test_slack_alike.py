@@ -18,7 +18,7 @@ from aiohttp.test_utils import TestServer
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from tests.acceptance.installation import PATIENCE_S
+from tests.patience import PATIENCE_S
 from tests.thirdparty.third_slack import Minutehand, needed, running
 from tests.wire.conftest import Endpoint
 from tests.wire.slack import SlackServer

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hitl.policy import PolicyCall, load, presets
-from hitl.policy.conditions import MAX_WORK, OPERATORS, Scope, Use
+from hitl.policy.conditions import MAX_WORK, OPERATORS, Scope, Surroundings, Use
 from hitl.policy.document import check
 from hitl.policy.engine import compile_when
 from hitl.policy.text import parse
@@ -114,7 +114,7 @@ def test_the_work_for_a_call_does_not_grow_with_the_rules(rules: int) -> None:
     when = [{"key": "*", "op": "matches", "value": f"never{at}"} for at in range(rules)]
     document = {"version": 1, "rules": [{"action": "deny", "when": [{"any": when}]}]}
     checked = check(parse(json.dumps(document), name="p"), "p")
-    scope = Scope(PolicyCall("", "t", {"value": [Text("x") for _ in range(MANY)]}), None, None)
+    scope = Scope(PolicyCall("", "t", {"value": [Text("x") for _ in range(MANY)]}), Surroundings())
     compile_when(checked.rules[0].when, Use(loosen=False))(scope)
 
     assert judged <= 2 * MAX_WORK

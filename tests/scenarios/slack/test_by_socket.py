@@ -13,9 +13,10 @@ from adapters.slack.receiver import Inbox, Sockets, bolt
 from hitl.model import Status, Verb
 from hitl.testing import MemoryStore, SetClock
 from tests.hitl.world import NOON
+from tests.patience import PATIENCE_S
 from tests.scenarios.slack.surface import Room, SlackStage, staged
 from tests.wire.slack import Refuse, SlackServer
-from tests.wired_slack import PATIENCE_S, up
+from tests.wired_slack import up
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -410,25 +410,28 @@ def _jobs(run: Run) -> None:
 def _runner(run: Run) -> None:
     _subcommand(run)
     _arguments_too(run)
-    runs, own = programs.RUNNER_SUBCOMMANDS.get(run.base, frozenset()), programs.RUNNER_OWN.get(run.base)
-    starters, settings = (
-        table.get(run.base, ()) for table in (programs.STARTER_SUBCOMMANDS, programs.SETTING_SUBCOMMANDS)
-    )
-    plain = run.words[1] if len(run.words) > 1 else None
-    special = plain in runs or any(path[0] == plain for path in (*starters, *settings))
-    if plain in (own or programs.ABBREVIATED.get(run.base, frozenset())) and not special:
+    if len(run.words) > 1 and run.words[1] in _plain_subcommands(run.base):
         return  # nearly always
     places = positions(run.words)
-    for path in settings:
+    for path in programs.SETTING_SUBCOMMANDS.get(run.base, ()):
         if after(run.words, path, places):
             run.doubt(f"{' '.join(path)} stores what may name a program")
-    for path in starters:
+    for path in programs.STARTER_SUBCOMMANDS.get(run.base, ()):
         for at in after(run.words, path, places):
             _started(run, run.words[at:])
+    runs, own = programs.RUNNER_SUBCOMMANDS.get(run.base, frozenset()), programs.RUNNER_OWN.get(run.base)
     for positional in subcommands(run.words, places):
         name = positional[0] if positional else ""
         if name is None or name in runs or (name and own is not None and name not in own):
             run.doubt(f"{name or '?'} runs what a project file says")
+
+
+@lru_cache(maxsize=256)
+def _plain_subcommands(program: str) -> frozenset[str]:
+    """The sub-commands that are written in full, run nothing and store nothing that may name a program."""
+    known = programs.RUNNER_OWN.get(program) or programs.ABBREVIATED.get(program, frozenset())
+    paths = (*programs.STARTER_SUBCOMMANDS.get(program, ()), *programs.SETTING_SUBCOMMANDS.get(program, ()))
+    return known - programs.RUNNER_SUBCOMMANDS.get(program, frozenset()) - {path[0] for path in paths}
 
 
 def _starter(run: Run) -> None:

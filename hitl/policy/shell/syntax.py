@@ -103,15 +103,15 @@ def read_into(reading: Reading, line: str, depth: int, positional: dict[str, Fie
 
     What is read without a tree comes to what its tree would: any syntax that could make a difference needs the tree.
     """
-    if len(line) > MAX_LINE or depth > MAX_DEPTH or reading.exhausted(work.of_text(len(line))):
+    if len(line) > MAX_LINE or depth > MAX_DEPTH or (depth and reading.exhausted(work.of_text(len(line)))):
         reading.hide("is too long or too deeply nested to read")
         _guess(reading, line[:MAX_LINE])
         return
-    if words.plain_line(line) and (split := line.split())[0] not in words.RESERVED and line.lstrip()[0] != "%":
+    if words.plain_line(line) and (split := line.split())[0] not in words.RESERVED and split[0][0] != "%":
         Reader(reading, depth, positional).run(split, None)
         return
     visible = line.isascii() and line.isprintable()
-    commands = words.simple_commands(line) if visible and _few(line) else None
+    commands = words.simple_commands(line) if visible and (len(line) < MAX_COMMANDS or _few(line)) else None
     if commands is not None and ("|" not in line or not any(peel.may_listen(command[0]) for command in commands)):
         reading.parse_later(line)
         reader = Reader(reading, depth, positional)
@@ -154,25 +154,21 @@ def _guess(reading: Reading, text: str) -> None:
 class Reader:
     """Reads one text into a reading; a payload (``sh -c``) gets a reader of its own, one level deeper."""
 
-    __slots__ = (
-        "_ascii", "_may_brace", "_owner", "_redirects", "_root", "_simple", "_source", "_text", "_unquoted",
-        "_variables", "depth", "positional", "reading",
-    )  # fmt: skip
+    _owner: Reader | None = None  # whose tree it is: that of the reader that found a nested command, if not its own
+    _root: Node | None = None
+    _source = b""
+    _text = ""
+    _ascii = False
+    _simple = False
+    _redirects = False
+    _may_brace = True
+    _unquoted: bool | None = None
+    _variables: dict[str, list[Fields]] | None = None
 
     def __init__(self, reading: Reading, depth: int, positional: dict[str, Fields]) -> None:
         self.reading = reading
         self.depth = depth
         self.positional = positional
-        self._owner = self  # whose tree it is: that of the reader that found a nested command
-        self._root: Node | None = None
-        self._source = b""
-        self._text = ""
-        self._ascii = False
-        self._simple = False
-        self._redirects = False
-        self._may_brace = True
-        self._unquoted: bool | None = None
-        self._variables: dict[str, list[Fields]] | None = None
 
     def parse(self, text: str) -> None:
         """Parse a text and run every command in its tree; a text that may cost too much only has its words guessed."""
@@ -237,7 +233,7 @@ class Reader:
             self.reading.commands.append(Command(command[:MAX_WORDS], guessed=True))
             return
         deeper = Reader(self.reading, self.depth + 1, self.positional)
-        deeper._owner = self._owner
+        deeper._owner = self._owner or self
         if deeper.depth > MAX_DEPTH * 4:
             self.reading.hide("is too deeply nested to read")
         else:
@@ -500,7 +496,7 @@ class Reader:
         given = self.positional.get("@" if name == "*" else name)
         if given is not None:
             return self._affordable([list(given)])
-        return self._affordable(self._owner.assigned(name))
+        return self._affordable((self._owner or self).assigned(name))
 
     def assigned(self, name: str) -> list[Fields]:
         """The values that this reader's own text gives a variable."""

@@ -18,7 +18,7 @@ from hitl.policy.globs import is_pattern
 from hitl.policy.logic import NO, UNSURE, YES
 from hitl.policy.shell.programs import plain_name
 from hitl.policy.shell.reading import Command, Reading, Words, base_name
-from hitl.policy.shell.subcommands import subcommands
+from hitl.policy.shell.subcommands import Positionals
 from hitl.policy.shell.syntax import parsed
 from hitl.policy.shell.work import MAX_WORK, of_parse
 from hitl.policy.tables import names
@@ -78,7 +78,7 @@ class Phrase:
 
     def judge(self, words: Words) -> int:
         """Whether a command has this path and these options."""
-        result = max(_compare(found, self.path) for found in subcommands(words)) if self.path else YES
+        result = max(_compare(found, self.path) for found in Positionals(words).subcommands()) if self.path else YES
         for option, after in self.options:
             if result == NO:
                 return NO

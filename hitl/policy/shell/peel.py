@@ -13,7 +13,7 @@ from hitl.policy.shell.known import KNOWN
 from hitl.policy.shell.programs import Options, Wrapper
 from hitl.policy.shell.reading import Command, Words, base_name
 from hitl.policy.shell.stdin import standard_input, written
-from hitl.policy.shell.subcommands import after, positions, subcommands
+from hitl.policy.shell.subcommands import Positionals
 from hitl.policy.shell.work import MAX_NAME, MAX_WORDS, of_text
 
 if TYPE_CHECKING:
@@ -61,6 +61,14 @@ class Run:
     base: str
     words: Words
     origin: Node | None
+    _positionals: Positionals | None = None
+
+    @property
+    def positionals(self) -> Positionals:
+        """Its positional words, read when they are first asked for."""
+        if self._positionals is None:
+            self._positionals = Positionals(self.words)
+        return self._positionals
 
     def hide(self, why: str) -> None:
         """A program may run that is not named."""
@@ -181,7 +189,7 @@ def _capsh(run: Run) -> None:
 def _tmux(run: Run) -> None:
     """Most sub-commands of tmux run commands, in a window or by a format, and any beginning of a name will do."""
     _subcommand(run)
-    name = next(iter(subcommands(run.words)[0]), None)
+    name = next(iter(run.positionals.subcommands()[0]), None)
     several = any((word or ";").endswith(";") for word in run.words)
     if (several or name not in programs.TMUX_PLAIN) and not run.only_asks():
         _started(run, run.words[1:])
@@ -412,15 +420,14 @@ def _runner(run: Run) -> None:
     _arguments_too(run)
     if len(run.words) > 1 and run.words[1] in _plain_subcommands(run.base):
         return  # nearly always
-    places = positions(run.words)
     for path in programs.SETTING_SUBCOMMANDS.get(run.base, ()):
-        if after(run.words, path, places):
+        if run.positionals.after(path):
             run.doubt(f"{' '.join(path)} stores what may name a program")
     for path in programs.STARTER_SUBCOMMANDS.get(run.base, ()):
-        for at in after(run.words, path, places):
+        for at in run.positionals.after(path):
             _started(run, run.words[at:])
     runs, own = programs.RUNNER_SUBCOMMANDS.get(run.base, frozenset()), programs.RUNNER_OWN.get(run.base)
-    for positional in subcommands(run.words, places):
+    for positional in run.positionals.subcommands():
         name = positional[0] if positional else ""
         if name is None or name in runs or (name and own is not None and name not in own):
             run.doubt(f"{name or '?'} runs what a project file says")
@@ -457,7 +464,7 @@ def _git(run: Run) -> None:
         for option, setting in zip(run.words, run.words[1:], strict=False):
             if option == "-c" and setting is not None:
                 _setting(run, setting)
-        name = next(iter(subcommands(run.words)[0]), None)
+        name = next(iter(run.positionals.subcommands()[0]), None)
     _git_command(run, name)
     if name is None or name in _GIT_RUNS:
         _subcommand(run)
@@ -486,7 +493,7 @@ def _git_command(run: Run, name: str | None) -> None:
 
 def _bisect(run: Run) -> None:
     """``bisect run`` runs its arguments; a sub-command that is not known may be another spelling of it."""
-    for at in after(run.words, ("bisect",)):
+    for at in run.positionals.after(("bisect",)):
         what = run.words[at] if at < len(run.words) else "log"
         if what != "run" and (what is None or what not in programs.GIT_BISECT):
             run.hide(f"bisect {(what or '?')[:40]} may run its arguments")
@@ -536,7 +543,7 @@ def _setting(run: Run, setting: str) -> None:
 
 def _subcommand(run: Run) -> None:
     for path, wrapper in programs.SUBCOMMAND_WRAPPERS.get(run.base, {}).items():
-        for at in after(run.words, path):
+        for at in run.positionals.after(path):
             _Unwrapping(Run(run.reader, " ".join((run.base, *path)), run.words, run.origin), wrapper, at).unwrap()
 
 

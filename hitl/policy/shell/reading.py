@@ -15,7 +15,7 @@ Words = Sequence[str | None]
 
 def base_name(name: str) -> str:
     """The last component of a program's path."""
-    return name.rstrip("/").rpartition("/")[2]
+    return name.rstrip("/").rpartition("/")[2] if "/" in name else name
 
 
 class Command:

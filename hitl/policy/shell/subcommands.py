@@ -8,14 +8,50 @@ from hitl.policy.shell import programs
 from hitl.policy.shell.reading import Words, base_name
 
 _NONE = programs.Options()
+#: Programs whose sub-commands have other names, or may be shortened.
+_SHORTENED = frozenset((*programs.ABBREVIATED, *programs.ALIASES))
 
 
-def positions(words: Words) -> list[list[int]]:
-    """The places of the positional words, for each way of reading options that the tables do not know."""
-    options = programs.GLOBAL_OPTIONS.get(base_name(words[0] or ""), _NONE)
-    first, sure = _positions(words, options, unknown_takes=False)
-    other = first if sure else _positions(words, options, unknown_takes=True)[0]
-    return [first] if other == first else [first, other]
+class Positionals:
+    """The positional words of a command, for each way of reading options that the tables do not know."""
+
+    __slots__ = ("_places", "_program", "_words")
+
+    def __init__(self, words: Words) -> None:
+        self._words = words
+        self._program = base_name(words[0] or "")
+        self._places: list[list[int]] | None = None
+
+    def subcommands(self) -> list[list[str | None]]:
+        """The words themselves, also with a shortened sub-command in full."""
+        found = [[self._words[at] for at in one] for one in self._positions()]
+        if self._program in _SHORTENED:
+            found += [[full, *one[1:]] for one in found if one for full in _in_full(self._program, one[0])]
+        return found
+
+    def after(self, path: tuple[str, ...]) -> list[int]:
+        """Where the words after a sub-command path begin, for each way of reading the options before it."""
+        if not path:
+            return [1]
+        words, exact = self._words, self._program not in _SHORTENED
+        if path[-1] not in words and (exact or len(path) > 1):  # nearly always, and told without reading the options
+            return []
+        found = [
+            one[len(path) - 1] + 1
+            for one in self._positions()
+            if len(one) >= len(path)
+            and (words[one[0]] == path[0] or (not exact and path[0] in _in_full(self._program, words[one[0]])))
+            and tuple(words[at] for at in one[1 : len(path)]) == path[1:]
+        ]
+        return list(dict.fromkeys(found))
+
+    def _positions(self) -> list[list[int]]:
+        if self._places is None:
+            options = programs.GLOBAL_OPTIONS.get(self._program, _NONE)
+            first, sure = _positions(self._words, options, unknown_takes=False)
+            other = first if sure else _positions(self._words, options, unknown_takes=True)[0]
+            self._places = [first] if other == first else [first, other]
+        return self._places
 
 
 def _positions(words: Words, options: programs.Options, *, unknown_takes: bool) -> tuple[list[int], bool]:
@@ -36,15 +72,6 @@ def _positions(words: Words, options: programs.Options, *, unknown_takes: bool) 
     return found, sure
 
 
-def subcommands(words: Words, places: list[list[int]] | None = None) -> list[list[str | None]]:
-    """The positional words of a command, for each way of reading its options and an abbreviated sub-command."""
-    found = [[words[at] for at in one] for one in (positions(words) if places is None else places)]
-    program = base_name(words[0] or "")
-    if program in programs.ABBREVIATED or program in programs.ALIASES:
-        found += [[full, *one[1:]] for one in found if one for full in _in_full(program, one[0])]
-    return found
-
-
 @lru_cache(maxsize=1024)
 def _in_full(program: str, name: str | None) -> list[str]:
     """The sub-commands that another name, or the beginning of one, stands for."""
@@ -55,21 +82,3 @@ def _in_full(program: str, name: str | None) -> list[str]:
     if not name or name in known:
         return []
     return sorted(one for one in known if one.startswith(name))
-
-
-def after(words: Words, path: tuple[str, ...], places: list[list[int]] | None = None) -> list[int]:
-    """Where the words after a sub-command path begin, for each way of reading the options before it."""
-    if not path:
-        return [1]
-    program = base_name(words[0] or "")
-    exact = program not in programs.ABBREVIATED and program not in programs.ALIASES
-    if exact and (path[-1] not in words or path[0] not in words):  # nearly always, and told without reading the options
-        return []
-    found = [
-        one[len(path) - 1] + 1
-        for one in (positions(words) if places is None else places)
-        if len(one) >= len(path)
-        and (words[one[0]] == path[0] or (not exact and path[0] in _in_full(program, words[one[0]])))
-        and tuple(words[at] for at in one[1 : len(path)]) == path[1:]
-    ]
-    return list(dict.fromkeys(found))

@@ -124,7 +124,7 @@ def read_into(reading: Reading, line: str, depth: int, positional: dict[str, Fie
     if not visible and words.unseen.search(line):
         reading.hide("holds invisible or control characters")
         Reader(reading, depth, positional).parse(words.unseen.sub("", line))
-    Reader(reading, depth, positional).parse(line.replace("\x00", ""))
+    Reader(reading, depth, positional).parse(line if visible else line.replace("\x00", ""))
     for text in _respelled(line):
         Reader(reading, depth, positional).parse(text)
 
@@ -173,7 +173,8 @@ class Reader:
     def parse(self, text: str) -> None:
         """Parse a text and run every command in its tree; a text that may cost too much only has its words guessed."""
         self._source = text.encode("utf-8", "replace")
-        if self.reading.exhausted(work.of_parse(self._source)):
+        short = not self.depth and len(self._source) <= work.SHORT
+        if self.reading.exhausted(len(self._source) if short else work.of_parse(self._source)):
             _guess(self.reading, text)
             return
         self._text, self._ascii = text, text.isascii()

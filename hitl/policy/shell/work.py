@@ -16,6 +16,7 @@ MAX_DEPTH = 8  # of shell texts inside shell texts
 MAX_COMMANDS = 512
 MAX_NAME = 64  # characters of a program's name
 MAX_BRACES = 64  # words that braces expand to
+SHORT = 128  # bytes of a call's own line that are parsed whatever they hold: a fifth of the budget at most
 
 _IN_WORDS = bytes(range(0x80, 0x100)) + b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:,@%+-"
 _IN_PLAIN_WORDS = bytes(char for char in _IN_WORDS if char not in b"+-/%,:")  # these are operators in arithmetic

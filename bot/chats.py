@@ -19,6 +19,7 @@ from hitl.delivery import shown
 from hitl.errors import InvalidConfirmation, NotApprover, SaysoError
 from hitl.heard import Heard, What
 from hitl.model import Ask, Decision, Entry, Kind, Reply, Runs, Status, Verb
+from hitl.outcomes import Refusal, Told, fact
 from hitl.people import belongs, chat_of
 from hitl.ports import Change, PlatformError, adding
 from hitl.recent import remember
@@ -300,9 +301,9 @@ class Chats:
         """What to answer to a yes or no that points to no card. It is about a call if only one can be meant."""
         calls = await self._standing(heard)
         if len(calls) == 1:
-            return Answer(Came.WHICH, say("answer.point", short=calls[0].short), calls[0])
+            return Answer(Came.WHICH, fact(Told.POINT, short=calls[0].short), calls[0])
         shorts = ", ".join(call.short for call in calls)
-        return Answer(Came.WHICH, say("answer.which", shorts=shorts) if calls else say("refused.unknown.none"))
+        return Answer(Came.WHICH, fact(Told.WHICH, shorts=shorts) if calls else fact(Refusal.NOTHING_WAITS))
 
     async def _aim(self, heard: Heard) -> _Aimed:
         """The call that a message answers: that of the card, or of the message of ours, that it replies to.
@@ -470,7 +471,7 @@ class Chats:
             return await self._tell(heard, self._usage("show"), alone=True)
         call = await self._gate.find(heard.text)
         if call is None or not self._may_see(heard, call):
-            return await self._tell(heard, unknown_call(heard.text), alone=True)
+            return await self._tell(heard, unknown_call(heard.text).message, alone=True)
         return await self._show_whole(heard, call)
 
     async def _show_whole(self, heard: Heard, call: Call) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from hitl.cards import outcome
-from hitl.errors import AlreadyDecided, ConfirmationExpired, SaysoError
+from hitl.cards import details, outcome_fact
+from hitl.errors import AlreadyDecided, CallUnknown, ConfirmationExpired, SaysoError
 from hitl.model import Call, Decision, Lease
+from hitl.outcomes import Fact, Refusal, fact
 from hitl.tokens import as_short
-from hitl.wording import say
+from hitl.wording import sentence
 
 
 class Came(StrEnum):
@@ -29,16 +30,25 @@ class Came(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of a reply: the sentence to answer with, the call as it is now, and what to run, if anything.
+    """What came of a reply: what to tell, the call as it is now, and what to run, if anything.
 
     `error` is set for REFUSED and tells which error of the tree it was.
     """
 
     came: Came
-    text: str
+    fact: Fact | None = None
     call: Call | None = None
     lease: Lease | None = None
     error: SaysoError | None = None
+
+    @property
+    def text(self) -> str:
+        """The sentence to answer with: the whole call for DETAILS, nothing where there is nothing to tell."""
+        if self.error:
+            return self.error.message
+        if self.came is Came.DETAILS and self.call:
+            return details(self.call)
+        return sentence(self.fact) if self.fact else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,22 +66,22 @@ class Submitted:
 
 
 #: Nothing to say: what was heard is no reply to a card.
-NOTHING = Answer(Came.NOT_A_REPLY, "")
+NOTHING = Answer(Came.NOT_A_REPLY)
 
 
 def refuse(error: SaysoError, call: Call | None = None) -> Answer:
     """The answer that an error is."""
-    return Answer(Came.REFUSED, error.message, call, error=error)
+    return Answer(Came.REFUSED, error.fact, call, error=error)
 
 
 def too_late(call: Call) -> SaysoError:
     """The error for whoever comes after the end: who won, or that time was up."""
     if call.decision is Decision.EXPIRED:
-        return ConfirmationExpired(say("refused.expired", short=call.short, time=f"{call.deadline:%H:%M:%S}"))
-    return AlreadyDecided(say("refused.decided", short=call.short, outcome=outcome(call)))
+        return ConfirmationExpired(fact(Refusal.EXPIRED, short=call.short, time=f"{call.deadline:%H:%M:%S}"))
+    return AlreadyDecided(fact(Refusal.DECIDED, short=call.short, outcome=outcome_fact(call)))
 
 
-def unknown_call(named: str) -> str:
-    """The answer to a name that no call has. It repeats a short ref alone: the name may be anything, a secret too."""
+def unknown_call(named: str) -> CallUnknown:
+    """The error for a name that no call has. It repeats a short ref alone: the name may be anything, a secret too."""
     short = as_short(named)
-    return say("refused.unknown", short=short) if short else say("refused.unknown.name")
+    return CallUnknown(fact(Refusal.UNKNOWN, short=short) if short else fact(Refusal.UNKNOWN_NAME))

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from hitl.canonical import digest_mark
 from hitl.model import Call, Decision, Result, Risk, Status
+from hitl.outcomes import Fact, fact, unkept
 from hitl.redaction import mask, mask_value
 from hitl.text import Cut, cut_lines, cut_middle, hidden, one_line, visible
-from hitl.wording import SIGNS, clause, say
+from hitl.wording import SIGNS, clause, say, sentence
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -133,13 +134,18 @@ def how_to_answer(call: Call) -> str:
 
 def outcome(call: Call) -> str:
     """How it stands or ended, in one sentence for people."""
+    return sentence(outcome_fact(call))
+
+
+def outcome_fact(call: Call) -> Fact:
+    """How it stands or ended."""
     status = call.status
     key = f"outcome.{status.value}"
     if status is Status.REJECTED and call.reason:
         key = "outcome.rejected.reason"
     if status is Status.EXPIRED and call.error:
         key = "outcome.expired.unseen"
-    return say(key, **_facts(call))
+    return fact(key, **_facts(call))
 
 
 def outcome_for_agent(call: Call) -> str:
@@ -163,15 +169,21 @@ def _facts(call: Call) -> dict[str, str]:
     by = call.decided_by or ""
     if call.decision is Decision.ALLOWED:
         by = say("outcome.by_policy")
-    said_why = {Decision.UNDELIVERABLE: call.error, Decision.DENIED: call.reason}
+    said_why = {Decision.UNDELIVERABLE: error_text(call), Decision.DENIED: call.reason}
     why = said_why.get(call.decision) if call.decision else None
     return {
         "by": one_line(by, 80),
         "how": (Decision.ALLOWED if call.decision is Decision.ALLOWED else Decision.APPROVED).value,
         "reason": clause(mask(visible(call.reason or ""))),
         "why": clause(_told(why or call.verdict.message or call.verdict.why)),
-        "error": clause(_told(call.error or str(call.result or Result.UNKNOWN))),
+        "error": clause(_told(error_text(call) or str(call.result or Result.UNKNOWN))),
     }
+
+
+def error_text(call: Call) -> str | None:
+    """What went wrong with a call, in words: our own for why it was unfit, else those of its tool."""
+    unfit = unkept(call.error) if call.error and call.result in {None, Result.REFUSED} else None
+    return sentence(unfit) if unfit else call.error
 
 
 def _time(call: Call) -> str:

@@ -13,7 +13,6 @@ from hitl.errors import AlreadyDecided, ConfirmationExpired
 from hitl.faults import reach
 from hitl.model import Entry, PostKind, Status
 from hitl.ports import Change, PlatformError, adding
-from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -121,6 +120,6 @@ class Delivery:
         gone = retry_s is None and sending.post.kind is PostKind.CARD and call.status is Status.PENDING
         if gone and not await self._store.cards(call.ref) and not self._gate.seen_locally(call):
             try:
-                await self._gate.undeliverable(call.ref, say("unfit.surfaces"))
+                await self._gate.undeliverable(call.ref)
             except (AlreadyDecided, ConfirmationExpired):
                 return  # somebody answered by another way meanwhile: that stands

@@ -72,6 +72,11 @@ def denial(rule: str) -> Verdict:
     return Verdict(Action.DENY, Risk.HIGH, None, "policy_error", why, "")
 
 
+def caller_sentence(ask: Ask) -> str:
+    """What is said of a call that its caller runs."""
+    return say("card.does.command") if "argv" in ask.args else fallback_sentence(ask)
+
+
 def fallback_sentence(ask: Ask) -> str:
     """What a call does, as far as anybody here can tell."""
     return say("card.does.fallback", tool=ask.tool, count=len(ask.args))

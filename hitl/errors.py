@@ -25,6 +25,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from hitl.outcomes import Fact
+from hitl.wording import sentence
+
 
 class SaysoError(Exception):
     """Something went wrong."""
@@ -32,13 +35,23 @@ class SaysoError(Exception):
     code: ClassVar[str] = "ERROR"
     status: ClassVar[int] = 500
 
-    def __init__(self, message: str | None = None) -> None:
-        super().__init__(message or (self.__doc__ or "").strip())
+    def __init__(self, why: Fact | str | None = None) -> None:
+        super().__init__(why or (self.__doc__ or "").strip())
+
+    def __str__(self) -> str:
+        """The sentence for people."""
+        return self.message
+
+    @property
+    def fact(self) -> Fact | None:
+        """What went wrong, where the core says so; None for trouble that has a sentence only."""
+        why = self.args[0]
+        return why if isinstance(why, Fact) else None
 
     @property
     def message(self) -> str:
         """The sentence for people."""
-        return str(self.args[0])
+        return sentence(self.fact) if self.fact else str(self.args[0])
 
 
 class Refused(SaysoError):

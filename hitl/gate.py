@@ -21,12 +21,11 @@ from typing import TYPE_CHECKING
 from hitl import seals
 from hitl.answers import NOTHING, Answer, Came, Submitted, refuse, too_late, unknown_call
 from hitl.canonical import canonical, check_text, digest_of
-from hitl.cards import card, details, is_cut
-from hitl.drafts import Draft, denial, fallback_sentence, recorded
+from hitl.cards import card, is_cut
+from hitl.drafts import Draft, caller_sentence, denial, fallback_sentence, recorded
 from hitl.errors import (
     AlreadyDecided,
     CallDenied,
-    CallUnknown,
     InvalidConfirmation,
     KeyConflict,
     NotApprover,
@@ -67,6 +66,7 @@ from hitl.model import (
     Verdict,
     Vote,
 )
+from hitl.outcomes import BROKEN, Fact, Refusal, Told, Unfit, fact, kept
 from hitl.people import belongs, is_chat
 from hitl.ports import Change, Expect, KeyTakenError, ShortTakenError, Unit
 from hitl.reach import Reach
@@ -77,7 +77,7 @@ from hitl.replies import verdict as verdict_of
 from hitl.terms import UNASKED, Terms, judged, passed, tightened
 from hitl.text import encodable, one_line
 from hitl.tokens import Keyring, Purpose, as_short, new_secret, new_short
-from hitl.wording import clause, say
+from hitl.wording import clause
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -141,12 +141,12 @@ class Gate:
         not ask there, KeyConflict, TooManyPending, and Unavailable. Nothing is recorded then.
         """
         if not self.people.may_ask(ask.requester, ask.origin):
-            raise NotApprover(say("refused.requester", who=ask.requester))
+            raise NotApprover(fact(Refusal.REQUESTER, who=ask.requester))
         for name in _WORDS:
             check_text(getattr(ask, name) or "", f"/{name}")
         args = canonical(dict(ask.args))
         if len(args) > self.limits.args_bytes:
-            raise InvalidConfirmation(say("refused.size", size=len(args), most=self.limits.args_bytes))
+            raise InvalidConfirmation(fact(Refusal.SIZE, size=len(args), most=self.limits.args_bytes))
         info, prepared = await self._prepare(ask)
         prepared = self.terms.marked(prepared)
         digest = digest_of(
@@ -179,8 +179,7 @@ class Gate:
 
     async def _prepare(self, ask: Ask) -> tuple[ToolInfo, Preparation]:
         if ask.runs is Runs.CALLER:
-            sentence = say("card.does.command") if "argv" in ask.args else fallback_sentence(ask)
-            return ToolInfo(f"caller:{ask.requester}", ""), Preparation(sentence, cwd=ask.cwd)
+            return ToolInfo(f"caller:{ask.requester}", ""), Preparation(caller_sentence(ask), cwd=ask.cwd)
         info = self.executor.info(ask.tools, ask.tool)
         if info is None:
             return ToolInfo("", ""), Preparation(fallback_sentence(ask))
@@ -197,13 +196,13 @@ class Gate:
 
     def _same(self, old: Call, digest: str, ask: Ask) -> Submitted:
         if (old.digest, old.origin) != (digest, ask.origin):
-            raise KeyConflict(say("refused.key", name=ask.key, short=old.short))
+            raise KeyConflict(fact(Refusal.KEY, name=ask.key, short=old.short))
         return Submitted(old, fresh=False)
 
     async def _admit(self, ask: Ask) -> None:
         limit = self.limits.open_per_requester
         if await self.store.count_open(ask.requester, limit) >= limit:
-            raise TooManyPending(say("refused.pending", who=ask.requester, count=limit))
+            raise TooManyPending(fact(Refusal.PENDING, who=ask.requester, count=limit))
         self._flood.admit(ask.requester, ask.agent, self.clock.now())
 
     async def _record(self, draft: Draft, twin: Call | None) -> Submitted:
@@ -243,8 +242,9 @@ class Gate:
         if nobody is None:
             posts = tuple(Post(call.ref, route, PostKind.CARD) for route in call.routes)
             return Change(parked, entries=(asked,), posts=posts)
-        ended = self._decided(parked, Event.UNDELIVERABLE, "service", now, nobody, error=nobody)
-        return Change(ended, entries=(asked, _entry(ended, "undeliverable", "service", why=nobody)))
+        why = kept(nobody)
+        ended = self._decided(parked, Event.UNDELIVERABLE, "service", now, error=why)
+        return Change(ended, entries=(asked, _entry(ended, "undeliverable", "service", why=why)))
 
     def _allowed(self, call: Call, asked: Entry, now: datetime) -> Change:
         allowed = self._decided(call, Event.ALLOW, f"policy:{call.verdict.policy}", now)
@@ -259,11 +259,11 @@ class Gate:
         unseen = call.verdict.action is Action.APPROVE and not shown
         return call.evolve(verdict=passed(call.verdict)) if unseen and self.terms.may_pass(call) else call
 
-    def _unreachable(self, call: Call) -> str | None:
+    def _unreachable(self, call: Call) -> Fact | None:
         """Why nobody can answer the call, if so."""
         if not self.people.could_approve(call.approvers, call.requester, call.verdict, call.origin):
-            return say("unfit.nobody")
-        return None if self._shown(call) else say("unfit.nowhere")
+            return fact(Unfit.NOBODY)
+        return None if self._shown(call) else fact(Unfit.NOWHERE)
 
     def _shown(self, call: Call) -> bool:
         """Whether any surface can show it."""
@@ -285,7 +285,7 @@ class Gate:
             return await self._decide_text(reply)
         call = await self.find(reply.target or "")
         if call is None:
-            return (refuse(CallUnknown(unknown_call(reply.target or ""))),)
+            return (refuse(unknown_call(reply.target or "")),)
         if reply.verb is Verb.DETAILS:
             return (await self._details(reply, call),)
         if reply.verb is None:
@@ -322,9 +322,9 @@ class Gate:
         principal = self.people.principal(reply.identity)
         calls = [call for call in here if principal in call.approvers]
         if not calls:
-            return Answer(Came.UNCLEAR, say("refused.unknown.none"))
-        lines = [say("answer.all.line", short=call.short, sentence=card(call).sentence) for call in calls]
-        return Answer(Came.WHICH, say("answer.all", count=len(calls), calls="\n".join(lines)))
+            return Answer(Came.UNCLEAR, fact(Refusal.NOTHING_WAITS))
+        lines = tuple(fact(Told.ALL_LINE, short=call.short, sentence=card(call).sentence) for call in calls)
+        return Answer(Came.WHICH, fact(Told.ALL, count=len(calls), calls=lines))
 
     async def _decide_reading(self, reply: Reply, reading: Reading, here: Sequence[Call]) -> Answer:
         call, problem = await self._aim(reply, reading, here)
@@ -333,11 +333,11 @@ class Gate:
         if reading.verdict is Says.UNCLEAR and call.verdict.require_reason and unformatted(reply.spans):
             reading = reasoned_yes(reply.text) or reading
         if reading.verdict is Says.UNCLEAR:
-            text = self._unclear(reply, call, reading)
-            return await self._note(reply, call, "unclear", Answer(Came.UNCLEAR, text, call))
+            told = self._unclear(reply, call, reading)
+            return await self._note(reply, call, "unclear", Answer(Came.UNCLEAR, told, call))
         return await self._vote(reply, call, reading)
 
-    def _unclear(self, reply: Reply, call: Call, reading: Reading) -> str:
+    def _unclear(self, reply: Reply, call: Call, reading: Reading) -> Fact:
         """Tell whose words were not understood, and which, to a person who may decide.
 
         Nobody else's words are repeated, because other people may answer what we write; and only a person who may see
@@ -345,11 +345,11 @@ class Gate:
         """
         principal = self.people.principal(reply.identity)
         if principal in call.approvers:
-            return say("answer.unclear", short=call.short, why=reading.why)
+            return fact(Told.UNCLEAR, short=call.short, why=reading.why)
         why = reading.why.partition(":")[0]
         if self._asked_by(call, principal):
-            return say("answer.unclear", short=call.short, why=why)
-        return say("answer.unclear.other", why=why)
+            return fact(Told.UNCLEAR, short=call.short, why=why)
+        return fact(Told.UNCLEAR_OTHER, why=why)
 
     async def _aim(self, reply: Reply, reading: Reading, here: Sequence[Call]) -> tuple[Call | None, Answer]:
         """The one call that a text is about; or what to answer instead."""
@@ -357,13 +357,13 @@ class Gate:
             named, meant = await self.find(reading.target), await self.find(reply.target)
             if named is None or meant is None or named.ref != meant.ref:
                 shown = meant.short if meant else reply.target
-                return None, Answer(Came.UNCLEAR, say("answer.two_targets", target=shown))
+                return None, Answer(Came.UNCLEAR, fact(Told.TWO_TARGETS, target=shown))
             return named, NOTHING
         if aimed := reading.target or reply.target:
             found = await self.find(aimed)
             if found is None and reading.verdict is Says.UNCLEAR:
                 return None, NOTHING
-            return found, refuse(CallUnknown(unknown_call(aimed)))
+            return found, refuse(unknown_call(aimed))
         return await self._aim_unaddressed(reply, reading, here)
 
     async def _aim_unaddressed(
@@ -373,12 +373,12 @@ class Gate:
         if clear and reply.private and not here and (lost := await self._just_lost(reply, reading)):
             return lost, NOTHING
         if not here or not reply.private:
-            return None, Answer(Came.NOT_A_REPLY, say("refused.unknown.none") if clear else "")
+            return None, Answer(Came.NOT_A_REPLY, fact(Refusal.NOTHING_WAITS) if clear else None)
         if len(here) > 1:
             shorts = ", ".join(call.short for call in here)
-            return None, Answer(Came.WHICH if clear else Came.NOT_A_REPLY, say("answer.which", shorts=shorts))
+            return None, Answer(Came.WHICH if clear else Came.NOT_A_REPLY, fact(Told.WHICH, shorts=shorts))
         if clear and reply.follows != here[0].ref:
-            return None, Answer(Came.WHICH, say("answer.point", short=here[0].short), here[0])
+            return None, Answer(Came.WHICH, fact(Told.POINT, short=here[0].short), here[0])
         return here[0], NOTHING
 
     async def _just_lost(self, reply: Reply, reading: Reading) -> Call | None:
@@ -426,13 +426,13 @@ class Gate:
     ) -> SaysoError | None:
         """Why this person may not decide this call there, if so; strangers learn nothing else about it."""
         if reply.surface not in _PLACELESS and not belongs(call, reply.conversation):
-            return NotApprover(say("refused.place", short=call.short))
+            return NotApprover(fact(Refusal.PLACE, short=call.short))
         listed = self.people.approvers_for(call.origin, verdict)
         if principal not in call.approvers or principal not in listed:
-            return NotApprover(say("refused.stranger", who=principal, short=call.short))
+            return NotApprover(fact(Refusal.STRANGER, who=principal, short=call.short))
         own = approve and self._asked_by(call, principal)
         if own and not self.people.may_approve_own(verdict, call.origin, reply.surface):
-            return NotApprover(say("refused.own", short=call.short))
+            return NotApprover(fact(Refusal.OWN, short=call.short))
         return None
 
     async def _approve(self, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
@@ -441,7 +441,7 @@ class Gate:
         try:
             verdict = self._judged_now(call)
         except PolicyUnusable as error:
-            broken = PolicyUnusable(say("refused.policy", why=error.message, short=call.short))
+            broken = PolicyUnusable(fact(Refusal.POLICY, why=error.message, short=call.short))
             return await self._note(reply, call, "refused", refuse(broken, call))
         if verdict.action is Action.DENY:
             return await self._denied_now(reply, call, verdict)
@@ -459,16 +459,15 @@ class Gate:
             taken = {"claimed_by": _claimant(ended)}
             entries = [_entry(ended, "approved", principal, **_how(reply), **policies, **taken)]
             if unfit:
-                entries.append(_entry(ended, "refused", "service", why=unfit))
+                entries.append(_entry(ended, "refused", "service", why=kept(unfit)))
             return Change(ended, (vote,), entries, edits(ended), handled=reply.event)
 
         ended = await self._swap(call, seal)
         if ended is None:
             return None
         reach("gate.approved")
-        key = "answer.approved.late_hold" if unfit else "answer.approved"
-        text = say(key, short=call.short, error=one_line(mask(ended.error)) if ended.error else "")
-        return Answer(Came.APPROVED, text, ended, self._lease_of(ended))
+        told = fact(Told.NOT_RUN, short=call.short, error=unfit) if unfit else fact(Told.APPROVED, short=call.short)
+        return Answer(Came.APPROVED, told, ended, self._lease_of(ended))
 
     async def _hold(
         self, reply: Reply, call: Call, principal: str, reading: Reading, verdict: Verdict
@@ -478,14 +477,14 @@ class Gate:
         if aside := _aside(reply, call, reading, risk):
             return await self._note(reply, call, "held", aside)
         if not reading.reason and (call.verdict.require_reason or verdict.require_reason):
-            needed = Answer(Came.REASON_NEEDED, say("answer.reason_needed", short=call.short), call)
+            needed = Answer(Came.REASON_NEEDED, fact(Told.REASON_NEEDED, short=call.short), call)
             return await self._note(reply, call, "held", needed)
         if (
             risk.rank >= Risk.HIGH.rank
             and is_cut(call)
             and not await self.store.prompt(call.ref, principal, PromptKind.VIEWED)
         ):
-            needed = Answer(Came.DETAILS_NEEDED, say("answer.details_needed", short=call.short), call)
+            needed = Answer(Came.DETAILS_NEEDED, fact(Told.DETAILS_NEEDED, short=call.short), call)
             return await self._note(reply, call, "held", needed)
         raised = risk.rank > call.verdict.risk.rank
         if raised or (risk is Risk.CRITICAL and reply.kind not in _NAMING):
@@ -496,15 +495,15 @@ class Gate:
         """None when this is the second yes of this person, in its time; else what to answer to the first."""
         first = await self.store.prompt(call.ref, principal, PromptKind.CONFIRM)
         age = (self.clock.now() - first.at).total_seconds() if first else math.inf
-        how = say("answer.confirm.api", short=call.short) if reply.kind is Kind.API else ""
+        how = fact(Told.CONFIRM_BY_API, short=call.short) if reply.kind is Kind.API else ""
         if age < self.limits.soonest_second_yes_s:
-            soon = Answer(Came.CONFIRM, say("answer.confirm.soon", short=call.short, how=how), call)
+            soon = Answer(Came.CONFIRM, fact(Told.CONFIRM_SOON, short=call.short, how=how), call)
             return await self._note(reply, call, "held", soon)
         if age <= self.limits.second_yes_s and (reply.confirmed or reply.kind is not Kind.API):
             return None
         await self._prompt(reply, call, principal, PromptKind.CONFIRM)
-        key = "answer.confirm.raised" if raised else "answer.confirm"
-        return Answer(Came.CONFIRM, say(key, short=call.short, how=how, risk=raised), call)
+        what = Told.CONFIRM_RAISED if raised else Told.CONFIRM
+        return Answer(Came.CONFIRM, fact(what, short=call.short, how=how, risk=raised), call)
 
     async def _prompt(self, reply: Reply, call: Call, principal: str, kind: PromptKind) -> None:
         def seal(now: datetime) -> Change:
@@ -531,8 +530,8 @@ class Gate:
         if ended is None:
             return None
         reach("gate.rejected")
-        key = "answer.rejected.reason" if reason else "answer.rejected"
-        return Answer(Came.REJECTED, say(key, short=call.short, reason=one_line(mask(reason or ""))), ended)
+        what = Told.REJECTED_WITH_REASON if reason else Told.REJECTED
+        return Answer(Came.REJECTED, fact(what, short=call.short, reason=one_line(mask(reason or ""))), ended)
 
     async def _denied_now(self, reply: Reply, call: Call, verdict: Verdict) -> Answer | None:
         why = verdict.message or verdict.why
@@ -545,7 +544,7 @@ class Gate:
         ended = await self._swap(call, seal)
         if ended is None:
             return None
-        return refuse(CallDenied(say("answer.denied_now", short=call.short, why=clause(why))), ended)
+        return refuse(CallDenied(fact(Refusal.DENIED_NOW, short=call.short, why=clause(why))), ended)
 
     async def peek(self, reply: Reply) -> Answer:
         """What a reply that asks for details gets, without counting them as seen.
@@ -553,13 +552,13 @@ class Gate:
         For surfaces that may fail to show them: only when they are shown is the same reply decided. Raises Unavailable.
         """
         call = await self.find(reply.target or "")
-        return refuse(CallUnknown(unknown_call(reply.target or ""))) if call is None else await self._peek(reply, call)
+        return refuse(unknown_call(reply.target or "")) if call is None else await self._peek(reply, call)
 
     async def _peek(self, reply: Reply, call: Call) -> Answer:
         principal = self.people.principal(reply.identity)
         if refusal := self._may_not(reply, call, principal, call.verdict, approve=False):
             return await self._note(reply, call, "refused", refuse(refusal, call))
-        return Answer(Came.DETAILS, details(call), call)
+        return Answer(Came.DETAILS, call=call)
 
     async def _details(self, reply: Reply, call: Call) -> Answer:
         answer = await self._peek(reply, call)
@@ -574,14 +573,14 @@ class Gate:
         """
         call = await self.find(target)
         if call is None:
-            return refuse(CallUnknown(unknown_call(target)))
+            return refuse(unknown_call(target))
         if not reason.strip():
-            return Answer(Came.UNCLEAR, say("answer.no_words", short=call.short), call)
+            return Answer(Came.UNCLEAR, fact(Told.NO_WORDS, short=call.short), call)
         return await self._explain(call, self.people.principal(identity), encodable(reason))
 
     async def _explain(self, call: Call, principal: str, reason: str, event: tuple[str, str] | None = None) -> Answer:
         """The answer to a reason that comes after a no. Once it was said that none came, none does."""
-        late = refuse(InvalidConfirmation(say("refused.reason_late", short=call.short)), call)
+        late = refuse(InvalidConfirmation(fact(Refusal.REASON_LATE, short=call.short)), call)
         if not _unexplained(call, principal) or self._age(call.decided_at) >= self.limits.late_reason_s:
             return late
 
@@ -591,7 +590,7 @@ class Gate:
             return Change(told, entries=(entry,), posts=edits(told), handled=event)
 
         told = await self._swap(call, seal, overdue=False if call.awaits_reason else None)
-        return Answer(Came.REJECTED, say("answer.reason_added", short=call.short), told) if told else late
+        return Answer(Came.REJECTED, fact(Told.REASON_ADDED, short=call.short), told) if told else late
 
     # -- withdraw, undeliverable, settle --------------------------------------------------------------------
 
@@ -603,23 +602,24 @@ class Gate:
         call = await self._known(target)
         principal = self.people.principal(identity)
         if not self._asked_by(call, principal) and principal not in self.people.operators:
-            refusal = NotApprover(say("refused.withdraw", short=call.short))
+            refusal = NotApprover(fact(Refusal.WITHDRAW, short=call.short))
             entry = _entry(call, "refused", principal, wanted="withdraw", identity=identity, code=refusal.code)
             await self.store.commit(Unit(None, lambda _: Change(entries=(entry,))))
             raise refusal
         return await self._end(call, Event.WITHDRAW, principal)
 
-    async def undeliverable(self, ref: str, why: str) -> Call:
-        """End a waiting call that no surface could show. Raises as `withdraw`."""
-        return await self._end(await self._known(ref), Event.UNDELIVERABLE, "service", why)
+    async def undeliverable(self, ref: str) -> Call:
+        """End a waiting call that every surface refused to show. Raises as `withdraw`."""
+        return await self._end(await self._known(ref), Event.UNDELIVERABLE, "service", fact(Unfit.SURFACES))
 
-    async def _end(self, call: Call, event: Event, by: str, why: str | None = None) -> Call:
+    async def _end(self, call: Call, event: Event, by: str, unfit: Fact | None = None) -> Call:
+        why = kept(unfit) if unfit else None
         for _ in range(_TRIES):
             if call.state is not State.AWAITING:
                 raise too_late(call)
 
             def seal(now: datetime, call: Call = call) -> Change:
-                ended = self._decided(call, event, by, now, why, error=why)
+                ended = self._decided(call, event, by, now, error=why)
                 return Change(ended, entries=(_entry(ended, ended.status, by, why=why),), posts=edits(ended))
 
             if ended := await self._swap(call, seal):
@@ -645,7 +645,7 @@ class Gate:
 
     def _overdue(self, call: Call, now: datetime, *, unseen: bool) -> Call:
         if call.state is State.AWAITING:
-            error = say("outcome.expired.unseen") if unseen else None
+            error = str(Unfit.UNSEEN) if unseen else None
             return self._decided(call, Event.EXPIRE, "service", now, error=error)
         if call.claim is None:
             return _finished(call, Event.LAPSE, Result.LAPSED, now)
@@ -704,7 +704,7 @@ class Gate:
         def seal(now: datetime) -> Change:
             taken = _refused(call, unfit, now) if unfit else take(call, now)
             event = "refused" if unfit else "released" if taken.result else "claimed"
-            entry = _entry(taken, event, owner, why=unfit)
+            entry = _entry(taken, event, owner, why=kept(unfit) if unfit else None)
             return Change(taken, entries=(entry,), posts=edits(taken) if taken.ended else ())
 
         taken = await self._swap(call, seal)
@@ -727,7 +727,7 @@ class Gate:
     async def _finish(self, call: Call, secret: str, ran: Ran) -> Call:
         for _ in range(_TRIES):
             if call.claim is None or not _same(call.claim.secret_hash, secret_hash(secret)):
-                raise NotApprover(say("refused.finish", short=call.short))
+                raise NotApprover(fact(Refusal.FINISH, short=call.short))
             if call.result is ran.result:
                 return call
             if call.ended and call.result not in {Result.UNKNOWN, Result.TIMED_OUT}:
@@ -744,43 +744,44 @@ class Gate:
             call = await self._fresh(call)
         raise Unavailable
 
-    async def _unfit_to_run_stored(self, call: Call) -> str | None:
+    async def _unfit_to_run_stored(self, call: Call) -> Fact | None:
         """Why a call whose decision is in the store may not run now, if so: its seals come first."""
         if broken := await self._broken(call):
             return broken
         # `due_at` isn't sealed, the decision's time is: nobody gains time to claim by moving the former.
         if self._age(call.decided_at) > self.limits.claim_caller_s:
-            return say("unfit.late")
+            return fact(Unfit.LATE)
         try:
             verdict = self._judged_now(call)
         except PolicyUnusable:
-            return say("unfit.policy_error")
+            return fact(Unfit.POLICY_ERROR)
         if call.decision is Decision.ALLOWED and self.terms.mode is Mode.ENFORCE and verdict.action is not Action.ALLOW:
-            return say("unfit.policy_asks", why=verdict.message or verdict.why)
+            return fact(Unfit.POLICY_ASKS, why=verdict.message or verdict.why)
         return await self._unfit_to_run(call, verdict)
 
-    async def _broken(self, call: Call) -> str | None:
+    async def _broken(self, call: Call) -> Fact | None:
         """Which seal of the stored call doesn't hold, if any."""
         if not seals.row_holds(self.keys, call):
-            return say("unfit.row")
+            return fact(Unfit.ROW)
         if not seals.decision_holds(self.keys, call):
-            return say("unfit.decision")
+            return fact(Unfit.DECISION)
         if call.decision is Decision.APPROVED and not seals.votes_hold(
             self.keys, call, await self.store.votes(call.ref)
         ):
-            return say("unfit.votes")
+            return fact(Unfit.VOTES)
         return None
 
-    async def _unfit_to_run(self, call: Call, verdict: Verdict) -> str | None:
+    async def _unfit_to_run(self, call: Call, verdict: Verdict) -> Fact | None:
         """Why the call may not run now, if so: the policy, the allowlist, what changed meanwhile."""
         if verdict.action is Action.DENY:
-            return say("unfit.policy", why=verdict.message or verdict.why)
+            return fact(Unfit.POLICY, why=verdict.message or verdict.why)
         if call.runs is Runs.CALLER:
             return None
         info = self.executor.info(call.tools, call.tool)
         if info is None or (info.executor, info.definition) != (call.executor, call.definition):
-            return say("unfit.tool")
-        return await self.executor.still_holds(call)
+            return fact(Unfit.TOOL)
+        changed = await self.executor.still_holds(call)
+        return fact(Unfit.CHANGED, why=changed) if changed else None
 
     # -- shared ---------------------------------------------------------------------------------------------
 
@@ -843,7 +844,7 @@ class Gate:
     async def _known(self, target: str) -> Call:
         call = await self.find(target)
         if call is None:
-            raise CallUnknown(unknown_call(target))
+            raise unknown_call(target)
         return call
 
     def _judged_now(self, call: Call) -> Verdict:
@@ -910,9 +911,9 @@ def _aside(reply: Reply, call: Call, reading: Reading, risk: Risk) -> Answer | N
     if risk is not Risk.CRITICAL:
         return None
     if reply.kind is Kind.REACTION:
-        return Answer(Came.UNCLEAR, say("answer.no_reaction", short=call.short), call)
+        return Answer(Came.UNCLEAR, fact(Told.NO_REACTION, short=call.short), call)
     if reply.kind is Kind.TEXT and reading.target is None:
-        return Answer(Came.UNCLEAR, say("answer.name_it", short=call.short), call)
+        return Answer(Came.UNCLEAR, fact(Told.NAME_IT, short=call.short), call)
     return None
 
 
@@ -934,20 +935,19 @@ def _left_unexplained(call: Call) -> Change:
 
 def _unclaimable(call: Call) -> SaysoError:
     if call.state is State.AWAITING:
-        return InvalidConfirmation(say("refused.claim", short=call.short, status=call.status.value))
+        return InvalidConfirmation(fact(Refusal.CLAIM, short=call.short, status=call.status.value))
     if call.claim is not None:
-        return AlreadyDecided(say("refused.claimed", short=call.short))
+        return AlreadyDecided(fact(Refusal.CLAIMED, short=call.short))
     return too_late(call)
 
 
-def _unfit_error(call: Call, why: str) -> SaysoError:
-    text = say("agent.refused", short=call.short, how=Decision.APPROVED.value, error=why)
-    broken = why in {say("unfit.row"), say("unfit.decision"), say("unfit.votes")}
-    return Tampered(text) if broken else InvalidConfirmation(text)
+def _unfit_error(call: Call, unfit: Fact) -> SaysoError:
+    told = fact(Refusal.NOT_RUN, short=call.short, how=Decision.APPROVED.value, error=unfit)
+    return Tampered(told) if unfit.what in BROKEN else InvalidConfirmation(told)
 
 
-def _refused(call: Call, why: str, now: datetime) -> Call:
-    return _finished(call, Event.REFUSE, Result.REFUSED, now, error=why)
+def _refused(call: Call, unfit: Fact, now: datetime) -> Call:
+    return _finished(call, Event.REFUSE, Result.REFUSED, now, error=kept(unfit))
 
 
 def _finished(call: Call, event: Event, result: Result, now: datetime, **told: Any) -> Call:
@@ -989,7 +989,7 @@ def _held(call: Call, owner: str, secret: str) -> Lease | None:
     if call.claim is None:
         return None
     if call.claim.owner != owner or not _same(call.claim.secret_hash, secret):
-        raise AlreadyDecided(say("refused.claimed", short=call.short))
+        raise AlreadyDecided(fact(Refusal.CLAIMED, short=call.short))
     return Lease(call, owner, call.claim.until)
 
 

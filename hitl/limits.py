@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hitl.errors import InvalidConfirmation, TooManyPending
+from hitl.outcomes import Refusal, fact
 from hitl.recent import remember
-from hitl.wording import say
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -46,7 +46,7 @@ class Limits:
 def timeout_of(policy_s: int, asked_s: int | None) -> int:
     """The time people get: the policy's, or less if the caller wants less. Raises InvalidConfirmation out of range."""
     if asked_s is not None and not SHORTEST_TIMEOUT_S <= asked_s <= LONGEST_TIMEOUT_S:
-        raise InvalidConfirmation(say("refused.timeout", given=asked_s))
+        raise InvalidConfirmation(fact(Refusal.TIMEOUT, given=asked_s))
     return min(policy_s, asked_s or policy_s)
 
 
@@ -70,8 +70,8 @@ class Flood:
             wait = self.limits.asks_within_s - (now - asked[0]).total_seconds()
             minutes = round(self.limits.asks_within_s / 60)
             raise TooManyPending(
-                say(
-                    "refused.flood",
+                fact(
+                    Refusal.FLOOD,
                     who=agent or requester,
                     count=len(asked),
                     minutes=minutes,

@@ -17,7 +17,7 @@ from uuid import UUID
 
 from hitl.errors import InvalidConfirmation
 from hitl.model import Verb
-from hitl.wording import say
+from hitl.outcomes import Refusal, fact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -159,7 +159,7 @@ class ButtonData:
         except (ValueError, UnicodeEncodeError):
             raw = b""
         if len(raw) != _PACKED or raw[0] != _VERSION or raw[1] >= len(_VERBS):
-            raise InvalidConfirmation(say("refused.button"))
+            raise InvalidConfirmation(fact(Refusal.BUTTON))
         return cls(_VERBS[raw[1]], str(UUID(bytes=raw[2:18])), raw[18:])
 
     def pack(self) -> str:

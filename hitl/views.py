@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from hitl.canonical import canonical, digest_mark
-from hitl.cards import details, outcome, outcome_for_agent
+from hitl.cards import details, error_text, outcome, outcome_for_agent
 from hitl.redaction import mask, mask_value
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def view(call: Call) -> dict[str, Any]:
         "outcome": outcome(call),
         "message": outcome_for_agent(call),
         "output": mask(call.output) if call.output else None,
-        "error": mask(call.error) if call.error else None,
+        "error": mask(error) if (error := error_text(call)) else None,
         "previous": call.previous,
     }
 

@@ -1,6 +1,7 @@
 """Every sentence that people and agents read, in one catalogue, so that it can be translated whole.
 
-`say(key, **facts)` fills a sentence; facts are already visible, masked text. Templates are `str.format` ones.
+`sentence` puts a fact of the core into words; `say(key, **facts)` fills any other. What is filled in is visible, masked
+text already. Templates are `str.format` ones.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hitl.model import Risk
+from hitl.outcomes import Fact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -194,6 +196,8 @@ ENGLISH: Mapping[str, str] = {
     "unfit.nobody": "nobody may approve it",
     "unfit.nowhere": "no surface can show it",
     "unfit.surfaces": "every surface refused its card",
+    "unfit.unseen": "nobody saw it",
+    "unfit.changed": "{why}",
     # what an agent is told
     "agent.succeeded": "{short} was {how} and ran.",
     "agent.denied": "{short} is denied by the policy: {why}. It was not run.",
@@ -357,6 +361,17 @@ def say(key: str, /, **facts: object) -> str:
     return ENGLISH[key].format(**facts)
 
 
-def clause(sentence: str) -> str:
+def sentence(told: Fact) -> str:
+    """A fact in words. Raises KeyError as `say` does."""
+    return say(told.what, **{name: _filled(value) for name, value in told.particulars.items()})
+
+
+def _filled(value: object) -> object:
+    if isinstance(value, Fact):
+        return sentence(value)
+    return "\n".join(str(_filled(each)) for each in value) if isinstance(value, tuple) else value
+
+
+def clause(text: str) -> str:
     """The sentence without its full stop, to stand inside another one; an ellipsis stays."""
-    return sentence if sentence.endswith("..") else sentence.removesuffix(".")
+    return text if text.endswith("..") else text.removesuffix(".")

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from adapters.socket import protocol
 from hitl.answers import Came, unknown_call
-from hitl.errors import CallUnknown, NotApprover
+from hitl.errors import NotApprover
 from hitl.model import Ask, Call, Entry, Kind, Ran, Reply, Result, Runs, Verb
+from hitl.outcomes import Refusal, fact
 from hitl.ports import Change, adding
 from hitl.views import full_view, view
-from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -66,14 +66,14 @@ class Operations:
     async def admit(self, *, kept: bool = False) -> None:
         """Raises NotApprover, on record, for a user who stands on no list, and for a command that the service runs."""
         if kept:
-            raise await self._refused("refused.peer.kept", kept=True)
+            raise await self._refused(Refusal.KEPT, kept=True)
         if not self._gate.people.is_listed(self.principal):
-            raise await self._refused("refused.peer")
+            raise await self._refused(Refusal.PEER)
 
-    async def _refused(self, why: str, **data: object) -> NotApprover:
+    async def _refused(self, why: Refusal, **data: object) -> NotApprover:
         entry = Entry("", "refused_peer", self.identity, data)
         await self._gate.store.commit(adding(Change(entries=(entry,))))
-        return NotApprover(say(why, who=self.identity))
+        return NotApprover(fact(why, who=self.identity))
 
     @singledispatchmethod
     async def do(self, request: protocol.Request) -> dict[str, Any]:
@@ -172,13 +172,13 @@ class Operations:
     async def _readable(self, target: str) -> Call:
         call = await self._gate.find(target)
         if call is None or not self._may_read(call):
-            raise CallUnknown(unknown_call(target))
+            raise unknown_call(target)
         return call
 
     async def _own(self, target: str) -> None:
         call = await self._readable(target)
         if call.requester != self.principal or call.runs is not Runs.CALLER:
-            raise NotApprover(say("refused.finish", short=call.short))
+            raise NotApprover(fact(Refusal.FINISH, short=call.short))
 
     def _may_read(self, call: Call) -> bool:
         return self.principal in {call.requester, *call.approvers, *self._gate.people.operators}

@@ -113,7 +113,7 @@ async def _expired(world: World, call: Call) -> None:
 
 async def _undeliverable(world: World, call: Call) -> None:
     """No surface can show it."""
-    await world.gate.undeliverable(call.ref, "nowhere")
+    await world.gate.undeliverable(call.ref)
 
 
 async def _denied(world: World, call: Call) -> None:

@@ -131,7 +131,7 @@ class TestUndeliverable:
     async def test_it_ends_at_once_and_says_why(self, world: World) -> None:
         """Nobody is made to wait for an answer that can't come."""
         call = await world.ask()
-        ended = await world.gate.undeliverable(call.ref, "every surface refused its card")
+        ended = await world.gate.undeliverable(call.ref)
 
         assert (State.IDLE, Status.UNDELIVERABLE) == (ended.state, ended.status)
         assert "nobody could be asked: every surface refused its card" == card(ended).outcome
@@ -325,7 +325,7 @@ async def test_a_claimed_call_cannot_be_withdrawn_or_undelivered(world: World) -
     """Once somebody runs it, it can't be taken back."""
     call = await world.ask(READ, runs=Runs.CALLER)
     await world.gate.claim(call.ref, "cli", CLAIM)
-    for end in (world.gate.withdraw(call.ref, UMA), world.gate.undeliverable(call.ref, "why")):
+    for end in (world.gate.withdraw(call.ref, UMA), world.gate.undeliverable(call.ref)):
         with pytest.raises(Exception, match="was decided already"):
             await end
 

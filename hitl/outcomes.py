@@ -1,0 +1,119 @@
+"""What came of a request or a reply, as facts: what, and the particulars. Sentences are made of them at the edge.
+
+Every `what` is a key of the catalogue of sentences (`wording`): a fact can be told in any language that has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something to tell. `particulars` are texts, numbers, further facts, or tuples of those, each on its own line.
+
+    A text among them is visible and masked already.
+    """
+
+    what: str
+    particulars: Mapping[str, object]
+
+
+def fact(what: str, /, **particulars: object) -> Fact:
+    """A fact with its particulars."""
+    return Fact(what, particulars)
+
+
+class Refusal(StrEnum):
+    """Why a request or a reply was refused."""
+
+    UNKNOWN = "refused.unknown"
+    UNKNOWN_NAME = "refused.unknown.name"
+    NOTHING_WAITS = "refused.unknown.none"
+    PLACE = "refused.place"
+    STRANGER = "refused.stranger"
+    OWN = "refused.own"
+    DECIDED = "refused.decided"
+    EXPIRED = "refused.expired"
+    POLICY = "refused.policy"
+    PEER = "refused.peer"
+    KEPT = "refused.peer.kept"
+    REQUESTER = "refused.requester"
+    PENDING = "refused.pending"
+    FLOOD = "refused.flood"
+    KEY = "refused.key"
+    WITHDRAW = "refused.withdraw"
+    CLAIM = "refused.claim"
+    CLAIMED = "refused.claimed"
+    FINISH = "refused.finish"
+    REASON_LATE = "refused.reason_late"
+    SIZE = "refused.size"
+    TIMEOUT = "refused.timeout"
+    BUTTON = "refused.button"
+    NOT_RUN = "agent.refused"
+    DENIED_NOW = "answer.denied_now"
+
+
+class Told(StrEnum):
+    """What a reply is answered that wasn't refused."""
+
+    APPROVED = "answer.approved"
+    NOT_RUN = "answer.approved.late_hold"
+    REJECTED = "answer.rejected"
+    REJECTED_WITH_REASON = "answer.rejected.reason"
+    CONFIRM = "answer.confirm"
+    CONFIRM_RAISED = "answer.confirm.raised"
+    CONFIRM_SOON = "answer.confirm.soon"
+    CONFIRM_BY_API = "answer.confirm.api"
+    REASON_NEEDED = "answer.reason_needed"
+    DETAILS_NEEDED = "answer.details_needed"
+    NAME_IT = "answer.name_it"
+    NO_REACTION = "answer.no_reaction"
+    UNCLEAR = "answer.unclear"
+    UNCLEAR_OTHER = "answer.unclear.other"
+    ALL = "answer.all"
+    ALL_LINE = "answer.all.line"
+    WHICH = "answer.which"
+    POINT = "answer.point"
+    TWO_TARGETS = "answer.two_targets"
+    NO_WORDS = "answer.no_words"
+    REASON_ADDED = "answer.reason_added"
+
+
+class Unfit(StrEnum):
+    """Why a call could not be asked, or was not run though it might."""
+
+    ROW = "unfit.row"
+    DECISION = "unfit.decision"
+    VOTES = "unfit.votes"
+    POLICY = "unfit.policy"
+    POLICY_ASKS = "unfit.policy_asks"
+    POLICY_ERROR = "unfit.policy_error"
+    LATE = "unfit.late"
+    TOOL = "unfit.tool"
+    CHANGED = "unfit.changed"
+    NOBODY = "unfit.nobody"
+    NOWHERE = "unfit.nowhere"
+    SURFACES = "unfit.surfaces"
+    UNSEEN = "unfit.unseen"
+
+
+#: A stored row, decision or vote was changed: nothing it says may be believed.
+BROKEN = frozenset({Unfit.ROW, Unfit.DECISION, Unfit.VOTES})
+
+
+def kept(unfit: Fact) -> str:
+    """The form in which a call's row and the record keep why it was unfit: its code, and the reason given, if any."""
+    why = unfit.particulars.get("why")
+    return f"{unfit.what}: {why}" if why else str(unfit.what)
+
+
+def unkept(text: str) -> Fact | None:
+    """What `kept` kept; None for any other text."""
+    what, _, why = text.partition(": ")
+    return fact(Unfit(what), why=why) if what in _CODES else None
+
+
+_CODES = frozenset(map(str, Unfit))

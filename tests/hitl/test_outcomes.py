@@ -1,0 +1,55 @@
+"""Facts: what came of something, told in words only where people read it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import pytest
+
+from hitl.errors import NotApprover
+from hitl.outcomes import Refusal, Told, Unfit, fact, kept, unkept
+from hitl.wording import ENGLISH, sentence
+
+
+@pytest.mark.parametrize("facts", [Refusal, Told, Unfit])
+def test_the_catalogue_has_a_sentence_for_every_fact(facts: type[StrEnum]) -> None:
+    """Whatever the core says can be told."""
+    assert set(map(str, facts)) <= ENGLISH.keys()
+
+
+def test_a_fact_inside_a_fact_is_told_inside_its_sentence() -> None:
+    """So are several, each on its own line."""
+    one, other = fact(Refusal.CLAIMED, short="AAAAAA"), fact(Refusal.CLAIMED, short="BBBBBB")
+    told = sentence(fact(Told.ALL, count=2, calls=(one, other)))
+
+    assert told.endswith(f"\n{sentence(one)}\n{sentence(other)}")
+
+
+@pytest.mark.parametrize("why", ["", "no one may do that: ever", "line one\nline two"])
+@pytest.mark.parametrize("what", Unfit)
+def test_why_a_call_was_unfit_is_kept_as_a_code_with_its_reason(what: Unfit, why: str) -> None:
+    """The row and the record hold no sentence, and what they hold gives the same fact again."""
+    unfit = fact(what, why=why)
+
+    assert unfit == unkept(kept(unfit))
+    assert kept(unfit).startswith(what)
+
+
+@pytest.mark.parametrize("text", ["", "it failed", "unfit", "unfit.other: x", "exit status 1: unfit.row"])
+def test_other_texts_are_no_code(text: str) -> None:
+    """What a tool said of its failure, and what older versions kept, is told as it is."""
+    assert unkept(text) is None
+
+
+def test_an_error_is_told_from_its_fact() -> None:
+    """The fact is there for programs, the sentence for people."""
+    error = NotApprover(fact(Refusal.OWN, short="AAAAAA"))
+
+    assert error.fact == fact(Refusal.OWN, short="AAAAAA")
+    assert str(error) == error.message == sentence(fact(Refusal.OWN, short="AAAAAA"))
+
+
+def test_an_error_without_a_fact_has_its_own_sentence() -> None:
+    """Trouble outside the core is told in the words of whoever met it."""
+    assert NotApprover().fact is None
+    assert NotApprover("Not here.").message == "Not here."

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from adapters.executors.registry import Context, Registry
 from bot.compose import Running, compose
 from hitl.limits import Limits
-from hitl.model import Action, Ask, Call, Kind, PolicyCall, Reply, Risk, Runs, State, Status, Verb, Verdict
+from hitl.model import Action, Ask, Call, Kind, PolicyCall, Reason, Reply, Risk, Runs, State, Status, Verb, Verdict
 from hitl.people import Conversation, Directory
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Patient:
     """A policy that asks about everything and gives people an hour: the built-in one gives them minutes."""
 
     digest = "0" * 64
-    _verdict = Verdict(Action.APPROVE, Risk.MEDIUM, "asks", "matched_rule", "It writes.", digest, timeout_s=3600)
+    _verdict = Verdict(Action.APPROVE, Risk.MEDIUM, "asks", Reason.MATCHED_RULE, "It writes.", digest, timeout_s=3600)
 
     def current(self) -> Patient:
         """Itself."""

@@ -10,7 +10,7 @@ import hashlib
 import re
 from typing import TYPE_CHECKING
 
-from hitl.model import Action, Risk, Verdict
+from hitl.model import Action, Reason, Risk, Verdict
 from hitl.wording import say
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class BuiltinPolicy:
             action=action,
             risk=risk,
             rule=f"builtin:{rule}",
-            reason="matched_rule",
+            reason=Reason.MATCHED_RULE,
             why=say(f"why.{rule}"),
             policy=self.digest,
             programs=_programs(call.args.get("command")) if _SHELL in words else (),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from hitl.model import Action, Ask, Call, Preparation, Risk, State, ToolInfo, Verdict
+from hitl.model import Action, Ask, Call, Preparation, Reason, Risk, State, ToolInfo, Verdict
 from hitl.tokens import new_ref
 from hitl.wording import say
 
@@ -69,7 +69,7 @@ class Draft:
 def denial(rule: str) -> Verdict:
     """The verdict where no policy could give one."""
     why = say(f"why.{rule}")
-    return Verdict(Action.DENY, Risk.HIGH, None, "policy_error", why, "")
+    return Verdict(Action.DENY, Risk.HIGH, None, Reason.POLICY_ERROR, why, "")
 
 
 def caller_sentence(ask: Ask) -> str:

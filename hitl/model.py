@@ -114,6 +114,18 @@ class PolicyCall:
     isolated: bool = False
 
 
+class Reason(StrEnum):
+    """Why a verdict is what it is: a rule, or what holds where no rule does."""
+
+    MATCHED_RULE = "matched_rule"
+    FORBIDDEN = "forbidden"
+    DEFAULT_ACTION = "default_action"
+    POLICY_ERROR = "policy_error"
+    MONITOR = "monitor"
+    OFF = "off"
+    FALLBACK = "fallback"
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What the policy said of one call.
@@ -125,7 +137,7 @@ class Verdict:
     action: Action
     risk: Risk
     rule: str | None
-    reason: str
+    reason: Reason
     why: str
     policy: str
     timeout_s: int = 300

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hitl.errors import PolicyUnusable
 from hitl.limits import timeout_of
-from hitl.model import Action, Mode, Risk, Runs, Verdict
+from hitl.model import Action, Mode, Reason, Risk, Runs, Verdict
 from hitl.wording import say
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hitl.ports import PolicySource
 
 #: The reasons of verdicts that let a call run which a person would have been asked about.
-UNASKED = frozenset({Mode.MONITOR.value, Mode.OFF.value, "fallback"})
+UNASKED = frozenset({Reason.MONITOR, Reason.OFF, Reason.FALLBACK})
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Terms:
         if self.mode is Mode.OFF:
             return _off()
         verdict = policies.current().judge(call)
-        if verdict.reason == "policy_error":
+        if verdict.reason is Reason.POLICY_ERROR:
             raise PolicyUnusable(verdict.message or verdict.why)
         return verdict
 
@@ -52,7 +52,7 @@ class Terms:
         """The verdict as the mode has it."""
         if self.mode is Mode.ENFORCE or ask.must_ask or verdict.action is not Action.APPROVE:
             return verdict
-        return replace(verdict, action=Action.ALLOW, reason=self.mode.value)
+        return replace(verdict, action=Action.ALLOW, reason=Reason(self.mode))
 
     def may_pass(self, call: Call) -> bool:
         """Whether a call that nobody can be shown runs all the same: by name, never critical, never a caller's."""
@@ -69,7 +69,7 @@ class Terms:
 
 def passed(verdict: Verdict) -> Verdict:
     """The verdict on a call that runs because nobody could be shown it."""
-    return replace(verdict, action=Action.ALLOW, reason="fallback")
+    return replace(verdict, action=Action.ALLOW, reason=Reason.FALLBACK)
 
 
 def tightened(verdict: Verdict, ask: Ask, prepared: Preparation, limits: Limits) -> Verdict:
@@ -117,4 +117,4 @@ def _programs(argv: list[str]) -> tuple[str, ...]:
 
 
 def _off() -> Verdict:
-    return Verdict(Action.ALLOW, Risk.HIGH, None, Mode.OFF.value, say("why.off"), Mode.OFF.value)
+    return Verdict(Action.ALLOW, Risk.HIGH, None, Reason.OFF, say("why.off"), Mode.OFF.value)

@@ -21,6 +21,7 @@ from hitl.model import (
     Incoming,
     Post,
     PostKind,
+    Reason,
     Recorded,
     Result,
     Risk,
@@ -124,7 +125,7 @@ def _verdict(*ruled: Any) -> Verdict:
     action, risk, rule, policy, timeout_s, execution_s, require_reason, terms = ruled
     told = json.loads(terms)
     values: tuple[Any, ...] = (
-        *(Action(action), Risk(risk), rule, told["reason"], told["why"], policy, timeout_s, execution_s),
+        *(Action(action), Risk(risk), rule, Reason(told["reason"]), told["why"], policy, timeout_s, execution_s),
         *(_maybe_strings(told["approvers"]), told["exclude_requester"], bool(require_reason)),
         *(told["message"], tuple(told["programs"])),
     )

@@ -119,7 +119,7 @@ class Compiled:
         if found is None:
             if len(self.asked) >= _MAX_NAMES:
                 self.asked.clear()
-            found = self.asked[name] = Outcome("approve", self.rule, "matched_rule", unseen=name)
+            found = self.asked[name] = Outcome("approve", self.rule, Reason.MATCHED_RULE, unseen=name)
         return found
 
     def unseen(self, scope: Scope) -> str | None:
@@ -171,7 +171,7 @@ def conditions(when: When) -> Iterator[Condition]:
             yield from conditions(part)
 
 
-def _compile(rule: Rule, at: int, *, seed: bool, reason: Reason = "matched_rule") -> Compiled:
+def _compile(rule: Rule, at: int, *, seed: bool, reason: Reason = Reason.MATCHED_RULE) -> Compiled:
     level = None if rule.risk is None else RISKS.index(rule.risk)
     raises = None if rule.at_least is None else RISKS.index(rule.at_least)
     loosen = rule.action == "allow" or (rule.action is None and raises is None and (level or 0) < risk.HIGH)
@@ -184,7 +184,7 @@ def _compile(rule: Rule, at: int, *, seed: bool, reason: Reason = "matched_rule"
         level,
         raises,
         Outcome(action, rule, reason),
-        Outcome("approve", rule, "matched_rule", unsure=True),
+        Outcome("approve", rule, Reason.MATCHED_RULE, unsure=True),
         _looked_at(rule),
     )
 
@@ -282,17 +282,17 @@ class Policy:
         self._paths = paths
         self._resolver = resolver
         self._looks = paths if looks else None
-        self._forbid = self._group(checked.forbid, reason="forbidden")
+        self._forbid = self._group(checked.forbid, reason=Reason.FORBIDDEN)
         self._rules = self._group(checked.rules)
         self._levels = self._group([rule for rule in checked.risk_rules if rule.at_least is None])
         self._raising = self._group([rule for rule in checked.risk_rules if rule.at_least is not None])
         self._plans: dict[tuple[str, str, bool], _Plan] = {}
-        self._unmatched = tuple(Outcome(self._default(level), None, "default_action") for level in RISKS)
+        self._unmatched = tuple(Outcome(self._default(level), None, Reason.DEFAULT_ACTION) for level in RISKS)
         self._closed = {tool: closing(checked, tool) for tool in (READ, WRITE)}
         self._by_text: Policy | None = None
         self._surroundings = Surroundings(paths, resolver, self._vouching)
 
-    def _group(self, rules: Sequence[Rule], reason: Reason = "matched_rule") -> _Group:
+    def _group(self, rules: Sequence[Rule], reason: Reason = Reason.MATCHED_RULE) -> _Group:
         seed = self.checked.dialect == SEED
         compiled = [_compile(rule, at, seed=seed, reason=reason) for at, rule in enumerate(rules)]
         return _Group(compiled, plain_paths=self._paths is None)
@@ -460,7 +460,7 @@ class Policy:
             return f"{rule.name} doesn't look at the argument {outcome.unseen[:40]!r}, so a person is asked"
         if outcome.unsure and rule is not None:
             return f"whether {rule.called} is for this call can't be told from its arguments, so a person is asked"
-        if rule is None and outcome.reason == "default_action" and outcome.action == "deny":
+        if rule is None and outcome.reason is Reason.DEFAULT_ACTION and outcome.action == "deny":
             told = self.checked.risk.get(level)
             kind = f"{level} " if told is not None and told.action is not None else ""
             return f"no rule is for this call, and the policy denies {kind}calls that no rule is for"
@@ -468,7 +468,7 @@ class Policy:
 
     def _failed(self, error: Exception) -> Verdict:
         why = "the policy could not judge this call"
-        outcome = Outcome("deny", None, "policy_error")
+        outcome = Outcome("deny", None, Reason.POLICY_ERROR)
         written = self._written(outcome, risk.HIGH, why, ())
         return replace(written, message=f"{why}: {type(error).__name__}: {error}"[:_MAX_MESSAGE])
 

@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from hitl.model import PolicyCall, Verdict
+from hitl.model import PolicyCall, Reason, Verdict
 
 Action = Literal["allow", "approve", "deny"]
 Risk = Literal["low", "medium", "high", "critical"]
-Reason = Literal["matched_rule", "default_action", "forbidden", "policy_error"]
 
 ACTIONS: tuple[Action, ...] = ("allow", "approve", "deny")  # from the weakest to the strongest
 RISKS: tuple[Risk, ...] = ("low", "medium", "high", "critical")

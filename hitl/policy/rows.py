@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from hitl.policy.engine import Policy, load
-from hitl.policy.model import PolicyCall, PolicyInvalid
+from hitl.policy.model import PolicyCall, PolicyInvalid, Reason
 
 # What judges when a foreign document named its built-in fallback: every call is asked about.
 _FALLBACK = '{"default_action": "approve", "rules": []}'
@@ -31,12 +31,12 @@ def evaluate_row(row: Mapping[str, Any]) -> dict[str, Any]:
         policy = _loaded(_document_text(document))
     except PolicyInvalid as invalid:
         return {
-            "id": row.get("id"), "action": "deny", "rule": None, "refused": True, "reason": "policy_error",
+            "id": row.get("id"), "action": "deny", "rule": None, "refused": True, "reason": Reason.POLICY_ERROR,
             "problems": [str(problem) for problem in invalid.problems],
         }  # fmt: skip
     if not isinstance(row.get("args"), dict | None):
         return {
-            "id": row.get("id"), "action": "deny", "rule": None, "refused": False, "reason": "policy_error",
+            "id": row.get("id"), "action": "deny", "rule": None, "refused": False, "reason": Reason.POLICY_ERROR,
             "problems": ["the arguments are no object"],
         }  # fmt: skip
     verdict = policy.judge(_call(row))

@@ -21,6 +21,7 @@ from hitl.model import (
     PostKind,
     Prompt,
     PromptKind,
+    Reason,
     Result,
     Risk,
     Runs,
@@ -117,8 +118,19 @@ class TestCalls:
             key="k-1",
             previous="018f0000-0000-7000-8000-000000000000",
             verdict=Verdict(
-                *(Action.APPROVE, Risk.CRITICAL, None, "Because.", "", "q" * 64, 7, 9, ("slack:T/U",)),
-                *(True, True, "say \\ so", ("rm", "git")),
+                Action.APPROVE,
+                Risk.CRITICAL,
+                None,
+                Reason.FALLBACK,
+                "",
+                "q" * 64,
+                7,
+                9,
+                ("slack:T/U",),
+                exclude_requester=True,
+                require_reason=True,
+                message="say \\ so",
+                programs=("rm", "git"),
             ),
             approvers=(),
             routes=(CHAT, "slack:T/C"),
@@ -156,7 +168,10 @@ class TestCalls:
         self, store: Store, clock: SetClock
     ) -> None:
         """None means that another list applies, an empty list means nobody; neither becomes the other."""
-        verdicts = [Verdict(Action.APPROVE, Risk.LOW, "r", "", "", "p" * 64, approvers=each) for each in (None, ())]
+        verdicts = [
+            Verdict(Action.APPROVE, Risk.LOW, "r", Reason.MATCHED_RULE, "", "p" * 64, approvers=each)
+            for each in (None, ())
+        ]
         calls = [await parked(store, clock, verdict=verdict) for verdict in verdicts]
 
         kept = [await store.get(call.ref) for call in calls]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hitl.audit import verify
 from hitl.errors import PolicyUnusable
 from hitl.gate import Gate, secret_hash
-from hitl.model import Action, Ask, Call, Kind, PolicyCall, PostKind, Reply, Risk, Runs, ToolInfo, Verb, Verdict
+from hitl.model import Action, Ask, Call, Kind, PolicyCall, PostKind, Reason, Reply, Risk, Runs, ToolInfo, Verb, Verdict
 from hitl.people import Conversation, Directory
 from hitl.ports import Change, Expect, Unit
 from hitl.testing import MemoryStore, ScriptedExecutor, SetClock
@@ -43,7 +43,7 @@ _RULES = {
 
 def verdict(action: Action, risk: Risk, **terms: Any) -> Verdict:
     """A verdict as a document of rules would give it."""
-    return Verdict(action, risk, f"rule-{action}", "matched_rule", f"It is {risk}.", "a" * 64, **terms)
+    return Verdict(action, risk, f"rule-{action}", Reason.MATCHED_RULE, f"It is {risk}.", "a" * 64, **terms)
 
 
 class Rules:

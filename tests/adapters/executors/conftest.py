@@ -15,7 +15,7 @@ from adapters.executors.bash import Shell, register_shell
 from adapters.executors.folder import Folder
 from adapters.executors.registry import Registry
 from adapters.executors.workspace import register_workspace
-from hitl.model import Action, Ask, Call, Lease, Preparation, Ran, Risk, Runs, State, Verdict
+from hitl.model import Action, Ask, Call, Lease, Preparation, Ran, Reason, Risk, Runs, State, Verdict
 
 NOON = datetime(2025, 1, 2, 12, tzinfo=UTC)
 TOOLS = (
@@ -60,7 +60,7 @@ def a_lease(registry: Registry, ask: Ask, prepared: Preparation) -> Lease:
         runs=ask.runs,
         key=None,
         previous=None,
-        verdict=Verdict(Action.APPROVE, Risk.LOW, None, "", "", ""),
+        verdict=Verdict(Action.APPROVE, Risk.LOW, None, Reason.DEFAULT_ACTION, "", ""),
         approvers=(),
         routes=(),
         created_at=NOON,

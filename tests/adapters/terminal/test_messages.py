@@ -11,7 +11,7 @@ import pytest
 from wcwidth import wcswidth
 
 from adapters.terminal.messages import box, countdown, ended, plain, wrapped
-from hitl.model import Action, Call, Decision, Risk, State, Verdict
+from hitl.model import Action, Call, Decision, Reason, Risk, State, Verdict
 from hitl.testing import a_call
 
 NOW = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
@@ -43,7 +43,7 @@ TEXTS = {
 
 def call(risk: Risk = Risk.HIGH, args: dict[str, Any] | None = None, **changes: Any) -> Call:
     """A waiting call."""
-    verdict = Verdict(Action.APPROVE, risk, "r", "matched_rule", "It can do harm.", "p" * 64)
+    verdict = Verdict(Action.APPROVE, risk, "r", Reason.MATCHED_RULE, "It can do harm.", "p" * 64)
     raw = json.dumps({"text": "hello"} if args is None else args).encode()
     return a_call(NOW, verdict=verdict, args=raw, **changes)
 

@@ -249,7 +249,7 @@ class Gate:
     def _allowed(self, call: Call, asked: Entry, now: datetime) -> Change:
         allowed = self._decided(call, Event.ALLOW, f"policy:{call.verdict.policy}", now)
         ready = self._ready(allowed, now)
-        unasked = call.verdict.reason if call.verdict.reason in UNASKED else None
+        unasked = call.verdict.reason.value if call.verdict.reason in UNASKED else None
         entry = _entry(ready, "allowed", "policy", claimed_by=_claimant(ready), unasked=unasked)
         return Change(ready, entries=(asked, entry))
 

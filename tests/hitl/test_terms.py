@@ -10,7 +10,7 @@ import pytest
 from hitl.cards import card, details
 from hitl.errors import InvalidConfirmation
 from hitl.limits import Limits
-from hitl.model import Action, Mode, Preparation, Result, Risk, Runs, Status
+from hitl.model import Action, Mode, Preparation, Reason, Result, Risk, Runs, Status
 from hitl.policy import Policy, load
 from hitl.terms import Terms
 from tests.hitl.world import ANN, BAN, CLAIM, DROP, GROUP, READ, ROOM, WIPE, WRITE, World, code
@@ -240,7 +240,7 @@ async def test_no_policy_gives_a_tool_longer_than_the_operator(world: World) -> 
 async def test_a_policy_that_cannot_judge_a_call_refuses_the_yes(world: World) -> None:
     """The call is left open: an error is no decision."""
     call = await world.ask(WRITE)
-    world.rules.set(WRITE, action=Action.DENY, reason="policy_error", message="it has no end")
+    world.rules.set(WRITE, action=Action.DENY, reason=Reason.POLICY_ERROR, message="it has no end")
     answer = await world.press(call, ANN)
 
     assert "POLICY_INVALID" == code(answer)

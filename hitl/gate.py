@@ -36,7 +36,7 @@ from hitl.errors import (
     Unavailable,
 )
 from hitl.faults import reach
-from hitl.lifecycle import Event, advance
+from hitl.lifecycle import Trigger, advance
 from hitl.limits import Flood, Limits
 from hitl.model import (
     ISOLATED,
@@ -233,21 +233,21 @@ class Gate:
         asked = Entry(call.ref, "asked", ask.requester, recorded(call))
         if verdict.action is Action.DENY:
             why = verdict.message or verdict.why
-            ended = self._decided(call, Event.DENY, f"policy:{verdict.policy}", now, why)
+            ended = self._decided(call, Trigger.DENY, f"policy:{verdict.policy}", now, why)
             return Change(ended, entries=(asked, _entry(ended, "denied", "policy")))
         if verdict.action is Action.ALLOW:
             return self._allowed(call, asked, now)
-        parked = advance(call, Event.REQUEST_CONFIRMATION, due_at=call.deadline)
+        parked = advance(call, Trigger.REQUEST_CONFIRMATION, due_at=call.deadline)
         nobody = self._unreachable(parked)
         if nobody is None:
             posts = tuple(Post(call.ref, route, PostKind.CARD) for route in call.routes)
             return Change(parked, entries=(asked,), posts=posts)
         why = kept(nobody)
-        ended = self._decided(parked, Event.UNDELIVERABLE, "service", now, error=why)
+        ended = self._decided(parked, Trigger.UNDELIVERABLE, "service", now, error=why)
         return Change(ended, entries=(asked, _entry(ended, "undeliverable", "service", why=why)))
 
     def _allowed(self, call: Call, asked: Entry, now: datetime) -> Change:
-        allowed = self._decided(call, Event.ALLOW, f"policy:{call.verdict.policy}", now)
+        allowed = self._decided(call, Trigger.ALLOW, f"policy:{call.verdict.policy}", now)
         ready = self._ready(allowed, now)
         unasked = call.verdict.reason.value if call.verdict.reason in UNASKED else None
         entry = _entry(ready, "allowed", "policy", claimed_by=_claimant(ready), unasked=unasked)
@@ -453,7 +453,7 @@ class Gate:
 
         def seal(now: datetime) -> Change:
             vote = self._sealed_vote(reply, call, principal, now, approve=True, reason=reason)
-            decided = self._decided(call, Event.APPROVE, principal, now, reason)
+            decided = self._decided(call, Trigger.APPROVE, principal, now, reason)
             policies = {"policy_asked": call.verdict.policy, "policy_now": verdict.policy}
             ended = _refused(decided, unfit, now) if unfit else self._ready(decided, now)
             taken = {"claimed_by": _claimant(ended)}
@@ -520,7 +520,7 @@ class Gate:
 
         def seal(now: datetime) -> Change:
             vote = self._sealed_vote(reply, call, principal, now, approve=False, reason=reason)
-            ended = self._decided(call, Event.REJECT, principal, now, reason)
+            ended = self._decided(call, Trigger.REJECT, principal, now, reason)
             if asked:
                 ended = ended.evolve(due_at=now + timedelta(seconds=self.limits.late_reason_s))
             entry = _entry(ended, "rejected", principal, **_how(reply), reason=reason)
@@ -537,7 +537,7 @@ class Gate:
         why = verdict.message or verdict.why
 
         def seal(now: datetime) -> Change:
-            ended = self._decided(call, Event.DENY, f"policy:{verdict.policy}", now, why)
+            ended = self._decided(call, Trigger.DENY, f"policy:{verdict.policy}", now, why)
             entry = _entry(ended, "denied", "policy", **_how(reply), why=why)
             return Change(ended, entries=(entry,), posts=edits(ended), handled=reply.event)
 
@@ -606,20 +606,20 @@ class Gate:
             entry = _entry(call, "refused", principal, wanted="withdraw", identity=identity, code=refusal.code)
             await self.store.commit(Unit(None, lambda _: Change(entries=(entry,))))
             raise refusal
-        return await self._end(call, Event.WITHDRAW, principal)
+        return await self._end(call, Trigger.WITHDRAW, principal)
 
     async def undeliverable(self, ref: str) -> Call:
         """End a waiting call that every surface refused to show. Raises as `withdraw`."""
-        return await self._end(await self._known(ref), Event.UNDELIVERABLE, "service", fact(Unfit.SURFACES))
+        return await self._end(await self._known(ref), Trigger.UNDELIVERABLE, "service", fact(Unfit.SURFACES))
 
-    async def _end(self, call: Call, event: Event, by: str, unfit: Fact | None = None) -> Call:
+    async def _end(self, call: Call, trigger: Trigger, by: str, unfit: Fact | None = None) -> Call:
         why = kept(unfit) if unfit else None
         for _ in range(_TRIES):
             if call.state is not State.AWAITING:
                 raise too_late(call)
 
             def seal(now: datetime, call: Call = call) -> Change:
-                ended = self._decided(call, event, by, now, error=why)
+                ended = self._decided(call, trigger, by, now, error=why)
                 return Change(ended, entries=(_entry(ended, ended.status, by, why=why),), posts=edits(ended))
 
             if ended := await self._swap(call, seal):
@@ -646,16 +646,16 @@ class Gate:
     def _overdue(self, call: Call, now: datetime, *, unseen: bool) -> Call:
         if call.state is State.AWAITING:
             error = str(Unfit.UNSEEN) if unseen else None
-            return self._decided(call, Event.EXPIRE, "service", now, error=error)
+            return self._decided(call, Trigger.EXPIRE, "service", now, error=error)
         if call.claim is None:
-            return _finished(call, Event.LAPSE, Result.LAPSED, now)
-        return _finished(call, Event.FAIL, Result.UNKNOWN, now)
+            return _finished(call, Trigger.LAPSE, Result.LAPSED, now)
+        return _finished(call, Trigger.FAIL, Result.UNKNOWN, now)
 
     async def orphaned(self, call: Call) -> Call | None:
         """End a claimed call whose claimant is known to be dead, without waiting for its lease: `unknown`."""
 
         def seal(now: datetime) -> Change:
-            ended = _finished(call, Event.FAIL, Result.UNKNOWN, now)
+            ended = _finished(call, Trigger.FAIL, Result.UNKNOWN, now)
             return Change(ended, entries=(_entry(ended, "unknown", "service"),), posts=edits(ended))
 
         return await self._swap(call, seal, overdue=None)
@@ -683,7 +683,7 @@ class Gate:
 
         def released(call: Call, now: datetime) -> Call:
             leased = self._leased(call, owner, "", now)
-            return _finished(leased, Event.COMPLETE, Result.RELEASED, now)
+            return _finished(leased, Trigger.COMPLETE, Result.RELEASED, now)
 
         call = await self._known(target)
         for _ in range(_TRIES):
@@ -786,10 +786,10 @@ class Gate:
     # -- shared ---------------------------------------------------------------------------------------------
 
     def _decided(
-        self, call: Call, event: Event, by: str, now: datetime, reason: str | None = None, *, error: str | None = None
+        self, call: Call, trigger: Trigger, by: str, now: datetime, reason: str | None = None, *, error: str | None = None
     ) -> Call:
         """The call with its decision on it, sealed; whoever runs it next sets `due_at`."""
-        decided = advance(call, event, decided_at=now, decided_by=by, reason=reason, error=error, due_at=None)
+        decided = advance(call, trigger, decided_at=now, decided_by=by, reason=reason, error=error, due_at=None)
         return decided.evolve(decision_mac=self.keys.seal(Purpose.DECISION, seals.decision_bytes(decided)))
 
     def _ready(self, decided: Call, now: datetime) -> Call:
@@ -801,7 +801,7 @@ class Gate:
     def _leased(self, call: Call, owner: str, secret: str, now: datetime) -> Call:
         limit_s = call.verdict.execution_s if call.runs is Runs.SERVICE else self.limits.caller_execution_s
         until = now + timedelta(seconds=limit_s + self.limits.lease_grace_s)
-        return advance(call, Event.CLAIM, claim=Claim(owner, secret, until), due_at=until)
+        return advance(call, Trigger.CLAIM, claim=Claim(owner, secret, until), due_at=until)
 
     def _lease_of(self, call: Call) -> Lease | None:
         return Lease(call, self.owner, call.claim.until) if call.claim and call.state is State.EXECUTING else None
@@ -947,23 +947,23 @@ def _unfit_error(call: Call, unfit: Fact) -> SaysoError:
 
 
 def _refused(call: Call, unfit: Fact, now: datetime) -> Call:
-    return _finished(call, Event.REFUSE, Result.REFUSED, now, error=kept(unfit))
+    return _finished(call, Trigger.REFUSE, Result.REFUSED, now, error=kept(unfit))
 
 
-def _finished(call: Call, event: Event, result: Result, now: datetime, **told: Any) -> Call:
-    return advance(call, event, result=result, finished_at=now, due_at=None, **told)
+def _finished(call: Call, trigger: Trigger, result: Result, now: datetime, **told: Any) -> Call:
+    return advance(call, trigger, result=result, finished_at=now, due_at=None, **told)
 
 
 def _reported(call: Call, ran: Ran, now: datetime) -> Call:
     """The call as its run ended: completed, failed, refused before the tool began, or amended by a late report."""
     if call.state is State.ERROR:
-        event = Event.AMEND
+        trigger = Trigger.AMEND
     elif ran.result is Result.REFUSED:
-        event = Event.REFUSE
+        trigger = Trigger.REFUSE
     else:
-        event = Event.COMPLETE if ran.result in {Result.SUCCEEDED, Result.RELEASED} else Event.FAIL
+        trigger = Trigger.COMPLETE if ran.result in {Result.SUCCEEDED, Result.RELEASED} else Trigger.FAIL
     started = ran.result is not Result.REFUSED
-    return _finished(call, event, ran.result, now, started=started, output=ran.output, error=ran.error)
+    return _finished(call, trigger, ran.result, now, started=started, output=ran.output, error=ran.error)
 
 
 def edits(call: Call) -> tuple[Post, ...]:

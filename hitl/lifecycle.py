@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-class Event(StrEnum):
+class Trigger(StrEnum):
     """What can happen to a call."""
 
     REQUEST_CONFIRMATION = "request_confirmation"
@@ -47,7 +47,7 @@ class Event(StrEnum):
 
 @dataclass(slots=True)
 class Subject:
-    """What the guards look at. `transitions` writes its `state`; the rest are facts of the call and the event."""
+    """What the guards look at. `transitions` writes its `state`; the rest are facts of the call and the trigger."""
 
     state: str
     decision: Decision | None = None
@@ -80,45 +80,45 @@ class Subject:
         return self.result in {Result.TIMED_OUT, Result.UNKNOWN}
 
 
-#: from, event, to, guard. Every row of the table; what isn't here is illegal.
-TABLE: tuple[tuple[State, Event, State, str | None], ...] = (
-    (State.IDLE, Event.REQUEST_CONFIRMATION, State.AWAITING, "undecided"),
-    (State.IDLE, Event.ALLOW, State.EXECUTING, "undecided"),
-    (State.IDLE, Event.DENY, State.IDLE, "undecided"),
-    (State.AWAITING, Event.APPROVE, State.EXECUTING, None),
-    (State.AWAITING, Event.REJECT, State.IDLE, None),
-    (State.AWAITING, Event.EXPIRE, State.IDLE, None),
-    (State.AWAITING, Event.WITHDRAW, State.IDLE, None),
-    (State.AWAITING, Event.UNDELIVERABLE, State.IDLE, None),
-    (State.AWAITING, Event.DENY, State.IDLE, None),
-    (State.EXECUTING, Event.CLAIM, State.EXECUTING, "unclaimed"),
-    (State.EXECUTING, Event.LAPSE, State.ERROR, "unclaimed"),
-    (State.EXECUTING, Event.COMPLETE, State.COMPLETED, "is_claimed"),
-    (State.EXECUTING, Event.FAIL, State.ERROR, "is_claimed"),
-    (State.EXECUTING, Event.REFUSE, State.ERROR, "not_started"),
-    (State.ERROR, Event.AMEND, State.ERROR, "open_outcome"),
-    (State.COMPLETED, Event.RESET, State.IDLE, None),
-    (State.ERROR, Event.RESET, State.IDLE, None),
-    (State.IDLE, Event.RESET, State.IDLE, "decided"),
+#: from, trigger, to, guard. Every row of the table; what isn't here is illegal.
+TABLE: tuple[tuple[State, Trigger, State, str | None], ...] = (
+    (State.IDLE, Trigger.REQUEST_CONFIRMATION, State.AWAITING, "undecided"),
+    (State.IDLE, Trigger.ALLOW, State.EXECUTING, "undecided"),
+    (State.IDLE, Trigger.DENY, State.IDLE, "undecided"),
+    (State.AWAITING, Trigger.APPROVE, State.EXECUTING, None),
+    (State.AWAITING, Trigger.REJECT, State.IDLE, None),
+    (State.AWAITING, Trigger.EXPIRE, State.IDLE, None),
+    (State.AWAITING, Trigger.WITHDRAW, State.IDLE, None),
+    (State.AWAITING, Trigger.UNDELIVERABLE, State.IDLE, None),
+    (State.AWAITING, Trigger.DENY, State.IDLE, None),
+    (State.EXECUTING, Trigger.CLAIM, State.EXECUTING, "unclaimed"),
+    (State.EXECUTING, Trigger.LAPSE, State.ERROR, "unclaimed"),
+    (State.EXECUTING, Trigger.COMPLETE, State.COMPLETED, "is_claimed"),
+    (State.EXECUTING, Trigger.FAIL, State.ERROR, "is_claimed"),
+    (State.EXECUTING, Trigger.REFUSE, State.ERROR, "not_started"),
+    (State.ERROR, Trigger.AMEND, State.ERROR, "open_outcome"),
+    (State.COMPLETED, Trigger.RESET, State.IDLE, None),
+    (State.ERROR, Trigger.RESET, State.IDLE, None),
+    (State.IDLE, Trigger.RESET, State.IDLE, "decided"),
 )
 
-_DECISIONS: Mapping[Event, Decision] = {
-    Event.ALLOW: Decision.ALLOWED,
-    Event.DENY: Decision.DENIED,
-    Event.APPROVE: Decision.APPROVED,
-    Event.REJECT: Decision.REJECTED,
-    Event.EXPIRE: Decision.EXPIRED,
-    Event.WITHDRAW: Decision.WITHDRAWN,
-    Event.UNDELIVERABLE: Decision.UNDELIVERABLE,
+_DECISIONS: Mapping[Trigger, Decision] = {
+    Trigger.ALLOW: Decision.ALLOWED,
+    Trigger.DENY: Decision.DENIED,
+    Trigger.APPROVE: Decision.APPROVED,
+    Trigger.REJECT: Decision.REJECTED,
+    Trigger.EXPIRE: Decision.EXPIRED,
+    Trigger.WITHDRAW: Decision.WITHDRAWN,
+    Trigger.UNDELIVERABLE: Decision.UNDELIVERABLE,
 }
 
-#: Which results an event may set; an event that isn't here sets none.
-RESULTS: Mapping[Event, frozenset[Result]] = {
-    Event.COMPLETE: frozenset({Result.SUCCEEDED, Result.RELEASED}),
-    Event.FAIL: frozenset({Result.FAILED, Result.TIMED_OUT, Result.UNKNOWN}),
-    Event.REFUSE: frozenset({Result.REFUSED}),
-    Event.LAPSE: frozenset({Result.LAPSED}),
-    Event.AMEND: frozenset({Result.SUCCEEDED, Result.FAILED, Result.TIMED_OUT}),
+#: Which results a trigger may set; one that isn't here sets none.
+RESULTS: Mapping[Trigger, frozenset[Result]] = {
+    Trigger.COMPLETE: frozenset({Result.SUCCEEDED, Result.RELEASED}),
+    Trigger.FAIL: frozenset({Result.FAILED, Result.TIMED_OUT, Result.UNKNOWN}),
+    Trigger.REFUSE: frozenset({Result.REFUSED}),
+    Trigger.LAPSE: frozenset({Result.LAPSED}),
+    Trigger.AMEND: frozenset({Result.SUCCEEDED, Result.FAILED, Result.TIMED_OUT}),
 }
 
 
@@ -152,42 +152,42 @@ def _flatten(machine: Machine) -> dict[tuple[str, str], tuple[str, str | None]]:
 _FLAT = _flatten(MACHINE)
 
 
-def destination(subject: Subject, event: Event) -> State | None:
-    """Where the event leads, or None where the table has no row for it or its guard doesn't hold."""
-    row = _FLAT.get((subject.state, event.value))
+def destination(subject: Subject, trigger: Trigger) -> State | None:
+    """Where the trigger leads, or None where the table has no row for it or its guard doesn't hold."""
+    row = _FLAT.get((subject.state, trigger.value))
     if row is None or (row[1] is not None and not getattr(subject, row[1])()):
         return None
     return State(row[0])
 
 
 def advance(
-    call: Call, event: Event, *, result: Result | None = None, started: bool | None = None, **told: Any
+    call: Call, trigger: Trigger, *, result: Result | None = None, started: bool | None = None, **told: Any
 ) -> Call:
-    """The call after the event, its version one higher, with what is `told` beside it: who, when and why.
+    """The call after the trigger, its version one higher, with what is `told` beside it: who, when and why.
 
-    `result` is how the run ended, for events that end one. `started` says whether the tool may have done
+    `result` is how the run ended, for triggers that end one. `started` says whether the tool may have done
     something; by default a claimed call's may have. Raises IllegalTransition, naming both states, for anything
     that the table doesn't hold; the call given stays as it was.
     """
     claimed = call.claim is not None
     subject = Subject(call.state.value, call.decision, claimed, claimed if started is None else started, call.result)
-    state = destination(subject, event)
-    wanted = RESULTS.get(event)
+    state = destination(subject, trigger)
+    wanted = RESULTS.get(trigger)
     if state is None or (wanted is None) != (result is None) or (wanted and result not in wanted):
-        raise IllegalTransition(_explain(call, event, result))
+        raise IllegalTransition(_explain(call, trigger, result))
     return call.evolve(
         state=state,
         version=call.version + 1,
-        decision=_DECISIONS.get(event, call.decision),
+        decision=_DECISIONS.get(trigger, call.decision),
         result=result or call.result,
-        archived=call.archived or event is Event.RESET,
+        archived=call.archived or trigger is Trigger.RESET,
         **told,
     )
 
 
-def _explain(call: Call, event: Event, result: Result | None) -> str:
-    targets = sorted({dest.value for _, name, dest, _ in TABLE if name is event})
-    wanted = f"{event.value} ({result})" if result else event.value
+def _explain(call: Call, trigger: Trigger, result: Result | None) -> str:
+    targets = sorted({dest.value for _, name, dest, _ in TABLE if name is trigger})
+    wanted = f"{trigger.value} ({result})" if result else trigger.value
     return (
         f"{wanted} would lead to {' or '.join(targets)}, but call {call.short} is {call.state.value},"
         f" {call.result or call.decision or 'not decided'}. Nothing was changed."

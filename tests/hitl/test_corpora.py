@@ -18,7 +18,7 @@ import pytest
 from hitl.answers import Came
 from hitl.canonical import canonical, digest_of
 from hitl.errors import IllegalTransition, TooManyPending
-from hitl.lifecycle import TABLE, Event, advance
+from hitl.lifecycle import TABLE, Trigger, advance
 from hitl.limits import Limits
 from hitl.model import Action, Call, Claim, Kind, Ran, Result, Risk, Runs, State, Status, Verb
 from hitl.testing import a_call
@@ -78,26 +78,26 @@ class Replay:
         for ours in self._events(name, number):
             self._advance(name, number, *ours)
 
-    def _events(self, name: str, number: str | None) -> list[tuple[Event, Result | None]]:
+    def _events(self, name: str, number: str | None) -> list[tuple[Trigger, Result | None]]:
         """Our events for one of theirs."""
         if name == "RESET":
-            return [(Event.RESET, None)]
+            return [(Trigger.RESET, None)]
         if name == "EXECUTION_STARTED" and number and self.calls[number].decision is None:
-            return [(Event.ALLOW, None), (Event.CLAIM, None)]
-        ours: dict[str, list[tuple[Event, Result | None]]] = {
-            "REQUEST_CONFIRMATION": [(Event.REQUEST_CONFIRMATION, None)],
-            "USER_APPROVED": [(Event.APPROVE, None), (Event.CLAIM, None)],
-            "USER_REJECTED": [(Event.REJECT, None)],
-            "CONFIRMATION_EXPIRED": [(Event.EXPIRE, None)],
-            "EXECUTION_STARTED": [(Event.CLAIM, None)],
-            "EXECUTION_COMPLETED": [(Event.COMPLETE, Result.SUCCEEDED)],
-            "EXECUTION_FAILED": [(Event.FAIL, Result.FAILED)],
+            return [(Trigger.ALLOW, None), (Trigger.CLAIM, None)]
+        ours: dict[str, list[tuple[Trigger, Result | None]]] = {
+            "REQUEST_CONFIRMATION": [(Trigger.REQUEST_CONFIRMATION, None)],
+            "USER_APPROVED": [(Trigger.APPROVE, None), (Trigger.CLAIM, None)],
+            "USER_REJECTED": [(Trigger.REJECT, None)],
+            "CONFIRMATION_EXPIRED": [(Trigger.EXPIRE, None)],
+            "EXECUTION_STARTED": [(Trigger.CLAIM, None)],
+            "EXECUTION_COMPLETED": [(Trigger.COMPLETE, Result.SUCCEEDED)],
+            "EXECUTION_FAILED": [(Trigger.FAIL, Result.FAILED)],
         }
         return ours[name]
 
-    def _advance(self, name: str, number: str | None, event: Event, result: Result | None) -> None:
+    def _advance(self, name: str, number: str | None, event: Trigger, result: Result | None) -> None:
         """One event of ours, or a refusal."""
-        number = self.latest if event is Event.RESET else number
+        number = self.latest if event is Trigger.RESET else number
         call = self.calls.get(number or "")
         try:
             moved = advance(call, event, result=result) if call else None
@@ -106,8 +106,8 @@ class Replay:
         if moved is None or number is None:
             self.refused.append(name)
             return
-        claimed = Claim("runner", "0" * 64, NOON) if event is Event.CLAIM else moved.claim
-        error = "failed" if event is Event.FAIL else moved.error
+        claimed = Claim("runner", "0" * 64, NOON) if event is Trigger.CLAIM else moved.claim
+        error = "failed" if event is Trigger.FAIL else moved.error
         self.calls[number] = moved.evolve(claim=claimed, error=error)
         self.latest = number
 

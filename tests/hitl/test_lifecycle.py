@@ -13,7 +13,7 @@ import pytest
 from transitions import MachineError
 
 from hitl.errors import IllegalTransition
-from hitl.lifecycle import MACHINE, RESULTS, TABLE, Event, Subject, advance, destination, diagram
+from hitl.lifecycle import MACHINE, RESULTS, TABLE, Subject, Trigger, advance, destination, diagram
 from hitl.model import Call, Claim, Decision, Result, State
 from hitl.testing import a_call
 from tests.hitl.world import NOON
@@ -32,13 +32,13 @@ HOLDS: dict[str | None, Callable[[Subject], bool]] = {
     "open_outcome": lambda subject: subject.result in {Result.TIMED_OUT, Result.UNKNOWN},
 }
 SETS = {
-    Event.ALLOW: Decision.ALLOWED,
-    Event.DENY: Decision.DENIED,
-    Event.APPROVE: Decision.APPROVED,
-    Event.REJECT: Decision.REJECTED,
-    Event.EXPIRE: Decision.EXPIRED,
-    Event.WITHDRAW: Decision.WITHDRAWN,
-    Event.UNDELIVERABLE: Decision.UNDELIVERABLE,
+    Trigger.ALLOW: Decision.ALLOWED,
+    Trigger.DENY: Decision.DENIED,
+    Trigger.APPROVE: Decision.APPROVED,
+    Trigger.REJECT: Decision.REJECTED,
+    Trigger.EXPIRE: Decision.EXPIRED,
+    Trigger.WITHDRAW: Decision.WITHDRAWN,
+    Trigger.UNDELIVERABLE: Decision.UNDELIVERABLE,
 }
 FACTS = [
     {"decision": decision, "claimed": claimed, "started": started, "result": result}
@@ -49,7 +49,7 @@ FACTS = [
         (None, *Result),
     )
 ]
-EVERY = [(state, event) for state in State for event in Event]
+EVERY = [(state, event) for state in State for event in Trigger]
 
 
 #: The table as people agreed on it; the code's own must say the same.
@@ -83,7 +83,7 @@ def test_the_table_is_the_one_that_was_agreed() -> None:
     assert sorted(agreed) == sorted(ours)
 
 
-def expected(subject: Subject, event: Event) -> State | None:
+def expected(subject: Subject, event: Trigger) -> State | None:
     """Where the table leads, read row by row."""
     rows = (row for row in TABLE if (row[0], row[1]) == (subject.state, event))
     return next((to for _, _, to, guard in rows if HOLDS[guard](subject)), None)
@@ -102,7 +102,7 @@ def a_call_with(subject: Subject) -> Call:
 
 
 @pytest.mark.parametrize(("state", "event"), EVERY)
-def test_an_event_leads_where_the_table_says(state: State, event: Event) -> None:
+def test_an_event_leads_where_the_table_says(state: State, event: Trigger) -> None:
     """For every state, event and fact: a row of the table is followed, and sets what the event decides or ends."""
     for facts in FACTS:
         subject = Subject(state.value, **facts)
@@ -119,7 +119,7 @@ def test_an_event_leads_where_the_table_says(state: State, event: Event) -> None
 
 
 @pytest.mark.parametrize(("state", "event"), EVERY)
-def test_what_the_table_does_not_hold_is_illegal(state: State, event: Event) -> None:
+def test_what_the_table_does_not_hold_is_illegal(state: State, event: Trigger) -> None:
     """For every state, event and fact without a row: the error names both states, and the call stays as it was."""
     targets = {to.value for _, name, to, _ in TABLE if name is event}
     for facts in FACTS:
@@ -139,7 +139,7 @@ def test_what_the_table_does_not_hold_is_illegal(state: State, event: Event) -> 
 
 
 @pytest.mark.parametrize(("state", "event"), EVERY)
-def test_the_dictionary_says_what_the_machine_does(state: State, event: Event) -> None:
+def test_the_dictionary_says_what_the_machine_does(state: State, event: Trigger) -> None:
     """Flattening lost nothing: `transitions` itself, triggered, moves each subject to the same place or not at all."""
     for facts in FACTS:
         subject = Subject(state.value, **facts)
@@ -148,7 +148,7 @@ def test_the_dictionary_says_what_the_machine_does(state: State, event: Event) -
         assert (foreseen or state) == _triggered(subject, event)
 
 
-def _triggered(subject: Subject, event: Event) -> str:
+def _triggered(subject: Subject, event: Trigger) -> str:
     """Where `transitions` itself leaves the subject."""
     with contextlib.suppress(MachineError):
         MACHINE.events[event.value].trigger(subject)
@@ -157,7 +157,7 @@ def _triggered(subject: Subject, event: Event) -> str:
 
 def test_the_machine_has_every_event_and_state_of_ours_and_no_other() -> None:
     """There is no `to_STATE` back door, and nothing beside the table."""
-    assert {event.value for event in Event} == set(MACHINE.events)
+    assert {event.value for event in Trigger} == set(MACHINE.events)
     assert {state.value for state in State} == set(MACHINE.states)
     assert [] == [name for name in dir(MACHINE) if name.startswith("to_")]
     assert [] == MACHINE.models
@@ -168,11 +168,11 @@ def test_every_state_can_be_left_or_is_where_a_call_may_rest() -> None:
     from_waiting = {event for source, event, _, _ in TABLE if source is State.AWAITING}
 
     assert set(State) == {state for source, _, to, _ in TABLE for state in (source, to)}
-    assert from_waiting == set(SETS) - {Event.ALLOW}
+    assert from_waiting == set(SETS) - {Trigger.ALLOW}
 
 
-@pytest.mark.parametrize("event", Event)
-def test_only_reset_archives(event: Event) -> None:
+@pytest.mark.parametrize("event", Trigger)
+def test_only_reset_archives(event: Trigger) -> None:
     """Archiving is what a reset does, and nothing else; it changes neither decision nor result."""
     sources = [(source, guard) for source, name, _, guard in TABLE if name is event]
     for source, _ in sources:
@@ -183,14 +183,14 @@ def test_only_reset_archives(event: Event) -> None:
             call = a_call_with(subject)
             moved = advance(call, event, result=next(iter(RESULTS.get(event, [None]))), started=subject.started)
 
-            assert (event is Event.RESET) == moved.archived
+            assert (event is Trigger.RESET) == moved.archived
 
 
 @pytest.mark.parametrize(
     ("event", "result"),
-    [(event, result) for event in Event for result in (None, *Result) if result not in RESULTS.get(event, {None})],
+    [(event, result) for event in Trigger for result in (None, *Result) if result not in RESULTS.get(event, {None})],
 )
-def test_an_event_sets_only_its_own_results(event: Event, result: Result | None) -> None:
+def test_an_event_sets_only_its_own_results(event: Trigger, result: Result | None) -> None:
     """A run that ended must say how, in a way that fits its event; other events end no run."""
     source, _, _, guard = next(row for row in TABLE if row[1] is event)
     facts: dict[str, Any] = next(facts for facts in FACTS if HOLDS[guard](Subject(source.value, **facts)))
@@ -205,7 +205,7 @@ def test_a_claimed_call_may_have_started() -> None:
     call = a_call(NOON, state=State.EXECUTING, decision=Decision.APPROVED, claim=CLAIM)
 
     with pytest.raises(IllegalTransition):
-        advance(call, Event.REFUSE, result=Result.REFUSED)
+        advance(call, Trigger.REFUSE, result=Result.REFUSED)
 
 
 def test_the_diagram_is_the_same_each_time() -> None:
@@ -215,7 +215,7 @@ def test_the_diagram_is_the_same_each_time() -> None:
 
 
 @pytest.mark.parametrize(("source", "event", "to", "guard"), TABLE)
-def test_the_diagram_shows_every_row(source: State, event: Event, to: State, guard: str | None) -> None:
+def test_the_diagram_shows_every_row(source: State, event: Trigger, to: State, guard: str | None) -> None:
     """Each row of the table is an arrow, with its guard beside its event."""
     label = f"{event.value} [{guard}]" if guard else event.value
     arrows = [line for line in diagram().splitlines() if line.strip().startswith(f"{source} --> {to}:")]

@@ -143,6 +143,10 @@ class Parse:
         """Tell whether a phrase may stand where it does: one that introduces a ref must have one behind it."""
         if roles & ~BEFORE_TARGET or not roles:
             return bool(roles)
+        return self.introduces(end)
+
+    def introduces(self, end: int) -> bool:
+        """Tell whether a phrase before a ref that ends here has one behind it, or another such phrase."""
         return end < len(self.tokens) and (self.is_target(end) or self.role_ends(end, BEFORE_TARGET) > end)
 
     def _steps(self, at: int, core: int, allowed: int) -> list[tuple[int, bool]]:

@@ -37,6 +37,10 @@ from hitl.replies import Reading, Verdict, read, verdict
         ("nej då servern är nere", "servern är nere"),
         ("不可以，因为还在备份", "还在备份"),
         ("안 돼요 위험해요", "위험해요"),
+        ("no, request was sent twice", "request was sent twice"),
+        ("no, to be safe we take the replica", "to be safe we take the replica"),
+        ("nope, to produkcja", "to produkcja"),
+        ("nein, zu teuer", "zu teuer"),
     ],
 )
 def test_the_reason_is_given_back_untouched(text: str, reason: str) -> None:

@@ -2,7 +2,7 @@
 
 from hitl.replies.emoji import Sign
 from hitl.replies.parse import Parse
-from hitl.replies.roles import CONDITION, HEDGE, LATER, QUESTION, REFUSES, UNCLEAR, YES
+from hitl.replies.roles import CONDITION, HEDGE, LATER, OPENS, QUESTION, REFUSES, UNCLEAR, YES
 from hitl.replies.tokens import Kind, Token
 
 _REASONS = (
@@ -11,8 +11,9 @@ _REASONS = (
     (LATER, "not now: {}"),
     (HEDGE, "unsure: {}"),
     (UNCLEAR, "no answer: {}"),
+    (OPENS, "greeting: {}"),
 )
-_ANY_REASON = QUESTION | CONDITION | LATER | HEDGE | UNCLEAR
+_ANY_REASON = QUESTION | CONDITION | LATER | HEDGE | UNCLEAR | OPENS
 _LONGEST = 40
 
 

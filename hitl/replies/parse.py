@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from hitl.replies.automaton import Match, Phrases
 from hitl.replies.emoji import Sign
 from hitl.replies.lexicon import Language, asking, polite_anywhere
-from hitl.replies.roles import AND, BEFORE_TARGET, NO, POLITE, REFUSES, UNCLEAR, YES
+from hitl.replies.roles import AND, BEFORE_TARGET, NO, OPENS, POLITE, REFUSES, UNCLEAR, YES
 from hitl.replies.tokens import Kind, Token
 
 NOWHERE = -1
@@ -61,7 +61,10 @@ class Parse:
         return self.tokens[at].kind is Kind.TARGET
 
     def covered(self, start: int, end: int, core: int, also: int = 0) -> tuple[int, bool]:
-        """Cover tokens with phrases from the left: how far that reaches, and whether a core phrase is among them."""
+        """Cover tokens with phrases from the left: how far that reaches, and whether a core phrase is among them.
+
+        A greeting opens a reply, so a core phrase before one doesn't count, unless `also` holds OPENS.
+        """
         reach = {start: False}
         furthest = start
         allowed = core | _BESIDE | also
@@ -69,9 +72,10 @@ class Parse:
             if at not in reach:
                 continue
             furthest = at
+            opens = not also & OPENS and self.longest(at)[1] & OPENS
             for stop, decides in self._steps(at, core, allowed):
                 if stop <= end:
-                    reach[stop] = reach.get(stop, False) or reach[at] or decides
+                    reach[stop] = reach.get(stop, False) or decides or (reach[at] and not opens)
         return (end, reach[end]) if end in reach else (furthest, reach[furthest])
 
     def holds_idiom(self) -> bool:
@@ -83,7 +87,7 @@ class Parse:
             if len(found) > 1 and self._runs_on(words, at, found[-1][0]):
                 found = found[:-1]
             at, roles = found[-1] if found else (at + 1, 0)
-            idiom |= bool(roles & UNCLEAR and not roles & (YES | POLITE))
+            idiom |= bool(roles & UNCLEAR and (roles & OPENS or not roles & (YES | POLITE)))
             agrees |= bool(roles & YES)
         return idiom and not agrees
 
@@ -155,7 +159,7 @@ class Parse:
             found = self.phrases(at)
             if not (found and _may_stand(found[-1][1], core)) or self._politely_unclear(at, found):
                 return []
-            if found[-1][1] & UNCLEAR:
+            if found[-1][1] & (UNCLEAR | OPENS):
                 return [(found[-1][0], False)]
             return [(end, bool(roles & core)) for end, roles in found if self._fits(end, roles & allowed)]
         if token.kind is Kind.EMOJI:

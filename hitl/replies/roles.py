@@ -17,12 +17,16 @@ BEFORE_TARGET = 8192
 AND = 16384
 FAULT = 32768
 TURN = 65536
+#: Takes back a yes that stands before it: a greeting ("yes, hello"), or "I see" ("ok, ah okay").
+OPENS = 131072
 
 REFUSES = NO | NO_OPEN | FAULT
 
 SECTIONS = {
     "yes": YES,
     "beside yes": POLITE,
+    "greeting": POLITE | OPENS,
+    "taking note": POLITE | UNCLEAR | OPENS,
     "no": NO,
     "no, and more follows": NO_OPEN,
     "a fault": FAULT,

@@ -21,10 +21,13 @@ _FIRST = "en"
 _SAME_LANGUAGE = {"tl": "fil", "no": "nb", "nn": "nb", "iw": "he", "in": "id"}
 _DIFFERS = "means yes in one language and no in another"
 _JOINS = frozenset({",", ":", "\u060c", "\uff0c", "\uff1a"})
+#: What may stand between a no and its reason in another language, beside a line break.
+_ENDS_A_NO = _JOINS | frozenset(".!-\u2013\u2014\u3002\uff01")
 _COMMAS = frozenset(",\u060c\u3001\uff0c")
 #: At the end of a yes they announce more, which may be its condition.
 _ANNOUNCES = _COMMAS | frozenset(":;-\u2010\u2011\u2012\u2013\u2014\u2015\u061b\uff1a\uff1b")
 _PLAIN = frozenset({Kind.WORD, Kind.BREAK, Kind.TARGET})
+_IN_A_REASON = _PLAIN | {Kind.NUMBER}
 _HESITATES = CONDITION | QUESTION | LATER | HEDGE
 _SAYS_SOMETHING = YES | REFUSES | CONDITION | QUESTION | LATER | HEDGE
 
@@ -175,6 +178,8 @@ def _understood(tokens: list[Token], language: str | None, text: str) -> list[Re
     readings = _agreed(parses, text)
     if not whole and not _holds(parse, _HESITATES | REFUSES) and (reading := mixed(tokens)):
         return [unclear(_DIFFERS)] if _disputed(parse, language, text) else [reading]
+    if not whole and not _tells(readings) and (reading := _foreign_no(parse, own, text)):
+        return [reading]
     return _with_unmeasured(tokens, own, readings, text, whole=whole)
 
 
@@ -231,6 +236,27 @@ def _unmeasured_no(tokens: list[Token], own: str, text: str) -> Reading | None:
     if said.verdict is not Verdict.REJECT or not said.why or unmeasured.signs(_words(tokens[stop:])):
         return None
     return replace(said, reason=text[tokens[stop + 1].start : tokens[-1].end].strip())
+
+
+def _foreign_no(parse: Parse, own: str, text: str) -> Reading | None:
+    """Read a no whose reason, behind a stop or on the next line, is in another language: "nein, wrong branch".
+
+    The language of the reason must know no word before the stop, and find no yes, doubt or question behind it.
+    """
+    tokens = parse.tokens
+    stop = next((at for at, token in enumerate(tokens) if token.kind is Kind.BREAK), 0)
+    if not 0 < stop < len(tokens) - 1 or any(token.kind not in _IN_A_REASON for token in tokens):
+        return None
+    known_there = any(parse.words[:stop]) or _holds(parse, YES | QUESTION | LATER | HEDGE)
+    if known_there or (tokens[stop].text not in _ENDS_A_NO and tokens[stop].text.strip()):
+        return None
+    said = _understood(tokens[:stop], own, text)[0]
+    if said.verdict is not Verdict.REJECT or said.reason or said.why:
+        return None
+    behind = next((at for at in range(stop, len(tokens)) if tokens[at].kind is not Kind.BREAK), stop)
+    rest = _understood(tokens[behind:], own, text)[0]
+    twice = rest.verdict is Verdict.REJECT and not rest.reason
+    return said if twice else replace(said, reason=text[tokens[behind].start : tokens[-1].end].strip())
 
 
 def _words(tokens: list[Token]) -> list[str]:

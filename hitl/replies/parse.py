@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from hitl.replies.automaton import Match, Phrases
 from hitl.replies.emoji import Sign
 from hitl.replies.lexicon import Language, asking, polite_anywhere
-from hitl.replies.roles import AND, BEFORE_TARGET, NO, OPENS, POLITE, REFUSES, UNCLEAR, YES
+from hitl.replies.roles import AND, BEFORE_TARGET, DENIES, NO, OPENS, POLITE, REFUSES, UNCLEAR, YES
 from hitl.replies.tokens import Kind, Token
 
 NOWHERE = -1
@@ -95,7 +95,7 @@ class Parse:
         """Tell whether all the words together, with a comma among them, are one that answers nothing: "no, wait"."""
         words = self._without_commas()
         found = self._graph.matches(words, 0)
-        return bool(found) and found[-1][0] == len(words) and found[-1][1] & (UNCLEAR | REFUSES) == UNCLEAR
+        return bool(found) and found[-1][0] == len(words) and found[-1][1] & (UNCLEAR | REFUSES | DENIES) == UNCLEAR
 
     def _without_commas(self) -> list[str | None]:
         """Give the words without the commas between them; none if there is no comma."""

@@ -19,6 +19,8 @@ FAULT = 32768
 TURN = 65536
 #: Takes back a yes that stands before it: a greeting ("yes, hello"), or "I see" ("ok, ah okay").
 OPENS = 131072
+#: Says that a fault isn't there: "no es peligroso". A comma may make a no of it: "no, es peligroso".
+DENIES = 262144
 
 REFUSES = NO | NO_OPEN | FAULT
 
@@ -34,6 +36,7 @@ SECTIONS = {
     "reason starts with": REASON_START,
     "because": BECAUSE,
     "no answer": UNCLEAR,
+    "no fault": UNCLEAR | DENIES,
     "condition": CONDITION,
     "question": QUESTION,
     "later": LATER,

@@ -14,7 +14,7 @@ _REASONS = (
     (HEDGE, "unsure: {}"),
     (UNCLEAR, "no answer: {}"),
 )
-_GREETING = ((OPENS, "greeting: {}"),)
+_OPENING = ((OPENS, "nothing follows: {}"),)
 _LONGEST = 40
 
 
@@ -29,7 +29,7 @@ def why_unclear(parse: Parse, furthest: int) -> str:
         return "yes and no"
     named = _named(parse, _REASONS)
     if named or furthest == len(tokens):
-        return named or _named(parse, _GREETING) or "no yes or no in it"
+        return named or _named(parse, _OPENING) or "no yes or no in it"
     return _not_understood(tokens[furthest])
 
 

@@ -17,7 +17,7 @@ BEFORE_TARGET = 8192
 AND = 16384
 FAULT = 32768
 TURN = 65536
-#: Takes back a yes that stands before it: a greeting ("yes, hello"), or "I see" ("ok, ah okay").
+#: Takes back a yes that stands before it: a greeting ("yes, hello"), a filler ("yes, well") or "I see" ("ok, ah okay").
 OPENS = 131072
 #: Says that a fault isn't there: "no es peligroso". A comma may make a no of it: "no, es peligroso".
 DENIES = 262144
@@ -27,6 +27,7 @@ REFUSES = NO | NO_OPEN | FAULT
 SECTIONS = {
     "yes": YES,
     "beside yes": POLITE,
+    "filler": POLITE | OPENS,
     "greeting": POLITE | OPENS,
     "taking note": POLITE | UNCLEAR | OPENS,
     "no": NO,

@@ -1,4 +1,4 @@
-"""A greeting or an "I see" beside a word that means yes."""
+"""Greetings, fillers, "I see" and praise beside a word that means yes."""
 
 import pytest
 
@@ -194,3 +194,96 @@ def test_ok_behind_ah_takes_note_in_every_language_that_knows_both(code: str) ->
     found = lexicon.load(code).phrases.matches(["ah", "ok"], 0)
 
     assert not found or found[-1][0] == 1 or found[-1][1] & UNCLEAR
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "yes well",
+        "ok, so",
+        "ja nun",
+        "nun ja",
+        "ja, also",
+        "ja nou",
+        "ja dus",
+        "oui bon",
+        "ok, eh bien",
+        "sí, pues",
+        "sì, beh",
+        "sim, pois",
+        "ano tak",
+        "da păi",
+        "igen, hát",
+        "joo siis",
+        "d'acord, doncs",
+        "да ну",
+        "так ну",
+        "כן נו",
+        "باشه خب",
+        "हाँ तो",
+        "はい、では",
+    ],
+)
+def test_a_yes_before_a_filler_is_no_answer(text: str) -> None:
+    """A word that opens a sentence ends none: the person hesitates, or will write on."""
+    assert Verdict.UNCLEAR is verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "well, yes",
+        "so yes, go ahead",
+        "yes, so do it",
+        "also ja",
+        "ja, also mach das",
+        "nou, akkoord",
+        "bon, d'accord",
+        "pues sí",
+        "bueno, vale",
+        "beh, sì",
+        "hát, rendben",
+        "ну, давай",
+        "では、承認します",
+        "yes, as well",
+        "very well",
+    ],
+)
+def test_a_yes_behind_a_filler_approves(text: str) -> None:
+    """A filler opens a reply and changes nothing of what follows."""
+    assert Verdict.APPROVE is verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "absolutely fabulous",
+        "really great",
+        "absolut super",
+        "wirklich prima",
+        "absolument génial",
+        "totalmente genial",
+        "assolutamente fantastico",
+        "realmente ótimo",
+        "echt geweldig",
+        "naprawdę świetnie",
+        "opravdu skvěle",
+        "абсолютно прекрасно",
+        "справді чудово",
+        "kesinlikle harika",
+        "当然很好",
+        "정말 최고",
+        "本当に最高",
+    ],
+)
+def test_strengthened_praise_is_no_answer(text: str) -> None:
+    """A word that agrees when it stands alone only strengthens the praise behind it."""
+    assert Verdict.UNCLEAR is verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize(
+    "text", ["yes, really great", "absolutely fabulous, go ahead", "ja, wirklich super", "absolutely"]
+)
+def test_a_yes_beside_strengthened_praise_approves(text: str) -> None:
+    """The praise takes nothing from a yes."""
+    assert Verdict.APPROVE is verdict(read(text)).verdict

@@ -72,10 +72,9 @@ class Parse:
             if at not in reach:
                 continue
             furthest = at
-            opens = not also & OPENS and self.longest(at)[1] & OPENS
             for stop, decides in self._steps(at, core, allowed):
                 if stop <= end:
-                    reach[stop] = reach.get(stop, False) or decides or (reach[at] and not opens)
+                    reach[stop] = reach.get(stop, False) or bool(decides) or (decides is not None and reach[at])
         return (end, reach[end]) if end in reach else (furthest, reach[furthest])
 
     def holds_idiom(self) -> bool:
@@ -153,14 +152,16 @@ class Parse:
         """Tell whether a phrase before a ref that ends here has one behind it, or another such phrase."""
         return end < len(self.tokens) and (self.is_target(end) or self.role_ends(end, BEFORE_TARGET) > end)
 
-    def _steps(self, at: int, core: int, allowed: int) -> list[tuple[int, bool]]:
+    def _steps(self, at: int, core: int, allowed: int) -> list[tuple[int, bool | None]]:
+        """Give the tokens that a phrase here leads to, and whether it decides; None takes back what stands before."""
         token = self.tokens[at]
         if token.kind is Kind.WORD:
             found = self.phrases(at)
             if not (found and _may_stand(found[-1][1], core)) or self._politely_unclear(at, found):
                 return []
-            if found[-1][1] & (UNCLEAR | OPENS):
-                return [(found[-1][0], False)]
+            end, roles = found[-1]
+            if roles & (UNCLEAR | OPENS):
+                return [(end, None if roles & OPENS & ~allowed else False)]
             return [(end, bool(roles & core)) for end, roles in found if self._fits(end, roles & allowed)]
         if token.kind is Kind.EMOJI:
             same = (token.sign is Sign.YES and core & YES) or (token.sign is Sign.NO and core & NO)

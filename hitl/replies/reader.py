@@ -105,6 +105,8 @@ def _breaks_off(tokens: list[Token]) -> bool:
 
     A comma apart from its word doesn't: transcripts of speech end with one.
     """
+    if tokens[-1].kind is not Kind.BREAK:
+        return False
     end = next((at for at in range(len(tokens) - 1, 0, -1) if tokens[at].text.strip()), 0)
     last = tokens[end]
     return last.text in _ANNOUNCES and (last.text not in _COMMAS or last.start == tokens[end - 1].end)

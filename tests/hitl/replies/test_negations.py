@@ -170,3 +170,33 @@ def test_a_comma_between_no_and_a_fault_rejects(text: str, reason: str) -> None:
 def test_a_denied_merit_rejects(text: str) -> None:
     """Who says that a request isn't good rejects it."""
     assert Verdict.REJECT is verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nicht riskant",
+        "niet gevaarlijk",
+        "inte farligt",
+        "не опасно",
+        "nem veszélyes",
+        "tidak berbahaya",
+        "不危险",
+        "没有风险",
+    ],
+)
+def test_a_denied_fault_without_its_verb_is_no_answer(text: str) -> None:
+    """The short form denies the fault, too."""
+    assert Verdict.UNCLEAR is verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["ei väärä tiedosto", "tidak salah server", "không sai nhánh", "nej fel server", "no wrong server"],
+)
+def test_a_wrong_thing_behind_a_no_is_its_reason(text: str) -> None:
+    """People leave the comma out: "no wrong server" names a fault, and denies none."""
+    said = verdict(read(text))
+
+    assert Verdict.REJECT is said.verdict
+    assert said.reason == text.partition(" ")[2]

@@ -28,7 +28,7 @@ _WHO_MAY = {
     "ko": ["승인하셔도 돼요", "허가해도 됩니다", "승인할 수 있어요"],
     "mr": ["तुम्ही मंजूर करू शकता", "कोणीही मान्य करू शकतो", "तू परवानगी देऊ शकतोस"],
     "nl": ["je mag het goedkeuren", "iedereen kan bevestigen", "jullie kunnen akkoord geven"],
-    "pl": ["możesz to zatwierdzić", "każdy może zaakceptować", "wolno potwierdzić"],
+    "pl": ["możesz to zatwierdzić", "każdy może zaakceptować", "wolno potwierdzić", "może pani zaakceptować"],
     "pt": ["você pode aprovar", "qualquer um pode confirmar", "vocês podem autorizar"],
     "ro": ["poți aproba", "oricine poate confirma", "puteți să aprobați"],
     "ru": ["можешь одобрить", "любой может подтвердить", "можно согласовать"],

@@ -6,6 +6,7 @@ from hitl.replies.model import Reading, Verdict
 from hitl.replies.reader import read, verdict
 
 _BECAUSE = re.compile(r"\s+because\s+", re.IGNORECASE)
+_BEFORE_BECAUSE = " \t\r\n,;:-\u2013\u2014"
 #: What the reader says of a message that it can't read whole, but in which it found no doubt of any kind.
 _ONLY_UNKNOWN_WORDS = "word not understood"
 
@@ -19,7 +20,7 @@ def reasoned_yes(text: str) -> Reading | None:
     head, *rest = _BECAUSE.split(text, maxsplit=1)
     if not rest or not rest[0].strip() or not verdict(read(text)).why.startswith(_ONLY_UNKNOWN_WORDS):
         return None
-    said = verdict(read(head))
+    said = verdict(read(head.rstrip(_BEFORE_BECAUSE)))
     return Reading(Verdict.APPROVE, rest[0].strip(), said.target) if said.verdict is Verdict.APPROVE else None
 
 

@@ -1,8 +1,10 @@
 """Why a message is no answer, in a few words for the person who wrote it."""
 
+from collections.abc import Sequence
+
 from hitl.replies.emoji import Sign
 from hitl.replies.parse import Parse
-from hitl.replies.roles import CONDITION, HEDGE, LATER, QUESTION, REFUSES, UNCLEAR, YES
+from hitl.replies.roles import CONDITION, HEDGE, LATER, OPENS, QUESTION, REFUSES, UNCLEAR, YES
 from hitl.replies.tokens import Kind, Token
 
 _REASONS = (
@@ -12,7 +14,7 @@ _REASONS = (
     (HEDGE, "unsure: {}"),
     (UNCLEAR, "no answer: {}"),
 )
-_ANY_REASON = QUESTION | CONDITION | LATER | HEDGE | UNCLEAR
+_OPENING = ((OPENS, "nothing follows: {}"),)
 _LONGEST = 40
 
 
@@ -25,7 +27,10 @@ def why_unclear(parse: Parse, furthest: int) -> str:
         return "question"
     if _says(parse, YES, Sign.YES) and _says(parse, REFUSES, Sign.NO):
         return "yes and no"
-    return _named(parse) or (_not_understood(tokens[furthest]) if furthest < len(tokens) else "no yes or no in it")
+    named = _named(parse, _REASONS)
+    if named or furthest == len(tokens):
+        return named or _named(parse, _OPENING) or "no yes or no in it"
+    return _not_understood(tokens[furthest])
 
 
 def _says(parse: Parse, roles: int, sign: Sign) -> bool:
@@ -33,10 +38,11 @@ def _says(parse: Parse, roles: int, sign: Sign) -> bool:
     return by_emoji or any(parse.longest(at)[1] & roles for at in range(len(parse.tokens)))
 
 
-def _named(parse: Parse) -> str:
+def _named(parse: Parse, reasons: Sequence[tuple[int, str]]) -> str:
+    any_role = sum(role for role, _ in reasons)
     found = [(at, *parse.longest(at)) for at in range(len(parse.tokens))]
-    hits = [hit for hit in found if hit[2] & _ANY_REASON]
-    for role, form in _REASONS:
+    hits = [hit for hit in found if hit[2] & any_role]
+    for role, form in reasons:
         for at, end, roles in hits:
             if roles & role:
                 return form.format(_quote(parse, at, end))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from hitl.replies.automaton import Match, Phrases
 from hitl.replies.emoji import Sign
 from hitl.replies.lexicon import Language, asking, polite_anywhere
-from hitl.replies.roles import AND, BEFORE_TARGET, NO, POLITE, REFUSES, UNCLEAR, YES
+from hitl.replies.roles import AND, BEFORE_TARGET, DENIES, NO, OPENS, POLITE, REFUSES, UNCLEAR, YES
 from hitl.replies.tokens import Kind, Token
 
 NOWHERE = -1
@@ -61,7 +61,10 @@ class Parse:
         return self.tokens[at].kind is Kind.TARGET
 
     def covered(self, start: int, end: int, core: int, also: int = 0) -> tuple[int, bool]:
-        """Cover tokens with phrases from the left: how far that reaches, and whether a core phrase is among them."""
+        """Cover tokens with phrases from the left: how far that reaches, and whether a core phrase is among them.
+
+        A greeting opens a reply, so a core phrase before one doesn't count, unless `also` holds OPENS.
+        """
         reach = {start: False}
         furthest = start
         allowed = core | _BESIDE | also
@@ -71,7 +74,7 @@ class Parse:
             furthest = at
             for stop, decides in self._steps(at, core, allowed):
                 if stop <= end:
-                    reach[stop] = reach.get(stop, False) or reach[at] or decides
+                    reach[stop] = reach.get(stop, False) or bool(decides) or (decides is not None and reach[at])
         return (end, reach[end]) if end in reach else (furthest, reach[furthest])
 
     def holds_idiom(self) -> bool:
@@ -83,7 +86,7 @@ class Parse:
             if len(found) > 1 and self._runs_on(words, at, found[-1][0]):
                 found = found[:-1]
             at, roles = found[-1] if found else (at + 1, 0)
-            idiom |= bool(roles & UNCLEAR and not roles & (YES | POLITE))
+            idiom |= bool(roles & UNCLEAR and (roles & OPENS or not roles & (YES | POLITE)))
             agrees |= bool(roles & YES)
         return idiom and not agrees
 
@@ -91,7 +94,7 @@ class Parse:
         """Tell whether all the words together, with a comma among them, are one that answers nothing: "no, wait"."""
         words = self._without_commas()
         found = self._graph.matches(words, 0)
-        return bool(found) and found[-1][0] == len(words) and found[-1][1] & (UNCLEAR | REFUSES) == UNCLEAR
+        return bool(found) and found[-1][0] == len(words) and found[-1][1] & (UNCLEAR | REFUSES | DENIES) == UNCLEAR
 
     def _without_commas(self) -> list[str | None]:
         """Give the words without the commas between them; none if there is no comma."""
@@ -143,16 +146,22 @@ class Parse:
         """Tell whether a phrase may stand where it does: one that introduces a ref must have one behind it."""
         if roles & ~BEFORE_TARGET or not roles:
             return bool(roles)
+        return self.introduces(end)
+
+    def introduces(self, end: int) -> bool:
+        """Tell whether a phrase before a ref that ends here has one behind it, or another such phrase."""
         return end < len(self.tokens) and (self.is_target(end) or self.role_ends(end, BEFORE_TARGET) > end)
 
-    def _steps(self, at: int, core: int, allowed: int) -> list[tuple[int, bool]]:
+    def _steps(self, at: int, core: int, allowed: int) -> list[tuple[int, bool | None]]:
+        """Give the tokens that a phrase here leads to, and whether it decides; None takes back what stands before."""
         token = self.tokens[at]
         if token.kind is Kind.WORD:
             found = self.phrases(at)
             if not (found and _may_stand(found[-1][1], core)) or self._politely_unclear(at, found):
                 return []
-            if found[-1][1] & UNCLEAR:
-                return [(found[-1][0], False)]
+            end, roles = found[-1]
+            if roles & (UNCLEAR | OPENS):
+                return [(end, None if roles & OPENS & ~allowed else False)]
             return [(end, bool(roles & core)) for end, roles in found if self._fits(end, roles & allowed)]
         if token.kind is Kind.EMOJI:
             same = (token.sign is Sign.YES and core & YES) or (token.sign is Sign.NO and core & NO)

@@ -21,7 +21,13 @@ _FIRST = "en"
 _SAME_LANGUAGE = {"tl": "fil", "no": "nb", "nn": "nb", "iw": "he", "in": "id"}
 _DIFFERS = "means yes in one language and no in another"
 _JOINS = frozenset({",", ":", "\u060c", "\uff0c", "\uff1a"})
+#: What may stand between a no and its reason in another language, beside a line break.
+_ENDS_A_NO = _JOINS | frozenset(".!-\u2013\u2014\u3002\uff01")
+_COMMAS = frozenset(",\u060c\u3001\uff0c")
+#: At the end of a yes they announce more, which may be its condition.
+_ANNOUNCES = _COMMAS | frozenset(":;-\u2010\u2011\u2012\u2013\u2014\u2015\u061b\uff1a\uff1b")
 _PLAIN = frozenset({Kind.WORD, Kind.BREAK, Kind.TARGET})
+_IN_A_REASON = _PLAIN | {Kind.NUMBER}
 _HESITATES = CONDITION | QUESTION | LATER | HEDGE
 _SAYS_SOMETHING = YES | REFUSES | CONDITION | QUESTION | LATER | HEDGE
 
@@ -70,11 +76,14 @@ def _read(asked: _Asked, message: Message) -> list[Reading]:
     tokens, mentions = marked(tokenise(message.text, asked.known_refs), asked.text, asked.spans)
     if not tokens and (message.quoted or any(span.kind is SpanKind.QUOTE for span in asked.spans)):
         return [unclear("quotation")]
-    if message.signature and _decides(message.signature):
+    if message.signature and _decides(message.signature, _spoken(tokens, _own(asked.language))):
         return [unclear("words in the signature")]
     readings = _understood(tokens, asked.language, asked.text)
     if any(reading.verdict is Verdict.APPROVE for reading in readings):
-        return [unclear(why)] if (why := _not_ours(asked, message, readings, mentions=mentions)) else readings
+        why = _not_ours(asked, message, readings, mentions=mentions)
+        if not why and not message.signature and _breaks_off(tokens):
+            why = "unfinished"
+        return [unclear(why)] if why else readings
     return readings
 
 
@@ -91,6 +100,18 @@ def _not_ours(asked: _Asked, message: Message, readings: list[Reading], *, menti
     return ""
 
 
+def _breaks_off(tokens: list[Token]) -> bool:
+    """Tell whether the last sign of a message announces more words: "yes,", "ok:", "go -".
+
+    A comma apart from its word doesn't: transcripts of speech end with one.
+    """
+    if tokens[-1].kind is not Kind.BREAK:
+        return False
+    end = next((at for at in range(len(tokens) - 1, 0, -1) if tokens[at].text.strip()), 0)
+    last = tokens[end]
+    return last.text in _ANNOUNCES and (last.text not in _COMMAS or last.start == tokens[end - 1].end)
+
+
 def _bare(readings: list[Reading]) -> bool:
     """Tell whether an answer was understood and holds nothing more."""
     return _tells(readings) and not any(reading.reason for reading in readings)
@@ -103,10 +124,26 @@ def verdict(readings: Sequence[Reading]) -> Reading:
     return unclear("two answers" if readings else "nothing said")
 
 
-def _decides(signature: str) -> bool:
+def _decides(signature: str, spoken: Collection[str]) -> bool:
+    """Tell whether a signature says more than who signs.
+
+    In the languages `spoken` in the message, a word of doubt counts too. In others only a no does: the name Kim is
+    "who" in Turkish.
+    """
     tokens = tokenise(signature)
-    parses = [Parse(tokens, lexicon.load(code)) for code in _languages(tokens)]
-    return any(parse.longest(at)[1] & _SAYS_SOMETHING for parse in parses for at in range(len(tokens)))
+    for code in {*_languages(tokens), *spoken}:
+        parse = Parse(tokens, lexicon.load(code))
+        roles = _SAYS_SOMETHING if code in spoken else REFUSES
+        if any(parse.longest(at)[1] & roles for at in range(len(tokens))):
+            return True
+    return False
+
+
+def _spoken(tokens: list[Token], own: str) -> list[str]:
+    """Give the languages that a message may be in: the conversation's, and English if it knows all the words."""
+    english = None not in lexicon.load(_FIRST).words(_words(tokens))
+    found = [own] * (own in lexicon.all_codes()) + [_FIRST] * english
+    return found or _languages(tokens)
 
 
 def _scripts(tokens: list[Token]) -> set[str]:
@@ -143,6 +180,8 @@ def _understood(tokens: list[Token], language: str | None, text: str) -> list[Re
     readings = _agreed(parses, text)
     if not whole and not _holds(parse, _HESITATES | REFUSES) and (reading := mixed(tokens)):
         return [unclear(_DIFFERS)] if _disputed(parse, language, text) else [reading]
+    if not whole and not _tells(readings) and (reading := _foreign_no(parse, own, text)):
+        return [reading]
     return _with_unmeasured(tokens, own, readings, text, whole=whole)
 
 
@@ -199,6 +238,27 @@ def _unmeasured_no(tokens: list[Token], own: str, text: str) -> Reading | None:
     if said.verdict is not Verdict.REJECT or not said.why or unmeasured.signs(_words(tokens[stop:])):
         return None
     return replace(said, reason=text[tokens[stop + 1].start : tokens[-1].end].strip())
+
+
+def _foreign_no(parse: Parse, own: str, text: str) -> Reading | None:
+    """Read a no whose reason, behind a stop or on the next line, is in another language: "nein, wrong branch".
+
+    The language of the reason must know no word before the stop, and find no yes, doubt or question behind it.
+    """
+    tokens = parse.tokens
+    stop = next((at for at, token in enumerate(tokens) if token.kind is Kind.BREAK), 0)
+    if not 0 < stop < len(tokens) - 1 or any(token.kind not in _IN_A_REASON for token in tokens):
+        return None
+    known_there = any(parse.words[:stop]) or _holds(parse, YES | QUESTION | LATER | HEDGE)
+    if known_there or (tokens[stop].text not in _ENDS_A_NO and tokens[stop].text.strip()):
+        return None
+    said = _understood(tokens[:stop], own, text)[0]
+    if said.verdict is not Verdict.REJECT or said.reason or said.why:
+        return None
+    behind = next((at for at in range(stop, len(tokens)) if tokens[at].kind is not Kind.BREAK), stop)
+    rest = _understood(tokens[behind:], own, text)[0]
+    twice = rest.verdict is Verdict.REJECT and not rest.reason
+    return said if twice else replace(said, reason=text[tokens[behind].start : tokens[-1].end].strip())
 
 
 def _words(tokens: list[Token]) -> list[str]:

@@ -38,9 +38,12 @@ def _joint(parse: Parse, at: int) -> int:
         return at + 1
     if token.kind is Kind.EMOJI and token.sign in {Sign.WITH, Sign.NO}:
         return at + 1
-    because = parse.role_ends(at, BECAUSE | BEFORE_TARGET)
+    because = parse.role_ends(at, BECAUSE)
     if because != NOWHERE:
         return because
+    introduced = parse.role_ends(at, BEFORE_TARGET)
+    if introduced != NOWHERE and parse.introduces(introduced):
+        return introduced
     aside = parse.role_ends(at, POLITE | ALL_OF_THEM)
     return aside if aside == len(parse.tokens) or (aside != NOWHERE and _apart(parse, aside)) else NOWHERE
 

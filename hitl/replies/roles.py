@@ -17,12 +17,19 @@ BEFORE_TARGET = 8192
 AND = 16384
 FAULT = 32768
 TURN = 65536
+#: Takes back a yes that stands before it: a greeting ("yes, hello"), a filler ("yes, well") or "I see" ("ok, ah okay").
+OPENS = 131072
+#: Says that a fault isn't there: "no es peligroso". A comma may make a no of it: "no, es peligroso".
+DENIES = 262144
 
 REFUSES = NO | NO_OPEN | FAULT
 
 SECTIONS = {
     "yes": YES,
     "beside yes": POLITE,
+    "filler": POLITE | OPENS,
+    "greeting": POLITE | OPENS,
+    "taking note": POLITE | UNCLEAR | OPENS,
     "no": NO,
     "no, and more follows": NO_OPEN,
     "a fault": FAULT,
@@ -30,6 +37,7 @@ SECTIONS = {
     "reason starts with": REASON_START,
     "because": BECAUSE,
     "no answer": UNCLEAR,
+    "no fault": UNCLEAR | DENIES,
     "condition": CONDITION,
     "question": QUESTION,
     "later": LATER,

@@ -58,6 +58,7 @@ MRKDWN: dict[str, tuple[str, str, list[tuple[str, SpanKind]]]] = {
     "everybody": ("<!here> yes", "@here yes", [("@here", SpanKind.MENTION)]),
     "our name in front": ("<@UBOT>: ~ok~", "ok", [("ok", SpanKind.STRUCK)]),
     "our name at the end": ("~yes~ <@UBOT|sayso>!", "yes", [("yes", SpanKind.STRUCK)]),
+    "our name behind a comma": ("yes, <@UBOT|sayso>", "yes", []),
     "our name between words": ("yes <@UBOT|sayso>, go", "yes @sayso, go", []),
     "our name in a question": ("yes <@UBOT>?", "yes @sayso?", []),
     "a link in a strike": ("~<https://a.test|ok>~", "ok", [("ok", SpanKind.LINK), ("ok", SpanKind.STRUCK)]),

@@ -172,11 +172,13 @@ def test_our_name_in_front_is_cut_off_and_formatting_moves_with_the_words() -> N
     assert ("\N{THUMBS UP SIGN}ok", (Span(1, 3, SpanKind.STRUCK),)) == (event.text, event.spans)
 
 
-@pytest.mark.parametrize(("said", "words"), [("yes {}", "yes"), ("yes {} !", "yes"), ("yes {}?", "yes {}?")])
+@pytest.mark.parametrize(
+    ("said", "words"), [("yes {}", "yes"), ("yes {} !", "yes"), ("yes, {}", "yes"), ("yes {}?", "yes {}?")]
+)
 def test_our_name_at_the_end_is_cut_off(said: str, words: str) -> None:
     """It says whom the text is for. A question mark behind it stays, and the name with it."""
     text = said.format("@sayso_bot")
-    event = heard(message=message(text, entities=[{**mention(), "offset": 4}]))
+    event = heard(message=message(text, entities=[{**mention(), "offset": text.index("@")}]))
 
     assert event is not None
     assert (words.format("@sayso_bot"), ()) == (event.text, event.spans)

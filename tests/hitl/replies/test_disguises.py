@@ -102,6 +102,9 @@ def test_what_may_be_another_s_or_hidden_decides_nothing(text: str) -> None:
         "Да.\n\nС уважением,\nОльга",
         "Approved. Best regards, Ada",
         "Yes, go ahead. Sent from my iPhone",
+        "Approved.\n\nBest,\nKim",
+        "Yes.\nCheers,\nJo Berg",
+        "Yes,\n\nThanks,\nAda",
         "ok\n\nGet Outlook for iOS",
     ],
 )
@@ -124,9 +127,19 @@ def test_a_letters_end_is_no_part_of_a_reason(text: str) -> None:
     assert "too early." == verdict(read(text)).reason
 
 
-@pytest.mark.parametrize("text", ["Yes.\nRegards,\nNot today", "ok\nThanks,\nbut wait", "Yes\nBest,\nonly for staging"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Yes.\nRegards,\nNot today",
+        "ok\nThanks,\nbut wait",
+        "Yes\nBest,\nonly for staging",
+        "Yes.\n\nBest,\nNein",
+        "Ja.\n\nViele Grüße\nMorgen",
+        "Tamam.\n\nSaygılarımla\nKim",
+    ],
+)
 def test_words_behind_a_letters_end_may_doubt_the_yes(text: str) -> None:
-    """What stands where the name should be is read if it isn't a name."""
+    """A word of doubt where the name should be counts in the message's own language, and a no in any language."""
     assert Verdict.UNCLEAR is verdict(read(text)).verdict
 
 
@@ -159,3 +172,38 @@ def test_words_behind_a_letters_end_may_doubt_the_yes(text: str) -> None:
 def test_what_is_no_reply_decides_nothing(text: str) -> None:
     """Commands of others, code, boxes that nobody ticked, half a short code, and arrows between answers."""
     assert Verdict.UNCLEAR is verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "yes,",
+        "approve,\n",
+        "yes, approve:",
+        "ok:",
+        "go ahead -",
+        "sure \u2014",
+        "oui :",
+        "ja,",
+        "да;",
+        "はい、",
+        "好，",
+        "نعم،",
+        "áno,",
+    ],
+)
+def test_a_yes_that_announces_more_words_is_unfinished(text: str) -> None:
+    """The missing words may be a condition, so a yes with a comma, colon, semicolon or dash behind it is unclear."""
+    assert Verdict.UNCLEAR is verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize("text", ["yes.", "yes!", "- yes", "*yes*", "ok :)", ":+1:", "yes...", "sí, claro ,", "(yes)"])
+def test_other_signs_behind_a_yes_leave_it_whole(text: str) -> None:
+    """Full stops, emphasis and emoji announce nothing; a comma apart from its word stands in transcripts of speech."""
+    assert Verdict.APPROVE is verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize("text", ["no,", "nein:", "no -"])
+def test_an_unfinished_no_rejects(text: str) -> None:
+    """A no needs no more words: nothing runs without a yes."""
+    assert Verdict.REJECT is verdict(read(text)).verdict

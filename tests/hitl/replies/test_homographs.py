@@ -103,3 +103,17 @@ def test_asking_somebody_else_to_approve_is_no_answer(text: str) -> None:
 def test_a_quoted_or_dismissive_yes_is_no_answer(text: str) -> None:
     """Japanese quotation marks quote, and a doubled yes waves aside."""
     assert Verdict.UNCLEAR is verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize("text", ["no", "No.", "no!", "no no", "no to ne", "no nie", "no, nie"])
+def test_a_bare_no_rejects_though_polish_and_czech_fill_with_it(text: str) -> None:
+    """The word "no" is "well" in Polish and Czech; alone, and before a no of theirs, it rejects."""
+    assert Verdict.REJECT is verdict(read(text)).verdict
+
+
+@pytest.mark.parametrize(
+    "text", ["no tak", "no dobra", "no dobře", "no jo", "no właśnie", "no nevím", "no ok", "no niin"]
+)
+def test_a_filling_no_before_other_words_is_no_answer(text: str) -> None:
+    """Who says "no dobra" neither refuses nor plainly consents."""
+    assert Verdict.UNCLEAR is verdict(read(text)).verdict

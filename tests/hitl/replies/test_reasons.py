@@ -37,6 +37,14 @@ from hitl.replies import Reading, Verdict, read, verdict
         ("nej då servern är nere", "servern är nere"),
         ("不可以，因为还在备份", "还在备份"),
         ("안 돼요 위험해요", "위험해요"),
+        ("nein, wrong branch", "wrong branch"),
+        ("нет: 5 files are too old", "5 files are too old"),
+        ("non.\n\nToo risky today", "Too risky today"),
+        ("nope, falsche Datei", "falsche Datei"),
+        ("no, request was sent twice", "request was sent twice"),
+        ("no, to be safe we take the replica", "to be safe we take the replica"),
+        ("nope, to produkcja", "to produkcja"),
+        ("nein, zu teuer", "zu teuer"),
     ],
 )
 def test_the_reason_is_given_back_untouched(text: str, reason: str) -> None:
@@ -45,8 +53,17 @@ def test_the_reason_is_given_back_untouched(text: str, reason: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["no", "no, thank you", "please don't", "cancel it now", "👎", "/reject", "nein danke"]
+    "text", ["no", "no, thank you", "please don't", "cancel it now", "👎", "/reject", "nein danke", "hayır, reject"]
 )
 def test_a_bare_no_has_no_reason(text: str) -> None:
     """Politeness and repetition are no reason."""
     assert Reading(Verdict.REJECT) == verdict(read(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["nein, go ahead", "nein, wait", "non, maybe later", "nej, is it prod?", "jo, wrong branch", "oui, too risky"],
+)
+def test_a_no_with_a_yes_or_a_doubt_in_another_language_is_unclear(text: str) -> None:
+    """Only plain words behind a no of another language are its reason."""
+    assert Verdict.UNCLEAR is verdict(read(text)).verdict

@@ -18,7 +18,7 @@ from hitl.cards import card, details, outcome_for_agent
 from hitl.delivery import shown
 from hitl.errors import InvalidConfirmation, NotApprover, SaysoError
 from hitl.heard import Heard, What
-from hitl.model import Ask, Decision, Entry, Kind, Reply, Runs, Status, Verb
+from hitl.model import Ask, Decision, Entry, Event, Kind, Reply, Runs, Status, Verb
 from hitl.outcomes import Refusal, Told, fact
 from hitl.people import belongs, chat_of
 from hitl.ports import Change, PlatformError, adding
@@ -153,7 +153,7 @@ class Chats:
         try:
             verb, call, route = await self._pressed(heard)
         except InvalidConfirmation as error:
-            await self._record(heard, event, "forged")
+            await self._record(heard, event, Event.FORGED)
             return await self._talker.answer_press(press, error.message, alert=True)
         reply = self._reply(heard, event, Kind.BUTTON, verb=verb, target=call.ref, conversation=route)
         if verb is Verb.DETAILS:
@@ -403,7 +403,7 @@ class Chats:
         """What never counts, whoever sent it: on record, and told where it was meant for us."""
         if heard.what is What.REACTION and not await self._store.by_message(heard.message or ""):
             return
-        await self._record(heard, event, "barred")
+        await self._record(heard, event, Event.BARRED)
         text = say(str(heard.barred))
         if heard.program:
             return
@@ -588,7 +588,7 @@ class Chats:
         elif text:
             await self._talker.tell(heard.conversation, text, about=ref, answers=heard.message)
 
-    async def _record(self, heard: Heard, event: tuple[str, str], what: str) -> None:
+    async def _record(self, heard: Heard, event: tuple[str, str], what: Event) -> None:
         """On the call's record if the card that was meant is known, else on the service's own."""
         known = await self._store.by_message(heard.answers or heard.message or "")
         entry = Entry(known[0] if known else "", what, heard.identity, {"conversation": heard.conversation})

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from adapters.policies import FolderSource
 from bot.settings import SettingsError
 from hitl.errors import Unavailable
-from hitl.model import Entry
+from hitl.model import Entry, Event
 from hitl.policy.ports import Document
 from hitl.ports import Change, adding
 
@@ -123,7 +123,7 @@ class Policies:
     async def start(self, store: Store) -> None:
         """Record which document is in force, and watch it. Raises hitl.errors.Unavailable."""
         self._store = store
-        await self._record("policy_loaded")
+        await self._record(Event.POLICY_LOADED)
         self._watching = asyncio.create_task(self._watch())
 
     async def stop(self) -> None:
@@ -170,14 +170,14 @@ class Policies:
             await self._refuse(str(error))
             return
         self._document, self._policy, self._trouble = found, policy, ""
-        await self._record("policy_loaded")
+        await self._record(Event.POLICY_LOADED)
 
     async def _refuse(self, why: str) -> None:
         if why != self._trouble:
             self._trouble = why
-            await self._record("policy_refused", why=why[:500])
+            await self._record(Event.POLICY_REFUSED, why=why[:500])
 
-    async def _record(self, event: str, **more: str) -> None:
+    async def _record(self, event: Event, **more: str) -> None:
         """On the service's own record; a store in trouble is told elsewhere, and the log has it in any case."""
         told = {"name": self._name, "from": self._document.origin, "digest": self._policy.digest, **more}
         _log.log(40 if more else 20, f"policy.{event.removeprefix('policy_')}", told)

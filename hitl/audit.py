@@ -29,7 +29,7 @@ def chain(prev: str, seq: int, at: datetime, entry: Entry) -> Recorded:
     """
     data = canonical(dict(entry.data)).decode()
     own = _hash(prev, entry.ref, str(seq), str(micros(at)), entry.event, entry.actor, data)
-    return Recorded(entry.ref, seq, at, entry.event, entry.actor, data, prev, own)
+    return Recorded(entry.ref, seq, at, entry.event.value, entry.actor, data, prev, own)
 
 
 def verify(lines: Iterable[Recorded]) -> int | None:

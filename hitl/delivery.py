@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from hitl.errors import AlreadyDecided, ConfirmationExpired
 from hitl.faults import reach
-from hitl.model import Entry, PostKind, Status
+from hitl.model import Entry, Event, PostKind, Status
 from hitl.ports import Change, PlatformError, adding
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _NO_CHAT = "no such chat platform is set up here"
 
 def shown(call: Call, route: str, message: str) -> Entry:
     """The line of the record that says where a card stands."""
-    return Entry(call.ref, "shown", "service", {"route": route, "message": message})
+    return Entry(call.ref, Event.SHOWN, "service", {"route": route, "message": message})
 
 
 class Delivery:

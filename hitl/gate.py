@@ -46,6 +46,7 @@ from hitl.model import (
     Claim,
     Decision,
     Entry,
+    Event,
     Kind,
     Lease,
     Mode,
@@ -230,11 +231,11 @@ class Gate:
         call = call if ask.must_ask else self._passed(call, now)
         verdict = call.verdict
         call = call.evolve(row_mac=self.keys.seal(Purpose.ROW, seals.row_bytes(call)))
-        asked = Entry(call.ref, "asked", ask.requester, recorded(call))
+        asked = Entry(call.ref, Event.ASKED, ask.requester, recorded(call))
         if verdict.action is Action.DENY:
             why = verdict.message or verdict.why
             ended = self._decided(call, Trigger.DENY, f"policy:{verdict.policy}", now, why)
-            return Change(ended, entries=(asked, _entry(ended, "denied", "policy")))
+            return Change(ended, entries=(asked, _entry(ended, Event.DENIED, "policy")))
         if verdict.action is Action.ALLOW:
             return self._allowed(call, asked, now)
         parked = advance(call, Trigger.REQUEST_CONFIRMATION, due_at=call.deadline)
@@ -244,13 +245,13 @@ class Gate:
             return Change(parked, entries=(asked,), posts=posts)
         why = kept(nobody)
         ended = self._decided(parked, Trigger.UNDELIVERABLE, "service", now, error=why)
-        return Change(ended, entries=(asked, _entry(ended, "undeliverable", "service", why=why)))
+        return Change(ended, entries=(asked, _entry(ended, Event.UNDELIVERABLE, "service", why=why)))
 
     def _allowed(self, call: Call, asked: Entry, now: datetime) -> Change:
         allowed = self._decided(call, Trigger.ALLOW, f"policy:{call.verdict.policy}", now)
         ready = self._ready(allowed, now)
         unasked = call.verdict.reason.value if call.verdict.reason in UNASKED else None
-        entry = _entry(ready, "allowed", "policy", claimed_by=_claimant(ready), unasked=unasked)
+        entry = _entry(ready, Event.ALLOWED, "policy", claimed_by=_claimant(ready), unasked=unasked)
         return Change(ready, entries=(asked, entry))
 
     def _passed(self, call: Call, now: datetime) -> Call:
@@ -334,7 +335,7 @@ class Gate:
             reading = reasoned_yes(reply.text) or reading
         if reading.verdict is Says.UNCLEAR:
             told = self._unclear(reply, call, reading)
-            return await self._note(reply, call, "unclear", Answer(Came.UNCLEAR, told, call))
+            return await self._note(reply, call, Event.UNCLEAR, Answer(Came.UNCLEAR, told, call))
         return await self._vote(reply, call, reading)
 
     def _unclear(self, reply: Reply, call: Call, reading: Reading) -> Fact:
@@ -405,16 +406,16 @@ class Gate:
         for _ in range(_TRIES):
             principal = self.people.principal(reply.identity)
             if refusal := self._may_not(reply, call, principal, call.verdict, approve=approve):
-                return await self._note(reply, call, "refused", refuse(refusal, call))
+                return await self._note(reply, call, Event.REFUSED, refuse(refusal, call))
             if call.state is not State.AWAITING and _explains(reading, call, principal):
                 return await self._explain(call, principal, str(reading.reason), reply.event)
             if call.state is not State.AWAITING:
-                return await self._note(reply, call, "late", refuse(too_late(call), call))
+                return await self._note(reply, call, Event.LATE, refuse(too_late(call), call))
             # `due_at` moves on through a call's life, so it isn't sealed; while people are asked it is the deadline.
             if not seals.row_holds(self.keys, call) or call.due_at != call.deadline:
-                return await self._note(reply, call, "tampered", refuse(Tampered(), call))
+                return await self._note(reply, call, Event.TAMPERED, refuse(Tampered(), call))
             if aside := _aside(reply, call, reading, call.verdict.risk):
-                return await self._note(reply, call, "held", aside)
+                return await self._note(reply, call, Event.HELD, aside)
             vote = self._approve if approve else self._reject
             if answer := await vote(reply, call, principal, reading):
                 return answer
@@ -442,11 +443,11 @@ class Gate:
             verdict = self._judged_now(call)
         except PolicyUnusable as error:
             broken = PolicyUnusable(fact(Refusal.POLICY, why=error.message, short=call.short))
-            return await self._note(reply, call, "refused", refuse(broken, call))
+            return await self._note(reply, call, Event.REFUSED, refuse(broken, call))
         if verdict.action is Action.DENY:
             return await self._denied_now(reply, call, verdict)
         if refusal := self._may_not(reply, call, principal, verdict, approve=True):
-            return await self._note(reply, call, "refused", refuse(refusal, call))
+            return await self._note(reply, call, Event.REFUSED, refuse(refusal, call))
         if hold := await self._hold(reply, call, principal, reading, verdict):
             return hold
         unfit = await self._unfit_to_run(call, verdict) if call.runs is Runs.SERVICE else None
@@ -457,9 +458,9 @@ class Gate:
             policies = {"policy_asked": call.verdict.policy, "policy_now": verdict.policy}
             ended = _refused(decided, unfit, now) if unfit else self._ready(decided, now)
             taken = {"claimed_by": _claimant(ended)}
-            entries = [_entry(ended, "approved", principal, **_how(reply), **policies, **taken)]
+            entries = [_entry(ended, Event.APPROVED, principal, **_how(reply), **policies, **taken)]
             if unfit:
-                entries.append(_entry(ended, "refused", "service", why=kept(unfit)))
+                entries.append(_entry(ended, Event.REFUSED, "service", why=kept(unfit)))
             return Change(ended, (vote,), entries, edits(ended), handled=reply.event)
 
         ended = await self._swap(call, seal)
@@ -475,17 +476,17 @@ class Gate:
         """What must come before this yes counts, by the stricter rules: a ref, a reason, the details, a second yes."""
         risk = max(call.verdict.risk, verdict.risk, key=lambda risk: risk.rank)
         if aside := _aside(reply, call, reading, risk):
-            return await self._note(reply, call, "held", aside)
+            return await self._note(reply, call, Event.HELD, aside)
         if not reading.reason and (call.verdict.require_reason or verdict.require_reason):
             needed = Answer(Came.REASON_NEEDED, fact(Told.REASON_NEEDED, short=call.short), call)
-            return await self._note(reply, call, "held", needed)
+            return await self._note(reply, call, Event.HELD, needed)
         if (
             risk.rank >= Risk.HIGH.rank
             and is_cut(call)
             and not await self.store.prompt(call.ref, principal, PromptKind.VIEWED)
         ):
             needed = Answer(Came.DETAILS_NEEDED, fact(Told.DETAILS_NEEDED, short=call.short), call)
-            return await self._note(reply, call, "held", needed)
+            return await self._note(reply, call, Event.HELD, needed)
         raised = risk.rank > call.verdict.risk.rank
         if raised or (risk is Risk.CRITICAL and reply.kind not in _NAMING):
             return await self._second_yes(reply, call, principal, risk if raised else None)
@@ -498,7 +499,7 @@ class Gate:
         how = fact(Told.CONFIRM_BY_API, short=call.short) if reply.kind is Kind.API else ""
         if age < self.limits.soonest_second_yes_s:
             soon = Answer(Came.CONFIRM, fact(Told.CONFIRM_SOON, short=call.short, how=how), call)
-            return await self._note(reply, call, "held", soon)
+            return await self._note(reply, call, Event.HELD, soon)
         if age <= self.limits.second_yes_s and (reply.confirmed or reply.kind is not Kind.API):
             return None
         await self._prompt(reply, call, principal, PromptKind.CONFIRM)
@@ -507,7 +508,7 @@ class Gate:
 
     async def _prompt(self, reply: Reply, call: Call, principal: str, kind: PromptKind) -> None:
         def seal(now: datetime) -> Change:
-            entry = _entry(call, kind.value, principal, **_how(reply))
+            entry = _entry(call, Event(kind), principal, **_how(reply))
             prompt = Prompt(call.ref, principal, kind, now)
             return Change(entries=(entry,), prompts=(prompt,), handled=reply.event)
 
@@ -523,7 +524,7 @@ class Gate:
             ended = self._decided(call, Trigger.REJECT, principal, now, reason)
             if asked:
                 ended = ended.evolve(due_at=now + timedelta(seconds=self.limits.late_reason_s))
-            entry = _entry(ended, "rejected", principal, **_how(reply), reason=reason)
+            entry = _entry(ended, Event.REJECTED, principal, **_how(reply), reason=reason)
             return Change(ended, (vote,), (entry,), edits(ended), handled=reply.event)
 
         ended = await self._swap(call, seal)
@@ -538,7 +539,7 @@ class Gate:
 
         def seal(now: datetime) -> Change:
             ended = self._decided(call, Trigger.DENY, f"policy:{verdict.policy}", now, why)
-            entry = _entry(ended, "denied", "policy", **_how(reply), why=why)
+            entry = _entry(ended, Event.DENIED, "policy", **_how(reply), why=why)
             return Change(ended, entries=(entry,), posts=edits(ended), handled=reply.event)
 
         ended = await self._swap(call, seal)
@@ -557,7 +558,7 @@ class Gate:
     async def _peek(self, reply: Reply, call: Call) -> Answer:
         principal = self.people.principal(reply.identity)
         if refusal := self._may_not(reply, call, principal, call.verdict, approve=False):
-            return await self._note(reply, call, "refused", refuse(refusal, call))
+            return await self._note(reply, call, Event.REFUSED, refuse(refusal, call))
         return Answer(Came.DETAILS, call=call)
 
     async def _details(self, reply: Reply, call: Call) -> Answer:
@@ -586,7 +587,7 @@ class Gate:
 
         def seal(_: datetime) -> Change:
             told = call.evolve(reason=reason, due_at=None)
-            entry = _entry(told, "reason", principal, reason=reason)
+            entry = _entry(told, Event.REASON, principal, reason=reason)
             return Change(told, entries=(entry,), posts=edits(told), handled=event)
 
         told = await self._swap(call, seal, overdue=False if call.awaits_reason else None)
@@ -603,7 +604,7 @@ class Gate:
         principal = self.people.principal(identity)
         if not self._asked_by(call, principal) and principal not in self.people.operators:
             refusal = NotApprover(fact(Refusal.WITHDRAW, short=call.short))
-            entry = _entry(call, "refused", principal, wanted="withdraw", identity=identity, code=refusal.code)
+            entry = _entry(call, Event.REFUSED, principal, wanted="withdraw", identity=identity, code=refusal.code)
             await self.store.commit(Unit(None, lambda _: Change(entries=(entry,))))
             raise refusal
         return await self._end(call, Trigger.WITHDRAW, principal)
@@ -620,7 +621,7 @@ class Gate:
 
             def seal(now: datetime, call: Call = call) -> Change:
                 ended = self._decided(call, trigger, by, now, error=why)
-                return Change(ended, entries=(_entry(ended, ended.status, by, why=why),), posts=edits(ended))
+                return Change(ended, entries=(_entry(ended, Event(ended.status), by, why=why),), posts=edits(ended))
 
             if ended := await self._swap(call, seal):
                 return ended
@@ -639,7 +640,7 @@ class Gate:
 
         def seal(now: datetime) -> Change:
             ended = self._overdue(call, now, unseen=unseen)
-            return Change(ended, entries=(_entry(ended, ended.status, "service"),), posts=edits(ended))
+            return Change(ended, entries=(_entry(ended, Event(ended.status), "service"),), posts=edits(ended))
 
         return await self._swap(call, seal, overdue=True)
 
@@ -656,7 +657,7 @@ class Gate:
 
         def seal(now: datetime) -> Change:
             ended = _finished(call, Trigger.FAIL, Result.UNKNOWN, now)
-            return Change(ended, entries=(_entry(ended, "unknown", "service"),), posts=edits(ended))
+            return Change(ended, entries=(_entry(ended, Event.UNKNOWN, "service"),), posts=edits(ended))
 
         return await self._swap(call, seal, overdue=None)
 
@@ -703,7 +704,7 @@ class Gate:
 
         def seal(now: datetime) -> Change:
             taken = _refused(call, unfit, now) if unfit else take(call, now)
-            event = "refused" if unfit else "released" if taken.result else "claimed"
+            event = Event.REFUSED if unfit else Event.RELEASED if taken.result else Event.CLAIMED
             entry = _entry(taken, event, owner, why=kept(unfit) if unfit else None)
             return Change(taken, entries=(entry,), posts=edits(taken) if taken.ended else ())
 
@@ -736,7 +737,7 @@ class Gate:
 
             def seal(now: datetime, call: Call = call, owner: str = owner) -> Change:
                 ended = _reported(call, ran, now)
-                return Change(ended, entries=(_entry(ended, ended.status, owner),), posts=edits(ended))
+                return Change(ended, entries=(_entry(ended, Event(ended.status), owner),), posts=edits(ended))
 
             if ended := await self._swap(call, seal, overdue=None):
                 reach("gate.finished")
@@ -786,7 +787,14 @@ class Gate:
     # -- shared ---------------------------------------------------------------------------------------------
 
     def _decided(
-        self, call: Call, trigger: Trigger, by: str, now: datetime, reason: str | None = None, *, error: str | None = None
+        self,
+        call: Call,
+        trigger: Trigger,
+        by: str,
+        now: datetime,
+        reason: str | None = None,
+        *,
+        error: str | None = None,
     ) -> Call:
         """The call with its decision on it, sealed; whoever runs it next sets `due_at`."""
         decided = advance(call, trigger, decided_at=now, decided_by=by, reason=reason, error=error, due_at=None)
@@ -813,7 +821,7 @@ class Gate:
         mac = self.keys.seal(Purpose.VOTE, said)
         return Vote(call.ref, principal, approve, reason, reply.surface, reply.pressed_at, now, mac)
 
-    async def _note(self, reply: Reply, call: Call, event: str, answer: Answer) -> Answer:
+    async def _note(self, reply: Reply, call: Call, event: Event, answer: Answer) -> Answer:
         """Put a reply that decided nothing on record, and answer it."""
         code = answer.error.code if answer.error else None
 
@@ -930,7 +938,7 @@ def _explains(reading: Reading, call: Call, principal: str) -> bool:
 def _left_unexplained(call: Call) -> Change:
     """The end of the wait for a reason: its cards are true as they are, whoever asked is told."""
     told = call.evolve(reason="", due_at=None)
-    return Change(told, entries=(_entry(told, "no_reason", "service"),), posts=_notices(told))
+    return Change(told, entries=(_entry(told, Event.NO_REASON, "service"),), posts=_notices(told))
 
 
 def _unclaimable(call: Call) -> SaysoError:
@@ -997,7 +1005,7 @@ def _same(one: str, other: str) -> bool:
     return hmac.compare_digest(one.encode(), other.encode())
 
 
-def _entry(call: Call, event: str, actor: str, **data: object) -> Entry:
+def _entry(call: Call, event: Event, actor: str, **data: object) -> Entry:
     return Entry(call.ref, event, actor, {name: value for name, value in data.items() if value is not None})
 
 

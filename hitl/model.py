@@ -417,12 +417,47 @@ class Ran:
     cut: int = 0
 
 
+class Event(StrEnum):
+    """What a line of the record says: of a call, of a reply to it, of its card, or of the service itself."""
+
+    ASKED = "asked"
+    ALLOWED = "allowed"
+    DENIED = "denied"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    REASON = "reason"
+    NO_REASON = "no_reason"
+    EXPIRED = "expired"
+    WITHDRAWN = "withdrawn"
+    UNDELIVERABLE = "undeliverable"
+    CLAIMED = "claimed"
+    RELEASED = "released"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    TIMED_OUT = "timed_out"
+    REFUSED = "refused"
+    LAPSED = "lapsed"
+    UNKNOWN = "unknown"
+    SHOWN = "shown"
+    VIEWED = "viewed"
+    CONFIRM = "confirm"
+    HELD = "held"
+    UNCLEAR = "unclear"
+    LATE = "late"
+    TAMPERED = "tampered"
+    BARRED = "barred"
+    FORGED = "forged"
+    REFUSED_PEER = "refused_peer"
+    POLICY_LOADED = "policy_loaded"
+    POLICY_REFUSED = "policy_refused"
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One line of the record, before it is chained."""
 
     ref: str
-    event: str
+    event: Event
     actor: str
     data: Mapping[str, Any]
 

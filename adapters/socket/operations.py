@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from adapters.socket import protocol
 from hitl.answers import Came, unknown_call
 from hitl.errors import NotApprover
-from hitl.model import Ask, Call, Entry, Kind, Ran, Reply, Result, Runs, Verb
+from hitl.model import Ask, Call, Entry, Event, Kind, Ran, Reply, Result, Runs, Verb
 from hitl.outcomes import Refusal, fact
 from hitl.ports import Change, adding
 from hitl.views import full_view, view
@@ -71,7 +71,7 @@ class Operations:
             raise await self._refused(Refusal.PEER)
 
     async def _refused(self, why: Refusal, **data: object) -> NotApprover:
-        entry = Entry("", "refused_peer", self.identity, data)
+        entry = Entry("", Event.REFUSED_PEER, self.identity, data)
         await self._gate.store.commit(adding(Change(entries=(entry,))))
         return NotApprover(fact(why, who=self.identity))
 

@@ -10,7 +10,7 @@ from adapters.database.folder import StateFolder
 from adapters.database.store import SqliteStore
 from bot.checks import Health
 from bot.ways import report
-from hitl.model import Entry
+from hitl.model import Entry, Event
 from hitl.ports import Change, adding
 from hitl.testing import SetClock
 from tests.hitl.world import NOON
@@ -27,8 +27,8 @@ async def recorded(state: Path, *answers: tuple[str, str]) -> Path:
     folder, clock = StateFolder.open(state), SetClock(NOON)
     store = await SqliteStore.open(folder, clock)
     for surface, kind in answers:
-        line = Entry("", "refused", "somebody", {"surface": surface, "kind": kind})
-        await store.commit(adding(Change(entries=(line, Entry("", "barred", "somebody", {"conversation": "x"})))))
+        line = Entry("", Event.REFUSED, "somebody", {"surface": surface, "kind": kind})
+        await store.commit(adding(Change(entries=(line, Entry("", Event.BARRED, "somebody", {"conversation": "x"})))))
         clock.advance(60)
     await store.close()
     folder.close()

@@ -16,6 +16,7 @@ from hitl.model import (
     Claim,
     Decision,
     Entry,
+    Event,
     Incoming,
     Post,
     PostKind,
@@ -56,7 +57,7 @@ def add(**more: Any) -> Unit:
 
 def entry(call: Call, event: str = "asked", **data: Any) -> Entry:
     """A line for the record."""
-    return Entry(call.ref, event, "local:1000", data)
+    return Entry(call.ref, Event(event), "local:1000", data)
 
 
 def approved(call: Call, by: str = "local:1000") -> Call:
@@ -312,8 +313,8 @@ class TestSwaps:
     async def test_a_condition_without_a_row_guards_records(self, store: Store, clock: SetClock) -> None:
         """Records can be added on condition that the call is still as it was."""
         call = await parked(store, clock)
-        held = Unit(Expect(call.ref, 1, overdue=False), lambda _now: Change(entries=[entry(call, "noted")]))
-        stale = Unit(Expect(call.ref, 2), lambda _now: Change(entries=[entry(call, "noted")]))
+        held = Unit(Expect(call.ref, 1, overdue=False), lambda _now: Change(entries=[entry(call, "held")]))
+        stale = Unit(Expect(call.ref, 2), lambda _now: Change(entries=[entry(call, "held")]))
 
         assert await store.commit(held)
         assert None is await store.commit(stale)
@@ -462,10 +463,10 @@ class TestRecord:
     async def test_each_call_and_the_service_have_a_chain_of_their_own(self, store: Store, clock: SetClock) -> None:
         """Lines for several chains in one unit go to their own."""
         call = await parked(store, clock)
-        own = Entry("", "started", "service", {"mode": "enforce"})
-        await store.commit(add(entries=[own, entry(call), Entry("", "stopped", "service", {})]))
+        own = Entry("", Event.POLICY_LOADED, "service", {"mode": "enforce"})
+        await store.commit(add(entries=[own, entry(call), Entry("", Event.POLICY_REFUSED, "service", {})]))
 
-        assert ["started", "stopped"] == [line.event for line in await store.history("")]
+        assert ["policy_loaded", "policy_refused"] == [line.event for line in await store.history("")]
         assert ["asked"] == [line.event for line in await store.history(call.ref)]
         assert None is verify(await store.history(""))
 

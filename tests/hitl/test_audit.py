@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hitl.audit import FIRST, chain, verify, with_args
 from hitl.canonical import canonical
 from hitl.errors import InvalidConfirmation
-from hitl.model import Entry, Recorded
+from hitl.model import Entry, Event, Recorded
 from tests.hitl.world import NOON
 
 
@@ -23,7 +23,7 @@ def lines(*data: dict[str, Any]) -> list[Recorded]:
     written: list[Recorded] = []
     for seq, each in enumerate(data, start=1):
         prev = written[-1].hash if written else FIRST
-        written.append(chain(prev, seq, NOON + timedelta(seconds=seq), Entry("ref", "event", "actor", each)))
+        written.append(chain(prev, seq, NOON + timedelta(seconds=seq), Entry("ref", Event.ASKED, "actor", each)))
     return written
 
 
@@ -71,18 +71,18 @@ _PLAIN = st.none() | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | st.t
 @given(st.dictionaries(st.text(st.characters(codec="utf-8")), _PLAIN | st.lists(_PLAIN)))
 def test_data_is_spelled_canonically(data: dict[str, Any]) -> None:
     """The quick way for flat data gives the same bytes as RFC 8785."""
-    assert canonical(data).decode() == chain(FIRST, 1, NOON, Entry("r", "e", "a", data)).data
+    assert canonical(data).decode() == chain(FIRST, 1, NOON, Entry("r", Event.ASKED, "a", data)).data
 
 
 def test_data_without_a_spelling_is_refused() -> None:
     """A line that couldn't be read back is never written."""
     with pytest.raises(InvalidConfirmation):
-        chain(FIRST, 1, NOON, Entry("r", "e", "a", {"x": object()}))
+        chain(FIRST, 1, NOON, Entry("r", Event.ASKED, "a", {"x": object()}))
 
 
 def test_no_two_lines_hash_alike() -> None:
     """Moving text from one part of a line into the next is another hash."""
-    entries = [Entry("r", "ab", "c", {}), Entry("r", "a", "bc", {}), Entry("ra", "b", "c", {})]
+    entries = [Entry("r", Event.NO_REASON, "", {}), Entry("rno_", Event.REASON, "", {})]
     hashes = [chain(FIRST, 1, NOON, entry).hash for entry in entries]
 
     assert all(one != other for one, other in itertools.combinations(hashes, 2))
@@ -90,7 +90,7 @@ def test_no_two_lines_hash_alike() -> None:
 
 def test_arguments_are_named_by_a_salted_hash() -> None:
     """The same arguments under another salt give another hash, so that nobody can guess them from it."""
-    entry = Entry("r", "asked", "a", {"tool": "write"})
+    entry = Entry("r", Event.ASKED, "a", {"tool": "write"})
     one, other = (with_args(entry, salt, b'{"path":"x"}').data for salt in (b"1" * 16, b"2" * 16))
 
     assert "write" == one["tool"] == other["tool"]

@@ -18,7 +18,7 @@ from adapters.database.store import SqliteStore
 from hitl import faults
 from hitl.audit import verify
 from hitl.errors import Unavailable
-from hitl.model import Decision, Entry, Post, PostKind, Prompt, PromptKind, State, Vote
+from hitl.model import Decision, Entry, Event, Post, PostKind, Prompt, PromptKind, State, Vote
 from hitl.ports import Change, Expect, Unit
 from hitl.testing import SetClock, a_call
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 def new(call: Call) -> Unit:
     """The unit that keeps a new call with its first line."""
-    line = Entry(call.ref, "asked", call.requester, {"tool": call.tool})
+    line = Entry(call.ref, Event.ASKED, call.requester, {"tool": call.tool})
     return Unit(None, lambda _now: Change(call=call, entries=[line]))
 
 
@@ -43,7 +43,7 @@ def approve(call: Call, by: str) -> Unit:
 
     def seal(now: object) -> Change:
         moved = call.evolve(state=State.EXECUTING, version=call.version + 1, decision=Decision.APPROVED, decided_by=by)
-        return Change(call=moved, entries=[Entry(call.ref, "approved", by, {"at": str(now)})])
+        return Change(call=moved, entries=[Entry(call.ref, Event.APPROVED, by, {"at": str(now)})])
 
     return Unit(Expect(call.ref, call.version, overdue=False), seal)
 
@@ -252,12 +252,12 @@ from pathlib import Path
 from adapters.database.folder import StateFolder
 from adapters.database.store import SqliteStore
 from hitl import faults
-from hitl.model import Entry
+from hitl.model import Entry, Event
 from hitl.ports import Change, Unit
 from hitl.testing import SetClock, a_call
 
 def new(call):
-    return Unit(None, lambda now: Change(call=call, entries=[Entry(call.ref, "asked", "local:1", {})]))
+    return Unit(None, lambda now: Change(call=call, entries=[Entry(call.ref, Event.ASKED, "local:1", {})]))
 
 async def main(state, point):
     clock = SetClock(datetime.now(UTC))

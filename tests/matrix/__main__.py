@@ -59,7 +59,7 @@ async def lived(root: Path, number: int, kills: int, arguments: argparse.Namespa
         await room.open()
         sure = random.Random(f"{arguments.seed}/{number}")  # noqa: S311 - to be repeated, not secret
         world = World(root, room, sure, arguments.patience)
-        parts.callback(world.service.close)
+        parts.callback(world.close)
         people = People(world)
         for task in people.at_work():
             parts.callback(task.cancel)

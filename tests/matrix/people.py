@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from tests.acceptance.installation import ME, SAYSO
+from tests.acceptance.installation import ME
 from tests.matrix.rooms import Sent
 from tests.matrix.world import Act, Asked, World
 
@@ -133,17 +133,9 @@ class People:
             await asyncio.sleep(self._sure.uniform(1.0, 4.0))
 
     async def _ask(self, asked: Asked) -> int:
-        log = self._world.log
-        command = RUN.format(mark=asked.mark, amount=asked.amount, log=log)
-        process = await asyncio.create_subprocess_exec(
-            *(SAYSO, "ask", "pay", "--at-once", "--key", asked.mark, "--", "sh", "-c", command),
-            env=self._world.service.surroundings(),
-            cwd=log.parent,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.DEVNULL,
-        )
-        return await process.wait()
+        command = RUN.format(mark=asked.mark, amount=asked.amount, log=self._world.log)
+        words = ("ask", "pay", "--at-once", "--key", asked.mark, "--", "sh", "-c", command)
+        return await self._world.sayso(*words).ended()
 
     async def _last_moments(self) -> None:
         """Do it again and again, as far as the service lives."""

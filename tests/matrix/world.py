@@ -1,8 +1,9 @@
 """A world: one installation, the real `sayso run` in it, and its many deaths.
 
 People and scripts (`people.py`) go on as if nothing happened; the service is killed with SIGKILL beneath them and
-started again, as the README starts it. Nothing here knows which point of the code a kill hits: half of them come some
-acts after the start, and a few milliseconds, the others anywhere in the start itself.
+started again. Lives that end by a kill are forks (`forks.py`); the last one is started as the README starts it. Nothing
+here knows which point of the code a kill hits: half of them come some acts after the start, and a few milliseconds, the
+others anywhere in the start itself.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import os
 import random
 import shutil
 import signal
+import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -21,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.acceptance.installation import ME, Installation
+from tests.matrix.forks import Fork
 from tests.matrix.rooms import PATIENCE_S, Room
 
 #: The part of the lives that end before the service is ready, and of those in which one press is waited for.
@@ -93,6 +96,7 @@ class World:
         settings = SETTINGS.format(deciders=quoted, **names) + room.settings
         self.service = Installation(root, settings, {**room.environment, "PYTHONPATH": str(TREE)})
         self.service.workspace.mkdir()
+        self._process: Fork | subprocess.Popen[bytes] | None = None
         self._start_s = 1.0
 
     @property
@@ -108,7 +112,8 @@ class World:
     async def live(self, calm: Callable[[], Any]) -> None:
         """Start the service, and kill it at a random moment; `calm` is what a calm life waits for."""
         began, draw = time.monotonic(), self.sure.random()
-        self.launch()
+        self.room.launched()
+        self._process = self.sayso("run", "--config", str(self.service.config), errors=self.service.root / "log")
         if draw < EARLY:
             await asyncio.sleep(self.sure.uniform(0.0, self._start_s))
         else:
@@ -117,10 +122,14 @@ class World:
             await (calm() if draw < EARLY + CALM else self._until_something())
         self.kill()
 
+    def sayso(self, *words: str, errors: Path = Path(os.devnull)) -> Fork:
+        """Run the command in a fork, in the workspace; its stderr is appended to `errors`."""
+        return Fork([*words], self.service.surroundings(), self.service.workspace, errors)
+
     def launch(self) -> None:
-        """Start the service."""
+        """Start the service for the last time, by its own command."""
         self.room.launched()
-        self.service.launch()
+        self._process = self.service.launch()
 
     async def ready(self) -> None:
         """Wait until the platform and the socket are connected. Raises TimeoutError after PATIENCE_S."""
@@ -144,17 +153,30 @@ class World:
         left = self.deadline - time.time()
         await asyncio.sleep((left if 0 < left < LONGEST_S else 0) + self.sure.uniform(0.0, MOMENT_S))
 
+    @property
+    def process(self) -> Fork | subprocess.Popen[bytes]:
+        """The living service. Raises AssertionError if it has ended by itself."""
+        assert self._process is not None
+        assert self._process.poll() is None, self.service.log[-3000:]
+        return self._process
+
     def kill(self) -> None:
-        """SIGKILL. Raises AssertionError where the service had ended by itself."""
-        assert self.service.process is not None
-        assert self.service.process.poll() is None, self.service.log[-3000:]
-        self.service.kill()
+        """Send SIGKILL, and wait for the end. Raises as `process`."""
+        process = self.process
+        process.kill()
+        process.wait()
         self.kills += 1
+
+    def close(self) -> None:
+        """Leave nothing running."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
 
     async def frozen(self, until: float) -> None:
         """Stop the process until then, as a suspended machine does; its timers and its peers go on meanwhile."""
-        assert self.service.process is not None
-        process = self.service.process
+        process = self._process
+        assert process is not None
         if process.poll() is None:
             os.kill(process.pid, signal.SIGSTOP)
             try:

@@ -26,7 +26,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from tests.matrix.people import People, until
+from tests.matrix.people import People
 from tests.matrix.rooms import SlackRoom, TelegramRoom
 from tests.matrix.world import TREE, World
 from tests.wire.slack import SlackServer
@@ -71,7 +71,7 @@ async def lived(root: Path, number: int, kills: int, arguments: argparse.Namespa
         for _ in range(LAST_PRESSES):
             await people.press_calmly()
         await people.last_moment()
-        await until(lambda: people.gone and not world.busy(), arguments.patience)
+        await world.rest(lambda: people.gone)
         await world.leave(root)
     return world
 
@@ -158,7 +158,9 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))  # noqa: S311
     parser.add_argument("--worlds", type=int, default=4)
-    parser.add_argument("--patience", type=float, default=60.0, help="seconds to answer a press, and to come to rest")
+    parser.add_argument(
+        "--patience", type=float, default=60.0, help="seconds to answer a press, and for the last decisions"
+    )
     parser.add_argument("--prove", action="store_true", help="show that faults are found")
     return parser.parse_args()
 

@@ -18,7 +18,8 @@ from tests.matrix.world import Act, Asked, World
 
 #: So many requests of Ann's are open at once; one that led to no card within so many seconds isn't waited for.
 OPEN, CARD_WITHIN_S = 2, 30.0
-#: After so many seconds people send again what the platform refused.
+#: After so many seconds people send again what the platform refused. After each refusal in a row, Ann waits twice as
+#: long: Slack delivers a refused message again later, and each of these messages becomes a request.
 AGAIN_S = 1.0
 #: What becomes of a card: one decider or two at the same moment, by pressing or in words, and how often.
 PLANS: tuple[tuple[int, tuple[tuple[str, str], ...]], ...] = (
@@ -49,11 +50,14 @@ class People:
     def at_work(self) -> list[asyncio.Task[None]]:
         """Everybody, until cancelled; once `leaving`, nobody asks for more."""
         self._askers = [asyncio.create_task(one()) for one in (self._ann, self._script, self._last_moments)]
-        return [*self._askers, asyncio.create_task(self._deciders())]
+        self._decider = asyncio.create_task(self._deciders())
+        return [*self._askers, self._decider]
 
     @property
     def gone(self) -> bool:
         """Whether nobody asks for anything any more. Raises what anybody raised."""
+        if self._decider.done():
+            self._decider.result()
         return all(task.done() and task.result() is None for task in self._askers)
 
     def _asked(self, kind: str) -> Asked:
@@ -66,12 +70,15 @@ class People:
     async def _ann(self) -> None:
         """Ask the agent to run something, while not too many requests are open."""
         waiting: dict[str, tuple[Sent, float]] = {}
+        again_s = AGAIN_S
         while not self.leaving:
             now, cards = time.monotonic(), self._undecided()
             for mark, (sent, since) in list(waiting.items()):
-                patience_s = AGAIN_S if sent.refused() else CARD_WITHIN_S
-                if mark not in cards and (mark in self._answered or now - since > patience_s):
+                refused, answered = sent.refused(), mark in self._answered
+                patience_s = again_s if refused else CARD_WITHIN_S
+                if mark not in cards and (answered or now - since > patience_s):
                     del waiting[mark]
+                    again_s = min(2 * again_s, CARD_WITHIN_S) if refused and not answered else AGAIN_S
             if len(waiting) < OPEN:
                 asked = self._asked("chat")
                 command = RUN.format(mark=asked.mark, amount=asked.amount, log=self._world.log.name)

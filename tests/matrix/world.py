@@ -120,7 +120,7 @@ class World:
             await self.ready()
             self._start_s = (self._start_s + time.monotonic() - began) / 2
             await (calm() if draw < EARLY + CALM else self._until_something())
-        self.kill()
+        await self.kill()
 
     def sayso(self, *words: str, errors: Path = Path(os.devnull)) -> Fork:
         """Run the command in a fork, in the workspace; its stderr is appended to `errors`."""
@@ -160,11 +160,11 @@ class World:
         assert self._process.poll() is None, self.service.log[-3000:]
         return self._process
 
-    def kill(self) -> None:
+    async def kill(self) -> None:
         """Send SIGKILL, and wait for the end. Raises as `process`."""
         process = self.process
         process.kill()
-        process.wait()
+        await asyncio.to_thread(process.wait)
         self.kills += 1
 
     def close(self) -> None:
@@ -185,16 +185,35 @@ class World:
                 if process.poll() is None:
                     os.kill(process.pid, signal.SIGCONT)
 
-    def busy(self) -> bool:
-        """Whether anything waits to be handled or decided, or a tool of the service still runs."""
-        open_calls = "state = 'awaiting_confirmation' or (state = 'executing' and runs = 'service')"
-        query = f"select 1 from inbox where handled_at is null union select 1 from calls where {open_calls}"  # noqa: S608
+    async def rest(self, gone: Callable[[], bool]) -> None:
+        """Wait until people are `gone`, and nothing waits to be handled or decided, and no tool of the service runs.
+
+        Give up once no further call was decided for `patience_s` seconds: `checker.py` reports what is open then.
+        """
+        decided, give_up = -1, 0.0
+        while not gone() or self._unsettled():
+            if (now_decided := self._count("calls where decision is not null")) != decided:
+                decided, give_up = now_decided, time.monotonic() + self.patience_s
+            if time.monotonic() > give_up:
+                return
+            await asyncio.sleep(0.05)
+
+    def _unsettled(self) -> int:
+        running = "state = 'executing' and runs = 'service'"
+        return self._count("inbox where handled_at is null") + self._count(
+            f"calls where state = 'awaiting_confirmation' or ({running})"
+        )
+
+    def _count(self, rows: str) -> int:
         with self.service.database() as database:
-            return database.execute(query).fetchone() is not None
+            (number,) = database.execute(f"select count(*) from {rows}").fetchone()  # noqa: S608 - ours
+        return int(number)
 
     async def leave(self, folder: Path) -> None:
-        """Stop the service for good, and put what `checker.py` reads into the folder."""
-        await asyncio.to_thread(self.service.stop)
+        """Stop the service for good, and put what `checker.py` reads into the folder. Raises as `process`."""
+        process = self.process
+        process.terminate()
+        await asyncio.to_thread(process.wait, PATIENCE_S)
         history = {
             "asks": [asdict(_fixed(one)) for one in self.asks],
             "acts": [asdict(_fixed(one)) for one in self.acts],

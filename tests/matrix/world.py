@@ -30,7 +30,7 @@ from tests.matrix.rooms import PATIENCE_S, Room
 EARLY, CALM = 0.4, 0.1
 #: Other lives end so many acts after the service is ready, or so many seconds, or when requests end that are to end
 #: within that time, and a moment later.
-ACTS, LONGEST_S, MOMENT_S = 6, 2.0, 0.06
+ACTS, LONGEST_S, MOMENT_S = 12, 2.0, 0.06
 LOG = "runs.log"
 #: Where this harness lies: the service is started from the same tree, so that a changed copy tests itself.
 TREE = Path(__file__).parents[2]
@@ -89,8 +89,8 @@ class World:
         self.asks: list[Asked] = []
         self.acts: list[Act] = []
         self.kills = 0
-        #: A moment worth living for: when the requests that end together end, in Unix seconds.
-        self.deadline = 0.0
+        #: When requests that end together end, in Unix seconds: a life goes on until such a moment if it is near.
+        self.deadlines: list[float] = []
         quoted = ", ".join(map(json.dumps, room.deciders))
         names = {"asker": json.dumps(room.asker), "place": json.dumps(room.place), "me": json.dumps(ME)}
         settings = SETTINGS.format(deciders=quoted, **names) + room.settings
@@ -150,8 +150,9 @@ class World:
         until = time.monotonic() + LONGEST_S
         while len(self.acts) < enough and time.monotonic() < until:  # noqa: ASYNC110 - also for time
             await asyncio.sleep(0.005)
-        left = self.deadline - time.time()
-        await asyncio.sleep((left if 0 < left < LONGEST_S else 0) + self.sure.uniform(0.0, MOMENT_S))
+        now = time.time()
+        left = min((deadline - now for deadline in self.deadlines if deadline > now), default=0.0)
+        await asyncio.sleep((left if left < LONGEST_S else 0.0) + self.sure.uniform(0.0, MOMENT_S))
 
     @property
     def process(self) -> Fork | subprocess.Popen[bytes]:

@@ -40,7 +40,7 @@ PATCHES = {"claim-condition": "double", "deadline-in-where": "late", "handled-ma
 #: Presses at the end, after the last start.
 LAST_PRESSES = 3
 #: A proof runs the harness with few kills and little patience, with another seed up to so many times.
-PROOF, ROUNDS = ("--kills", "12", "--worlds", "2", "--patience", "6"), 5
+PROOF, ROUNDS = ("--kills", "16", "--worlds", "2", "--patience", "6"), 5
 #: What the last line says of each kind of fault.
 NAMES = {
     "double": "double runs",

@@ -93,7 +93,7 @@ class Shell:
 
     async def _run(self, command: str, context: Context, temporary: Path | None) -> Ran:
         process = await _started(
-            kept_command(self.way, command, self._root, temporary),
+            kept_command(self.way, command, self._root, temporary, scratch=temporary),
             self._root,
             environment(self._root, context.ref, temporary),
         )

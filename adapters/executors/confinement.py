@@ -81,16 +81,20 @@ def environment(root: Path, ref: str, temporary: Path | None) -> dict[str, str]:
     return clean if temporary is None else {**clean, "TMPDIR": str(temporary)}
 
 
-def kept_command(way: Confinement, command: str, root: Path, temporary: Path | None) -> list[str]:
-    """The arguments that run a command line, kept and confined. `temporary` is for Landlock, which needs
-    one.
+def kept_command(
+    way: Confinement, command: str, root: Path, temporary: Path | None = None, scratch: Path | None = None
+) -> list[str]:
+    """Return the arguments that run a command line, kept and confined.
+
+    `temporary` is for Landlock, which needs such a folder. The caller removes `scratch` afterwards; if the caller is
+    killed before that, the keeper removes it.
     """
-    keep = [sys.executable, "-I", "-S", keeper.__file__, str(os.getpid()), str(GRACE_S)]
     shell = [BASH, "--noprofile", "--norc", "-c", command]
     if way is Confinement.BUBBLEWRAP:
-        return [*keep, "null", "--", *_bubblewrap(root), *shell]
-    limits = _landlock(root, temporary) if way is Confinement.LANDLOCK else None
-    return [*keep, json.dumps(limits), "--", *shell]
+        shell = [*_bubblewrap(root), *shell]
+    limits = json.dumps(_landlock(root, temporary) if way is Confinement.LANDLOCK else None)
+    keep = [sys.executable, "-I", "-S", keeper.__file__, str(os.getpid()), str(GRACE_S)]
+    return [*keep, limits, str(scratch or ""), "--", *shell]
 
 
 def _bubblewrap(root: Path) -> list[str]:
@@ -110,11 +114,12 @@ def works(way: Confinement) -> bool:
     """Whether a confined command can write its folder, and can't see a file beside it."""
     if way is Confinement.BUBBLEWRAP and not shutil.which("bwrap"):
         return False
-    with tempfile.TemporaryDirectory(prefix="sayso-probe-") as beside:
-        root, secret = Path(beside, "root"), Path(beside, "secret")
+    with tempfile.TemporaryDirectory(prefix="sayso-probe-") as made:
+        beside = Path(made)
+        root, secret = beside / "root", beside / "secret"
         root.mkdir()
         secret.touch()
-        return _succeeds(kept_command(way, ": > wrote && ! cat ../secret", root, root), root)
+        return _succeeds(kept_command(way, ": > wrote && ! cat ../secret", root, root, beside), root)
 
 
 def _succeeds(command: list[str], root: Path) -> bool:

@@ -114,7 +114,7 @@ def _arguments(words: Sequence[str]) -> _Wanted | None:
 def _edited(wanted: _Wanted, text: str, folder: Folder, way: Confinement, left_s: float) -> str | None:
     """The text as sed makes it, or None if it fails or is over a bound."""
     line = f"{shlex.join(['sed', '--sandbox', *_options(wanted)])} | head -c {_MOST_OUTPUT + 1}"
-    output = _output(kept_command(way, f"{_BOUNDS}; {line}", folder.root, None), text, folder, left_s)
+    output = _output(kept_command(way, f"{_BOUNDS}; {line}", folder.root), text, folder, left_s)
     return None if output is None or len(output) > _MOST_OUTPUT else as_text(output)
 
 

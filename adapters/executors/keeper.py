@@ -1,6 +1,6 @@
 """Runs one command and leaves nothing of it behind: started as a program of its own, with nothing but Python.
 
-    python -I -S keeper.py PARENT_PID GRACE_S LANDLOCK_JSON -- PROGRAM ARG ...
+    python -I -S keeper.py PARENT_PID GRACE_S LANDLOCK_JSON SCRATCH -- PROGRAM ARG ...
 
 It is a separate program because limits must be set between fork and exec, which is safe only where there
 is one thread. Whatever the command starts is re-parented to the keeper (PR_SET_CHILD_SUBREAPER), also
@@ -9,6 +9,8 @@ told to stop (SIGTERM), and when the service dies (PR_SET_PDEATHSIG). Told to st
 first and kills after GRACE_S.
 
 LANDLOCK_JSON is null, or an object of two lists of paths: `reads` may be read and run, `writes` also written.
+SCRATCH is empty, or a folder that the service made for this command. The service removes it; if the service has died,
+the keeper does.
 Exit: the command's status, 128 + N after signal N as shells have it, 125 where the command was never started.
 """
 
@@ -51,7 +53,15 @@ class _PathRule(ctypes.Structure):
 
 def main(arguments: list[str]) -> int:
     """Keep the command; the exit status."""
-    parent, grace_s, limits, command = int(arguments[0]), float(arguments[1]), arguments[2], arguments[4:]
+    parent, grace_s, (limits, scratch), command = int(arguments[0]), float(arguments[1]), arguments[2:4], arguments[5:]
+    try:
+        return _kept(parent, grace_s, limits, command)
+    finally:
+        if scratch and os.getppid() != parent:
+            _remove(scratch)
+
+
+def _kept(parent: int, grace_s: float, limits: str, command: list[str]) -> int:
     signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
     _prctl(_PDEATHSIG, signal.SIGTERM)
     _prctl(_SUBREAPER, 1)
@@ -105,6 +115,12 @@ class _Keeping:
                     self.status = ended[1]
         except ChildProcessError:
             self.alone = True
+
+
+def _remove(folder: str) -> None:
+    import shutil  # noqa: PLC0415 - importing it takes long, and nearly no keeper needs it
+
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _signal_all(number: int) -> None:

@@ -12,13 +12,14 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from tests.acceptance.installation import ME, SAYSO
+from tests.acceptance.installation import ME
 from tests.matrix.rooms import Sent
 from tests.matrix.world import Act, Asked, World
 
 #: So many requests of Ann's are open at once; one that led to no card within so many seconds isn't waited for.
 OPEN, CARD_WITHIN_S = 2, 30.0
-#: After so many seconds people send again what the platform refused.
+#: After so many seconds people send again what the platform refused. After each refusal in a row, Ann waits twice as
+#: long: Slack delivers a refused message again later, and each of these messages becomes a request.
 AGAIN_S = 1.0
 #: What becomes of a card: one decider or two at the same moment, by pressing or in words, and how often.
 PLANS: tuple[tuple[int, tuple[tuple[str, str], ...]], ...] = (
@@ -28,8 +29,9 @@ PLANS: tuple[tuple[int, tuple[tuple[str, str], ...]], ...] = (
     (10, (("press", "reject"),)),
     (15, (("reply", "approve"),)),
 )
-#: The shortest time that a request may be open (settings), and how many are asked at once that end together.
-SHORTEST_S, TOGETHER = 5, 8
+#: The shortest time that a request may be open (settings), how many are asked at once that end together, and how many
+#: such groups there are at a time.
+SHORTEST_S, TOGETHER, GROUPS = 5, 8, 2
 #: How often the process is stopped between these answers and their deadline, as a suspended machine is.
 FROZEN = 0.8
 RUN = "echo {mark} $SAYSO_REF {amount} >> {log}"
@@ -48,12 +50,16 @@ class People:
 
     def at_work(self) -> list[asyncio.Task[None]]:
         """Everybody, until cancelled; once `leaving`, nobody asks for more."""
-        self._askers = [asyncio.create_task(one()) for one in (self._ann, self._script, self._last_moments)]
-        return [*self._askers, asyncio.create_task(self._deciders())]
+        last_moments = [self._last_moments] * GROUPS
+        self._askers = [asyncio.create_task(one()) for one in (self._ann, self._script, *last_moments)]
+        self._decider = asyncio.create_task(self._deciders())
+        return [*self._askers, self._decider]
 
     @property
     def gone(self) -> bool:
         """Whether nobody asks for anything any more. Raises what anybody raised."""
+        if self._decider.done():
+            self._decider.result()
         return all(task.done() and task.result() is None for task in self._askers)
 
     def _asked(self, kind: str) -> Asked:
@@ -66,12 +72,15 @@ class People:
     async def _ann(self) -> None:
         """Ask the agent to run something, while not too many requests are open."""
         waiting: dict[str, tuple[Sent, float]] = {}
+        again_s = AGAIN_S
         while not self.leaving:
             now, cards = time.monotonic(), self._undecided()
             for mark, (sent, since) in list(waiting.items()):
-                patience_s = AGAIN_S if sent.refused() else CARD_WITHIN_S
-                if mark not in cards and (mark in self._answered or now - since > patience_s):
+                refused, answered = sent.refused(), mark in self._answered
+                patience_s = again_s if refused else CARD_WITHIN_S
+                if mark not in cards and (answered or now - since > patience_s):
                     del waiting[mark]
+                    again_s = min(2 * again_s, CARD_WITHIN_S) if refused and not answered else AGAIN_S
             if len(waiting) < OPEN:
                 asked = self._asked("chat")
                 command = RUN.format(mark=asked.mark, amount=asked.amount, log=self._world.log.name)
@@ -133,17 +142,9 @@ class People:
             await asyncio.sleep(self._sure.uniform(1.0, 4.0))
 
     async def _ask(self, asked: Asked) -> int:
-        log = self._world.log
-        command = RUN.format(mark=asked.mark, amount=asked.amount, log=log)
-        process = await asyncio.create_subprocess_exec(
-            *(SAYSO, "ask", "pay", "--at-once", "--key", asked.mark, "--", "sh", "-c", command),
-            env=self._world.service.surroundings(),
-            cwd=log.parent,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.DEVNULL,
-        )
-        return await process.wait()
+        command = RUN.format(mark=asked.mark, amount=asked.amount, log=self._world.log)
+        words = ("ask", "pay", "--at-once", "--key", asked.mark, "--", "sh", "-c", command)
+        return await self._world.sayso(*words).ended()
 
     async def _last_moments(self) -> None:
         """Do it again and again, as far as the service lives."""
@@ -153,19 +154,20 @@ class People:
             await asyncio.sleep(0.1)
 
     async def last_moment(self) -> None:
-        """Ask for some things that end together, and answer them right at their end. Raises OSError if interrupted."""
+        """Ask for some things that end together, and answer them right at their end.
+
+        Raises OSError if the service is dead then.
+        """
         refs: dict[str, Asked] = {}
         deadline = 0.0
-        async with Line.to(self._world) as line:
-            for asked in [self._asked("late") for _ in range(TOGETHER)]:
-                args = {"mark": asked.mark, "amount": asked.amount}
-                told = await line.call("ask", tool="late", args=args, key=asked.mark, timeout_s=SHORTEST_S)
-                refs[told["call"]["ref"]], asked.recorded = asked, True
-                deadline = datetime.fromisoformat(told["call"]["expires_at"]).timestamp()
-        self._world.deadline = deadline
+        for asked in [self._asked("late") for _ in range(TOGETHER)]:
+            call = await self._asked_for(asked)
+            refs[call["ref"]] = asked
+            deadline = datetime.fromisoformat(call["expires_at"]).timestamp()
+        self._world.deadlines.append(deadline)
         await asyncio.sleep(deadline - time.time() - 0.3)
         async with contextlib.AsyncExitStack() as open_lines:
-            lines = [await open_lines.enter_async_context(Line.to(self._world)) for _ in refs]
+            lines = [await open_lines.enter_async_context(Line.to(self._world, deadline - 0.1)) for _ in refs]
             over = self._sure.random() < FROZEN
             frozen_at = deadline - 0.1
             answers_at = frozen_at - self._sure.uniform(0.0, 0.02)
@@ -174,6 +176,16 @@ class People:
             answers = zip(lines, refs.items(), moments, strict=True)
             await asyncio.gather(*(self._decide(*one) for one in answers), return_exceptions=True)
             await freezing
+
+    async def _asked_for(self, asked: Asked) -> Any:
+        """Ask again, with the same key, until the service answers; the call."""
+        args = {"mark": asked.mark, "amount": asked.amount}
+        while True:
+            with contextlib.suppress(OSError):
+                async with Line.to(self._world, time.time() + CARD_WITHIN_S) as line:
+                    told = await line.call("ask", tool="late", args=args, key=asked.mark, timeout_s=SHORTEST_S)
+                asked.recorded = True
+                return told["call"]
 
     async def _freeze(self, at: float, deadline: float) -> None:
         """Stop the process while it handles the answers, until after their deadline."""
@@ -207,9 +219,16 @@ class Line:
 
     @classmethod
     @contextlib.asynccontextmanager
-    async def to(cls, world: World) -> Any:
-        """A connection, closed with the context."""
-        reader, writer = await asyncio.open_unix_connection(world.service.socket)
+    async def to(cls, world: World, until: float) -> Any:
+        """A connection, closed with the context, once the service lives; raises OSError if it is dead `until` then."""
+        while True:
+            try:
+                reader, writer = await asyncio.open_unix_connection(world.service.socket)
+                break
+            except OSError:
+                if time.time() > until:
+                    raise
+                await asyncio.sleep(0.01)
         try:
             yield cls(reader, writer)
         finally:

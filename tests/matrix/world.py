@@ -1,8 +1,9 @@
 """A world: one installation, the real `sayso run` in it, and its many deaths.
 
 People and scripts (`people.py`) go on as if nothing happened; the service is killed with SIGKILL beneath them and
-started again, as the README starts it. Nothing here knows which point of the code a kill hits: half of them come some
-acts after the start, and a few milliseconds, the others anywhere in the start itself.
+started again. Lives that end by a kill are forks (`forks.py`); the last one is started as the README starts it. Nothing
+here knows which point of the code a kill hits: half of them come some acts after the start, and a few milliseconds, the
+others anywhere in the start itself.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import os
 import random
 import shutil
 import signal
+import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -21,13 +23,14 @@ from pathlib import Path
 from typing import Any
 
 from tests.acceptance.installation import ME, Installation
+from tests.matrix.forks import Fork
 from tests.matrix.rooms import PATIENCE_S, Room
 
 #: The part of the lives that end before the service is ready, and of those in which one press is waited for.
 EARLY, CALM = 0.4, 0.1
 #: Other lives end so many acts after the service is ready, or so many seconds, or when requests end that are to end
 #: within that time, and a moment later.
-ACTS, LONGEST_S, MOMENT_S = 6, 2.0, 0.06
+ACTS, LONGEST_S, MOMENT_S = 12, 2.0, 0.06
 LOG = "runs.log"
 #: Where this harness lies: the service is started from the same tree, so that a changed copy tests itself.
 TREE = Path(__file__).parents[2]
@@ -86,13 +89,14 @@ class World:
         self.asks: list[Asked] = []
         self.acts: list[Act] = []
         self.kills = 0
-        #: A moment worth living for: when the requests that end together end, in Unix seconds.
-        self.deadline = 0.0
+        #: When requests that end together end, in Unix seconds: a life goes on until such a moment if it is near.
+        self.deadlines: list[float] = []
         quoted = ", ".join(map(json.dumps, room.deciders))
         names = {"asker": json.dumps(room.asker), "place": json.dumps(room.place), "me": json.dumps(ME)}
         settings = SETTINGS.format(deciders=quoted, **names) + room.settings
         self.service = Installation(root, settings, {**room.environment, "PYTHONPATH": str(TREE)})
         self.service.workspace.mkdir()
+        self._process: Fork | subprocess.Popen[bytes] | None = None
         self._start_s = 1.0
 
     @property
@@ -108,19 +112,24 @@ class World:
     async def live(self, calm: Callable[[], Any]) -> None:
         """Start the service, and kill it at a random moment; `calm` is what a calm life waits for."""
         began, draw = time.monotonic(), self.sure.random()
-        self.launch()
+        self.room.launched()
+        self._process = self.sayso("run", "--config", str(self.service.config), errors=self.service.root / "log")
         if draw < EARLY:
             await asyncio.sleep(self.sure.uniform(0.0, self._start_s))
         else:
             await self.ready()
             self._start_s = (self._start_s + time.monotonic() - began) / 2
             await (calm() if draw < EARLY + CALM else self._until_something())
-        self.kill()
+        await self.kill()
+
+    def sayso(self, *words: str, errors: Path = Path(os.devnull)) -> Fork:
+        """Run the command in a fork, in the workspace; its stderr is appended to `errors`."""
+        return Fork([*words], self.service.surroundings(), self.service.workspace, errors)
 
     def launch(self) -> None:
-        """Start the service."""
+        """Start the service for the last time, by its own command."""
         self.room.launched()
-        self.service.launch()
+        self._process = self.service.launch()
 
     async def ready(self) -> None:
         """Wait until the platform and the socket are connected. Raises TimeoutError after PATIENCE_S."""
@@ -141,20 +150,34 @@ class World:
         until = time.monotonic() + LONGEST_S
         while len(self.acts) < enough and time.monotonic() < until:  # noqa: ASYNC110 - also for time
             await asyncio.sleep(0.005)
-        left = self.deadline - time.time()
-        await asyncio.sleep((left if 0 < left < LONGEST_S else 0) + self.sure.uniform(0.0, MOMENT_S))
+        now = time.time()
+        left = min((deadline - now for deadline in self.deadlines if deadline > now), default=0.0)
+        await asyncio.sleep((left if left < LONGEST_S else 0.0) + self.sure.uniform(0.0, MOMENT_S))
 
-    def kill(self) -> None:
-        """SIGKILL. Raises AssertionError where the service had ended by itself."""
-        assert self.service.process is not None
-        assert self.service.process.poll() is None, self.service.log[-3000:]
-        self.service.kill()
+    @property
+    def process(self) -> Fork | subprocess.Popen[bytes]:
+        """The living service. Raises AssertionError if it has ended by itself."""
+        assert self._process is not None
+        assert self._process.poll() is None, self.service.log[-3000:]
+        return self._process
+
+    async def kill(self) -> None:
+        """Send SIGKILL, and wait for the end. Raises as `process`."""
+        process = self.process
+        process.kill()
+        await asyncio.to_thread(process.wait)
         self.kills += 1
+
+    def close(self) -> None:
+        """Leave nothing running."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
 
     async def frozen(self, until: float) -> None:
         """Stop the process until then, as a suspended machine does; its timers and its peers go on meanwhile."""
-        assert self.service.process is not None
-        process = self.service.process
+        process = self._process
+        assert process is not None
         if process.poll() is None:
             os.kill(process.pid, signal.SIGSTOP)
             try:
@@ -163,16 +186,35 @@ class World:
                 if process.poll() is None:
                     os.kill(process.pid, signal.SIGCONT)
 
-    def busy(self) -> bool:
-        """Whether anything waits to be handled or decided, or a tool of the service still runs."""
-        open_calls = "state = 'awaiting_confirmation' or (state = 'executing' and runs = 'service')"
-        query = f"select 1 from inbox where handled_at is null union select 1 from calls where {open_calls}"  # noqa: S608
+    async def rest(self, gone: Callable[[], bool]) -> None:
+        """Wait until people are `gone`, and nothing waits to be handled or decided, and no tool of the service runs.
+
+        Give up once no further call was decided for `patience_s` seconds: `checker.py` reports what is open then.
+        """
+        decided, give_up = -1, 0.0
+        while not gone() or self._unsettled():
+            if (now_decided := self._count("calls where decision is not null")) != decided:
+                decided, give_up = now_decided, time.monotonic() + self.patience_s
+            if time.monotonic() > give_up:
+                return
+            await asyncio.sleep(0.05)
+
+    def _unsettled(self) -> int:
+        running = "state = 'executing' and runs = 'service'"
+        return self._count("inbox where handled_at is null") + self._count(
+            f"calls where state = 'awaiting_confirmation' or ({running})"
+        )
+
+    def _count(self, rows: str) -> int:
         with self.service.database() as database:
-            return database.execute(query).fetchone() is not None
+            (number,) = database.execute(f"select count(*) from {rows}").fetchone()  # noqa: S608 - ours
+        return int(number)
 
     async def leave(self, folder: Path) -> None:
-        """Stop the service for good, and put what `checker.py` reads into the folder."""
-        await asyncio.to_thread(self.service.stop)
+        """Stop the service for good, and put what `checker.py` reads into the folder. Raises as `process`."""
+        process = self.process
+        process.terminate()
+        await asyncio.to_thread(process.wait, PATIENCE_S)
         history = {
             "asks": [asdict(_fixed(one)) for one in self.asks],
             "acts": [asdict(_fixed(one)) for one in self.acts],

@@ -272,8 +272,8 @@ async def test_a_command_is_stopped_while_it_starts(root: Path, way: Confinement
     assert [] == _running(mark)
 
 
-async def test_a_killed_service_leaves_nothing_running(root: Path, way: Confinement) -> None:
-    """Also where it had no time to say so: the keeper hears of its death."""
+async def test_a_killed_service_leaves_nothing(root: Path, way: Confinement) -> None:
+    """After SIGKILL of the service, its keeper ends the command and removes the command's temporary folder."""
     line, mark = _sleep(4007)
     script = f"""
     import asyncio
@@ -293,6 +293,19 @@ async def test_a_killed_service_leaves_nothing_running(root: Path, way: Confinem
     service.send_signal(signal.SIGKILL)
     await service.wait()
     await soon(lambda: not _running(mark))
+    await soon(lambda: not list(root.parent.glob("sayso-*")))
+
+
+async def test_a_service_killed_while_it_probes_leaves_no_folder(root: Path, confined: Confinement) -> None:
+    """After SIGKILL of the service during the search for a confinement, the keeper removes the probe's folder."""
+    script = f"from adapters.executors.confinement import Confinement, works\nworks(Confinement({confined.value!r}))"
+    service = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", script, env={**os.environ, "TMPDIR": str(root.parent)}
+    )
+    await soon(lambda: bool(_running(f"{root.parent}/sayso-probe-")))
+    service.send_signal(signal.SIGKILL)
+    await service.wait()
+    await soon(lambda: not list(root.parent.glob("sayso-*")))
 
 
 async def test_a_card_says_how_it_is_confined(root: Path, way: Confinement) -> None:
@@ -358,8 +371,8 @@ def test_the_best_confinement_that_works_is_taken() -> None:
 def test_the_keeper_does_not_start_without_its_limits(root: Path) -> None:
     """A sandbox that can't be set up runs nothing."""
     limits = json.dumps({"reads": ["/usr"], "writes": ["/dev/null\0"]})
-    command = [sys.executable, "-I", "-S", keeper.__file__, str(os.getpid()), "1", limits, "--", "/bin/touch", "ran"]
-    done = subprocess.run(command, cwd=root, capture_output=True, check=False)
+    command = [sys.executable, "-I", "-S", keeper.__file__, str(os.getpid()), "1", limits, "", "--", "/bin/touch"]
+    done = subprocess.run([*command, "ran"], cwd=root, capture_output=True, check=False)
 
     assert keeper.NEVER_STARTED == done.returncode
     assert [] == names(root)

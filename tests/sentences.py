@@ -1,4 +1,4 @@
-"""Which sentences of the catalogue a text holds. Tests name a sentence by its key, or by its fact, and never quote it."""
+"""Which sentences of the catalogue a text holds. Tests name a sentence by its key or fact, and never quote it."""
 
 from __future__ import annotations
 

@@ -1,0 +1,29 @@
+"""Who is who (`directory`), and who may do what with a call (`access`)."""
+
+from __future__ import annotations
+
+from hitl.people.directory import (
+    APPROVERS,
+    CHAT_PLATFORMS,
+    ORIGIN,
+    SHARED_IDENTITIES,
+    Conversation,
+    Directory,
+    belongs,
+    channel_of,
+    chat_of,
+    is_chat,
+)
+
+__all__ = [
+    "APPROVERS",
+    "CHAT_PLATFORMS",
+    "ORIGIN",
+    "SHARED_IDENTITIES",
+    "Conversation",
+    "Directory",
+    "belongs",
+    "channel_of",
+    "chat_of",
+    "is_chat",
+]

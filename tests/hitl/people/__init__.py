@@ -1,0 +1,1 @@
+"""Tests of who is who, and of who may do what."""

@@ -488,11 +488,7 @@ class Chats:
         return say("chat.withdrawn", short=call.short)
 
     def _may_see(self, heard: Heard, call: Call) -> bool:
-        return belongs(call, heard.conversation) and self._principal(heard) in {
-            call.requester,
-            *call.approvers,
-            *self._gate.people.operators,
-        }
+        return belongs(call, heard.conversation) and self._gate.access.may_see(self._principal(heard), call)
 
     # -- the agent ------------------------------------------------------------------------------------------
 
@@ -541,7 +537,7 @@ class Chats:
         return None
 
     def _may_ask(self, heard: Heard) -> bool:
-        return self._gate.people.may_ask(self._principal(heard), heard.conversation)
+        return self._gate.access.may_ask(self._principal(heard), heard.conversation)
 
     # -- shared ---------------------------------------------------------------------------------------------
 

@@ -88,10 +88,10 @@ class Console:
             self._say(outcome_for_agent(call), call)
 
     def _may_see(self, call: Call) -> bool:
-        return self._is_own(call) or self._principal in call.approvers
+        return self._gate.access.may_see(self._principal, call)
 
     def _is_own(self, call: Call) -> bool:
-        return self._principal in {call.requester, *self._gate.people.operators}
+        return self._gate.access.may_withdraw(self._principal, call)
 
     async def _answer(self, line: str, answer: Answer, waiting: list[Call]) -> None:
         if answer.came is Came.APPROVED and answer.call:

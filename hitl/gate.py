@@ -68,7 +68,7 @@ from hitl.model import (
     Vote,
 )
 from hitl.outcomes import BROKEN, Fact, Refusal, Told, Unfit, fact, kept
-from hitl.people import belongs, is_chat
+from hitl.people import Access, belongs, is_chat
 from hitl.ports import Change, Expect, KeyTakenError, ShortTakenError, Unit
 from hitl.reach import Reach
 from hitl.redaction import mask
@@ -97,8 +97,6 @@ _VERBS = {Verb.APPROVE: Says.APPROVE, Verb.REJECT: Says.REJECT}
 _WORDS = ("tools", "tool", "requester", "origin", "agent", "session", "cwd", "key", "note", "previous")
 #: Replies that name their call in words, which a critical one asks for.
 _NAMING = frozenset({Kind.TEXT, Kind.COMMAND})
-#: Surfaces that show every call, wherever its cards stand.
-_PLACELESS = frozenset({"socket", "http"})
 
 
 class Gate:
@@ -133,6 +131,11 @@ class Gate:
         self._secret = new_secret()
         self._secret_hash = secret_hash(self._secret)
 
+    @property
+    def access(self) -> Access:
+        """Who may do what, by the directory of now."""
+        return Access(self.people)
+
     # -- submit ---------------------------------------------------------------------------------------------
 
     async def submit(self, ask: Ask) -> Submitted:
@@ -141,7 +144,7 @@ class Gate:
         Raises InvalidConfirmation for arguments that can't be bound or used, NotApprover where the requester may
         not ask there, KeyConflict, TooManyPending, and Unavailable. Nothing is recorded then.
         """
-        if not self.people.may_ask(ask.requester, ask.origin):
+        if not self.access.may_ask(ask.requester, ask.origin):
             raise NotApprover(fact(Refusal.REQUESTER, who=ask.requester))
         for name in _WORDS:
             check_text(getattr(ask, name) or "", f"/{name}")
@@ -262,7 +265,7 @@ class Gate:
 
     def _unreachable(self, call: Call) -> Fact | None:
         """Why nobody can answer the call, if so."""
-        if not self.people.could_approve(call.approvers, call.requester, call.verdict, call.origin):
+        if not self.access.anybody(call):
             return fact(Unfit.NOBODY)
         return None if self._shown(call) else fact(Unfit.NOWHERE)
 
@@ -321,7 +324,7 @@ class Gate:
     def _listed(self, reply: Reply, here: Sequence[Call]) -> Answer:
         """The answer to one word for all: each call by its name, to be said one by one, for one who may decide."""
         principal = self.people.principal(reply.identity)
-        calls = [call for call in here if principal in call.approvers]
+        calls = [call for call in here if self.access.is_approver(principal, call)]
         if not calls:
             return Answer(Came.UNCLEAR, fact(Refusal.NOTHING_WAITS))
         lines = tuple(fact(Told.ALL_LINE, short=call.short, sentence=card(call).sentence) for call in calls)
@@ -345,10 +348,10 @@ class Gate:
         the call hears its ref.
         """
         principal = self.people.principal(reply.identity)
-        if principal in call.approvers:
+        if self.access.is_approver(principal, call):
             return fact(Told.UNCLEAR, short=call.short, why=reading.why)
         why = reading.why.partition(":")[0]
-        if self._asked_by(call, principal):
+        if self.access.asked(principal, call):
             return fact(Told.UNCLEAR, short=call.short, why=why)
         return fact(Told.UNCLEAR_OTHER, why=why)
 
@@ -405,7 +408,7 @@ class Gate:
         approve = reading.verdict is Says.APPROVE
         for _ in range(_TRIES):
             principal = self.people.principal(reply.identity)
-            if refusal := self._may_not(reply, call, principal, call.verdict, approve=approve):
+            if refusal := self._may_not(reply, call, call.verdict, approve=approve):
                 return await self._note(reply, call, Event.REFUSED, refuse(refusal, call))
             if call.state is not State.AWAITING and _explains(reading, call, principal):
                 return await self._explain(call, principal, str(reading.reason), reply.event)
@@ -422,19 +425,11 @@ class Gate:
             call = await self._fresh(call)
         raise Unavailable
 
-    def _may_not(
-        self, reply: Reply, call: Call, principal: str, verdict: Verdict, *, approve: bool
-    ) -> SaysoError | None:
-        """Why this person may not decide this call there, if so; strangers learn nothing else about it."""
-        if reply.surface not in _PLACELESS and not belongs(call, reply.conversation):
-            return NotApprover(fact(Refusal.PLACE, short=call.short))
-        listed = self.people.approvers_for(call.origin, verdict)
-        if principal not in call.approvers or principal not in listed:
-            return NotApprover(fact(Refusal.STRANGER, who=principal, short=call.short))
-        own = approve and self._asked_by(call, principal)
-        if own and not self.people.may_approve_own(verdict, call.origin, reply.surface):
-            return NotApprover(fact(Refusal.OWN, short=call.short))
-        return None
+    def _may_not(self, reply: Reply, call: Call, verdict: Verdict, *, approve: bool) -> NotApprover | None:
+        """The error for a person who may not decide this call there."""
+        why = self.access.why_not_decide(reply, call, verdict, approve=approve)
+        who = {"who": self.people.principal(reply.identity)} if why is Refusal.STRANGER else {}
+        return NotApprover(fact(why, short=call.short, **who)) if why else None
 
     async def _approve(self, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
         """The answer to a yes, or None where somebody, or the clock, was quicker."""
@@ -446,7 +441,7 @@ class Gate:
             return await self._note(reply, call, Event.REFUSED, refuse(broken, call))
         if verdict.action is Action.DENY:
             return await self._denied_now(reply, call, verdict)
-        if refusal := self._may_not(reply, call, principal, verdict, approve=True):
+        if refusal := self._may_not(reply, call, verdict, approve=True):
             return await self._note(reply, call, Event.REFUSED, refuse(refusal, call))
         if hold := await self._hold(reply, call, principal, reading, verdict):
             return hold
@@ -556,8 +551,7 @@ class Gate:
         return refuse(unknown_call(reply.target or "")) if call is None else await self._peek(reply, call)
 
     async def _peek(self, reply: Reply, call: Call) -> Answer:
-        principal = self.people.principal(reply.identity)
-        if refusal := self._may_not(reply, call, principal, call.verdict, approve=False):
+        if refusal := self._may_not(reply, call, call.verdict, approve=False):
             return await self._note(reply, call, Event.REFUSED, refuse(refusal, call))
         return Answer(Came.DETAILS, call=call)
 
@@ -602,7 +596,7 @@ class Gate:
         """
         call = await self._known(target)
         principal = self.people.principal(identity)
-        if not self._asked_by(call, principal) and principal not in self.people.operators:
+        if not self.access.may_withdraw(principal, call):
             refusal = NotApprover(fact(Refusal.WITHDRAW, short=call.short))
             entry = _entry(call, Event.REFUSED, principal, wanted="withdraw", identity=identity, code=refusal.code)
             await self.store.commit(Unit(None, lambda _: Change(entries=(entry,))))
@@ -857,10 +851,6 @@ class Gate:
 
     def _judged_now(self, call: Call) -> Verdict:
         return self.terms.verdict(self.policies, _question(call, call.arguments, call))
-
-    def _asked_by(self, call: Call, principal: str) -> bool:
-        """Whether it is that person's own call, also if it was asked before the operator said who is who."""
-        return self.people.principal(call.requester) == principal
 
     def _age(self, at: datetime | None) -> float:
         """Seconds since then."""

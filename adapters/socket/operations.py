@@ -126,7 +126,9 @@ class Operations:
     @do.register
     async def _(self, request: protocol.Pending) -> dict[str, Any]:
         del request
-        return {"calls": [await _in_turn(call) for call in await self._gate.store.pending() if self._may_read(call)]}
+        waiting = await self._gate.store.pending()
+        seen = [call for call in waiting if self._gate.access.may_see(self.principal, call)]
+        return {"calls": [await _in_turn(call) for call in seen]}
 
     @do.register
     async def _(self, request: protocol.Show) -> dict[str, Any]:
@@ -171,17 +173,14 @@ class Operations:
 
     async def _readable(self, target: str) -> Call:
         call = await self._gate.find(target)
-        if call is None or not self._may_read(call):
+        if call is None or not self._gate.access.may_see(self.principal, call):
             raise unknown_call(target)
         return call
 
     async def _own(self, target: str) -> None:
         call = await self._readable(target)
-        if call.requester != self.principal or call.runs is not Runs.CALLER:
+        if not self._gate.access.may_claim(self.principal, call):
             raise NotApprover(fact(Refusal.FINISH, short=call.short))
-
-    def _may_read(self, call: Call) -> bool:
-        return self.principal in {call.requester, *call.approvers, *self._gate.people.operators}
 
 
 async def _in_turn(call: Call) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hitl.people.access import Access
 from hitl.people.directory import (
     APPROVERS,
     CHAT_PLATFORMS,
@@ -20,6 +21,7 @@ __all__ = [
     "CHAT_PLATFORMS",
     "ORIGIN",
     "SHARED_IDENTITIES",
+    "Access",
     "Conversation",
     "Directory",
     "belongs",

@@ -1,4 +1,4 @@
-"""Who is who, and who may do what: the operator's lists, made into questions with one answer.
+"""Who is who: the operator's lists of people and places, made into questions with one answer.
 
 An identity is what a platform proves (`telegram:42`, `slack:T1/U2`, `local:1000`). A principal is the person or
 service behind one or more of them; an identity that the operator didn't map is its own principal. Display names
@@ -93,23 +93,14 @@ class Directory:
         listed = self._conversation(origin).approvers
         return self.approvers if listed is None else listed
 
-    def may_ask(self, principal: str, origin: str) -> bool:
-        """Whether the principal may start calls in that conversation."""
+    def requesters_for(self, origin: str) -> tuple[str, ...]:
+        """Who may start calls in that conversation: its own list, else the installation's."""
         listed = self._conversation(origin).requesters
-        return principal in (self.requesters if listed is None else listed)
+        return self.requesters if listed is None else listed
 
-    def may_approve_own(self, verdict: Verdict, origin: str, surface: str) -> bool:
-        """Whether a requester may approve a call of their own with that verdict, there and by that surface."""
-        limit = self.self_approval_socket if surface == "socket" else self._conversation(origin).self_approval
-        small = limit is not None and verdict.risk.rank <= limit.rank < Risk.CRITICAL.rank
-        return small and not verdict.exclude_requester
-
-    def could_approve(self, call_approvers: tuple[str, ...], requester: str, verdict: Verdict, origin: str) -> bool:
-        """Whether at least one listed person could approve, on any surface."""
-        if any(principal != requester for principal in call_approvers):
-            return True
-        own = any(self.may_approve_own(verdict, origin, surface) for surface in ("", "socket"))
-        return requester in call_approvers and own
+    def self_approval(self, origin: str, surface: str) -> Risk | None:
+        """The highest risk that a requester may approve alone there, by that surface; None for never."""
+        return self.self_approval_socket if surface == "socket" else self._conversation(origin).self_approval
 
     def routes_for(self, origin: str, approvers: tuple[str, ...] = ()) -> tuple[str, ...]:
         """The chat places that get the card of a call from that conversation, each once."""

@@ -26,7 +26,6 @@ def test_an_empty_list_is_nobody() -> None:
 
     assert () == people.approvers_for(ROOM, asked(approvers=()))
     assert () == people.approvers_for(QUIET, asked())
-    assert not people.could_approve((), UMA, asked(), ROOM)
     assert () == Directory().approvers_for(ROOM, asked())
 
 
@@ -37,39 +36,6 @@ def test_the_narrowest_list_wins() -> None:
     assert (SAM,) == people.approvers_for(ROOM, asked(approvers=(SAM,)))
     assert (BOB,) == people.approvers_for(ROOM, asked())
     assert (ANN, BOB) == people.approvers_for("telegram:1", asked())
-
-
-def test_requesters_are_listed_too() -> None:
-    """A conversation's requesters replace the installation's; nobody else starts a call."""
-    people = directory(conversations={ROOM: Conversation(ROOM, requesters=(SAM,))})
-
-    assert people.may_ask(SAM, ROOM)
-    assert not people.may_ask(UMA, ROOM)
-    assert people.may_ask(UMA, "telegram:1")
-    assert not people.may_ask(SAM, "telegram:1")
-
-
-@pytest.mark.parametrize("limit", [None, LOW, MEDIUM, HIGH])
-@pytest.mark.parametrize("risk", Risk)
-def test_one_may_approve_ones_own_up_to_a_limit(limit: Risk | None, risk: Risk) -> None:
-    """The conversation's limit counts; without one it is never, and critical is never."""
-    people = directory(conversations={ROOM: Conversation(ROOM, self_approval=limit)})
-    allowed = limit is not None and risk is not CRITICAL and list(Risk).index(risk) <= list(Risk).index(limit)
-
-    assert allowed is people.may_approve_own(asked(risk), ROOM, "telegram")
-    assert not people.may_approve_own(asked(risk), "telegram:1", "telegram")
-    assert not people.may_approve_own(asked(risk, exclude_requester=True), ROOM, "telegram")
-
-
-def test_over_the_socket_ones_own_needs_its_own_setting() -> None:
-    """A conversation's setting says nothing for the socket, nor the socket's for a conversation."""
-    here = directory(conversations={ROOM: Conversation(ROOM, self_approval=HIGH)})
-    socket = directory(self_approval_socket=LOW)
-
-    assert not here.may_approve_own(asked(LOW), ROOM, "socket")
-    assert socket.may_approve_own(asked(LOW), ROOM, "socket")
-    assert not socket.may_approve_own(asked(MEDIUM), ROOM, "socket")
-    assert not socket.may_approve_own(asked(LOW), ROOM, "telegram")
 
 
 @pytest.mark.parametrize(
@@ -115,28 +81,6 @@ def test_a_person_has_many_identities_and_one_name() -> None:
     assert people.is_local("ann")
     assert not people.is_local(BOB)
     assert people.is_local("local:7")
-
-
-@pytest.mark.parametrize(
-    ("approvers", "self_approval", "socket", "could"),
-    [
-        ((ANN,), None, None, True),
-        ((UMA, ANN), None, None, True),
-        ((UMA,), None, None, False),
-        ((UMA,), MEDIUM, None, True),
-        ((UMA,), LOW, None, False),
-        ((UMA,), None, MEDIUM, True),
-        ((), HIGH, HIGH, False),
-    ],
-)
-def test_somebody_must_be_left_to_approve(
-    approvers: tuple[str, ...], self_approval: Risk | None, socket: Risk | None, *, could: bool
-) -> None:
-    """Somebody else on the list, or the requester where that is allowed up to this risk."""
-    own = Conversation(ROOM, self_approval=self_approval)
-    people = directory(conversations={ROOM: own}, self_approval_socket=socket)
-
-    assert could is people.could_approve(approvers, UMA, asked(MEDIUM), ROOM)
 
 
 def test_a_conversation_names_where_its_cards_go() -> None:

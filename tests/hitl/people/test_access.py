@@ -1,0 +1,149 @@
+"""What a person may do with a call, by the lists as they are now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hitl.model import Action, Call, Kind, Reply, Risk, Runs, Verb, Verdict
+from hitl.outcomes import Refusal
+from hitl.people import Access, Conversation
+from hitl.testing import a_call
+from tests.hitl.world import ANN, BOB, NOON, ROOM, SAM, UMA, directory, verdict
+
+LOW, MEDIUM, HIGH, CRITICAL = Risk
+
+
+def asked(risk: Risk = MEDIUM, **terms: Any) -> Verdict:
+    """A verdict that asks a person."""
+    return verdict(Action.APPROVE, risk, **terms)
+
+
+def the_call(**told: Any) -> Call:
+    """A call that Uma asked in the room, for Ann and Bob to decide."""
+    return a_call(NOON, **{"requester": UMA, "origin": ROOM, "approvers": (ANN, BOB), "verdict": asked(), **told})
+
+
+def yes(identity: str, *, surface: str = "telegram", conversation: str = ROOM) -> Reply:
+    """A press on Approve."""
+    return Reply(identity, surface, conversation, Kind.BUTTON, verb=Verb.APPROVE)
+
+
+def test_requesters_are_listed_too() -> None:
+    """A conversation's requesters replace the installation's; nobody else starts a call."""
+    people = directory(conversations={ROOM: Conversation(ROOM, requesters=(SAM,))})
+
+    assert Access(people).may_ask(SAM, ROOM)
+    assert not Access(people).may_ask(UMA, ROOM)
+    assert Access(people).may_ask(UMA, "telegram:1")
+    assert not Access(people).may_ask(SAM, "telegram:1")
+
+
+@pytest.mark.parametrize("limit", [None, LOW, MEDIUM, HIGH])
+@pytest.mark.parametrize("risk", Risk)
+def test_one_may_approve_ones_own_up_to_a_limit(limit: Risk | None, risk: Risk) -> None:
+    """The conversation's limit counts; without one it is never, and critical is never."""
+    people = directory(conversations={ROOM: Conversation(ROOM, self_approval=limit)})
+    allowed = limit is not None and risk is not CRITICAL and list(Risk).index(risk) <= list(Risk).index(limit)
+
+    assert allowed is Access(people).may_approve_own(asked(risk), ROOM, "telegram")
+    assert not Access(people).may_approve_own(asked(risk), "telegram:1", "telegram")
+    assert not Access(people).may_approve_own(asked(risk, exclude_requester=True), ROOM, "telegram")
+
+
+def test_over_the_socket_ones_own_needs_its_own_setting() -> None:
+    """A conversation's setting says nothing for the socket, nor the socket's for a conversation."""
+    here = directory(conversations={ROOM: Conversation(ROOM, self_approval=HIGH)})
+    socket = directory(self_approval_socket=LOW)
+
+    assert not Access(here).may_approve_own(asked(LOW), ROOM, "socket")
+    assert Access(socket).may_approve_own(asked(LOW), ROOM, "socket")
+    assert not Access(socket).may_approve_own(asked(MEDIUM), ROOM, "socket")
+    assert not Access(socket).may_approve_own(asked(LOW), ROOM, "telegram")
+
+
+@pytest.mark.parametrize(
+    ("approvers", "self_approval", "socket", "could"),
+    [
+        ((ANN,), None, None, True),
+        ((UMA, ANN), None, None, True),
+        ((UMA,), None, None, False),
+        ((UMA,), MEDIUM, None, True),
+        ((UMA,), LOW, None, False),
+        ((UMA,), None, MEDIUM, True),
+        ((), HIGH, HIGH, False),
+    ],
+)
+def test_somebody_must_be_left_to_approve(
+    approvers: tuple[str, ...], self_approval: Risk | None, socket: Risk | None, *, could: bool
+) -> None:
+    """Somebody else on the list, or the requester where that is allowed up to this risk."""
+    own = Conversation(ROOM, self_approval=self_approval)
+    people = directory(conversations={ROOM: own}, self_approval_socket=socket)
+
+    assert could is Access(people).anybody(the_call(approvers=approvers, verdict=asked(MEDIUM)))
+
+
+@pytest.mark.parametrize(
+    ("who", "see", "withdraw", "claim"),
+    [(UMA, True, True, True), (ANN, True, False, False), (SAM, True, True, False), ("local:9", False, False, False)],
+)
+def test_a_call_is_for_whoever_asked_may_decide_or_operates(
+    who: str, *, see: bool, withdraw: bool, claim: bool
+) -> None:
+    """To read it, to take it back, and to run it, where its caller runs it."""
+    access = Access(directory(operators=(SAM,)))
+    call = the_call(runs=Runs.CALLER)
+
+    assert (see, withdraw, claim) == (
+        access.may_see(who, call),
+        access.may_withdraw(who, call),
+        access.may_claim(who, call),
+    )
+
+
+def test_nobody_claims_what_the_service_runs() -> None:
+    """Its claim is the service's own."""
+    assert not Access(directory()).may_claim(UMA, the_call(runs=Runs.SERVICE))
+
+
+def test_whoever_got_a_name_since_is_the_same_person() -> None:
+    """The call knows them as they were: they see, take back and decide it all the same."""
+    people = directory(approvers=("ann", "uma"), principals={"ann": (ANN, "slack:T/ANN"), "uma": (UMA,)})
+    access, call = Access(people), the_call(approvers=(ANN, UMA))
+
+    assert access.may_see("uma", call)
+    assert access.may_withdraw("uma", call)
+    assert access.is_approver("ann", call)
+    assert access.why_not_decide(yes(ANN), call, call.verdict, approve=True) is None
+    assert Refusal.OWN is access.why_not_decide(yes(UMA), call, call.verdict, approve=True)
+
+
+def test_the_lists_of_now_count_beside_those_of_then() -> None:
+    """Who was taken off the list since decides nothing, and who was put on it wasn't shown the call."""
+    call = the_call(approvers=(ANN,))
+
+    assert Refusal.STRANGER is Access(directory(approvers=(BOB,))).why_not_decide(
+        yes(ANN), call, call.verdict, approve=True
+    )
+    assert Refusal.STRANGER is Access(directory(approvers=(ANN, BOB))).why_not_decide(
+        yes(BOB), call, call.verdict, approve=True
+    )
+
+
+def test_a_call_is_decided_where_its_card_stands() -> None:
+    """Elsewhere even an approver hears only that; the socket shows every call, so there is no elsewhere there."""
+    access, call = Access(directory()), the_call()
+
+    assert Refusal.PLACE is access.why_not_decide(yes(ANN, conversation="telegram:5"), call, call.verdict, approve=True)
+    elsewhere = yes(ANN, surface="socket", conversation="local")
+    assert access.why_not_decide(elsewhere, call, call.verdict, approve=True) is None
+
+
+def test_ones_own_call_may_be_rejected() -> None:
+    """Only the yes needs somebody else."""
+    access, call = Access(directory(approvers=(UMA,))), the_call(approvers=(UMA,))
+
+    assert access.why_not_decide(yes(UMA), call, call.verdict, approve=False) is None
+    assert Refusal.OWN is access.why_not_decide(yes(UMA), call, call.verdict, approve=True)

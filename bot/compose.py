@@ -18,7 +18,6 @@ from bot.agent import TOOLS
 from bot.clock import SystemClock
 from bot.paths import is_within
 from bot.service import Service
-from hitl.builtin import BuiltinSource
 from hitl.errors import Unavailable
 from hitl.gate import Gate
 from hitl.tokens import Keyring
@@ -57,10 +56,10 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
     workspace: Path,
     people: Directory,
     allow: Collection[str],
+    policies: PolicySource,
     limits: Limits | None = None,
     terms: Terms | None = None,
     clock: Clock | None = None,
-    policies: PolicySource | None = None,
     executor: Executor | None = None,
     chats: MakeChats | None = None,
 ) -> Running:
@@ -80,7 +79,7 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
         gate = Gate(
             store=store,
             clock=clock,
-            policies=policies or BuiltinSource(),
+            policies=policies,
             people=people,
             executor=executor or workspace_tools(workspace, allow),
             keys=keys,

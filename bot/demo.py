@@ -11,8 +11,9 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.compose import compose
+from bot.compose import compose, policy_library
 from bot.console import Console
+from bot.policies import Policies
 from hitl.model import Risk
 from hitl.people import Conversation, Directory
 from hitl.wording import say
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from bot.compose import Running
 
 CONVERSATION = "terminal:demo"
+POLICY = "default"
 _NOTES = "Buy milk.\nCall Ada about the release.\n"
 
 
@@ -41,6 +43,7 @@ class Demo:
                 state=state,
                 workspace=workspace,
                 people=self._people(),
+                policies=Policies(policy_library(()), POLICY),
                 allow=["list_files", "read_file", "write_file", "delete_file", "delete_files", "bash"],
             )
             try:

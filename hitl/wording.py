@@ -18,10 +18,6 @@ SIGNS: Mapping[Risk, str] = {Risk.CRITICAL: "🔴", Risk.HIGH: "🟠", Risk.MEDI
 
 ENGLISH: Mapping[str, str] = {
     # why a call has its risk
-    "why.reads": "It only reads.",
-    "why.changes": "It changes something that exists.",
-    "why.harmful": "What deletes, sends, pays or runs commands is always asked about.",
-    "why.unknown": "Nothing is known about this tool, so it counts as harmful.",
     "why.floor": "It isn't confined, so it can reach more than it names.",
     "why.policy_error": "The policy can't be evaluated, so nothing is allowed.",
     "why.no_tool": "No tool of that name may run here.",

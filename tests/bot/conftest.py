@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.compose import Running, compose
+from bot.compose import Running, compose, policy_library
+from bot.policies import Policies
 from hitl.model import Risk
 from hitl.people import Conversation, Directory
 from hitl.testing import SetClock
@@ -39,6 +40,7 @@ async def running(tmp_path: Path, clock: SetClock, people: Directory) -> AsyncIt
         workspace=tmp_path / "workspace",
         people=people,
         allow=["list_files", "read_file", "write_file", "delete_file", "delete_files", "bash"],
+        policies=Policies(policy_library(()), "default"),
         clock=clock,
     )
     yield made

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.compose import compose
+from bot.compose import compose, policy_library
+from bot.policies import Policies
 from bot.settings import SettingsError
 from hitl.errors import Unavailable
 from hitl.people import Directory
@@ -24,7 +25,12 @@ if TYPE_CHECKING:
 async def composed(folder: Path, workspace: str, chats: MakeChats | None = None) -> Running:
     """The service in that folder."""
     return await compose(
-        state=folder / "state", workspace=folder / workspace, people=Directory(), allow=[], chats=chats
+        state=folder / "state",
+        workspace=folder / workspace,
+        people=Directory(),
+        allow=[],
+        policies=Policies(policy_library(()), "default"),
+        chats=chats,
     )
 
 

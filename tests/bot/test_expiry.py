@@ -49,7 +49,7 @@ def fires_in(running: Running) -> float:
 
 async def test_a_timer_that_fires_early_looks_again_at_once(running: Running, clock: Ticking) -> None:
     """Event loops round to a millisecond. What wasn't due when it looked, and is when it has looked, isn't stuck."""
-    call = (await running.service.submit(asking("true"))).call
+    call = (await running.service.submit(asking("make it"))).call
     clock.advance((call.deadline - clock.now() - 3 * TICK).total_seconds())
     clock.tick = TICK
     await running.service.expiry.sweep()
@@ -59,7 +59,7 @@ async def test_a_timer_that_fires_early_looks_again_at_once(running: Running, cl
 
 async def test_a_row_that_can_not_be_read_is_looked_at_seldom(running: Running, clock: Ticking, tmp_path: Path) -> None:
     """Nothing can end it; others end in time, and the timer doesn't turn for it all the time."""
-    spoilt, sound = [(await running.service.submit(asking(command))).call for command in ("true", "false")]
+    spoilt, sound = [(await running.service.submit(asking(command))).call for command in ("make it", "make that")]
     with sqlite3.connect(tmp_path / "state" / "sayso.db") as database:
         database.execute("update calls set args = cast(args as text) where ref = ?", (spoilt.ref,))
     clock.advance((sound.deadline - clock.now()).total_seconds())

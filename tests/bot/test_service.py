@@ -16,8 +16,9 @@ import pytest
 from adapters.database.store import SqliteStore
 from adapters.socket.client import Client
 from adapters.socket.server import SocketServer
-from bot.compose import Running, compose
+from bot.compose import Running, compose, policy_library
 from bot.console import Console
+from bot.policies import Policies
 from hitl.answers import Answer, Came
 from hitl.errors import AlreadyDecided, ConfirmationExpired, SaysoError
 from hitl.model import Ask, Call, Kind, Reply, Runs, Status, Verb
@@ -229,6 +230,7 @@ async def posting(tmp_path: Path, clock: SetClock, people: Directory) -> AsyncIt
         workspace=tmp_path / "workspace",
         people=replace(people, routes=("telegram:-1",)),
         allow=["bash"],
+        policies=Policies(policy_library(()), "default"),
         clock=clock,
         chats=chats,
     )

@@ -18,13 +18,13 @@ import pytest
 from adapters.socket.protocol import LONGEST_LINE
 from adapters.socket.server import SocketServer, nobodys
 from hitl.answers import Answer, Submitted
-from hitl.builtin import BuiltinSource
 from hitl.errors import Unavailable
 from hitl.gate import Gate
 from hitl.model import Ask, Call, Reply
 from hitl.people import Directory
 from hitl.testing import MemoryStore, ScriptedExecutor, SetClock
 from hitl.tokens import Keyring
+from tests.hitl.world import Rules
 
 ME = f"local:{os.getuid()}"
 
@@ -38,7 +38,7 @@ class Service:
         self.gate = Gate(
             store=MemoryStore(clock),
             clock=clock,
-            policies=BuiltinSource(),
+            policies=Rules(),
             people=Directory(approvers=(*me, "local:99"), requesters=me),
             executor=ScriptedExecutor({}),
             keys=Keyring([("one", b"k" * 32)]),
@@ -173,9 +173,9 @@ async def test_who_we_are_is_what_the_kernel_says(world: World) -> None:
         b'{"op": "shutdown"}',
         b'{"op": null}',
         b'{"op": "ping", "extra": 1}',
-        b'{"op": "ask", "tool": "x", "args": {}, "requester": "local:0"}',
-        b'{"op": "ask", "tool": "x", "args": {}, "runs": "service"}',
-        b'{"op": "ask", "tool": "x", "args": []}',
+        b'{"op": "ask", "tool": "write", "args": {}, "requester": "local:0"}',
+        b'{"op": "ask", "tool": "write", "args": {}, "runs": "service"}',
+        b'{"op": "ask", "tool": "write", "args": []}',
         b'{"op": "ask", "args": {}}',
         b'{"op": "show"}',
         b'{"op": "decide", "target": "x", "verb": "delete"}',
@@ -185,7 +185,7 @@ async def test_who_we_are_is_what_the_kernel_says(world: World) -> None:
         b'{"op": "wait", "ref": "x", "limit_s": -1}',
         b'{"op": "wait", "ref": "x", "limit_s": 1e9}',
         b"[" * 100_000,
-        b'{"op": "ask", "tool": "x", "args": ' + b'{"a":' * 5000 + b"1" + b"}" * 5000 + b"}",
+        b'{"op": "ask", "tool": "write", "args": ' + b'{"a":' * 5000 + b"1" + b"}" * 5000 + b"}",
         b"\xff\xfe",
         b"\x00",
     ],
@@ -214,7 +214,7 @@ async def test_a_line_that_is_just_not_too_long_is_taken(world: World) -> None:
     peer = await world.peer()
     most = world.service.gate.limits.args_bytes - len('{"text":""}')
     for size in (most, most + 1):
-        line = b'{"op": "ask", "tool": "x", "args": {"text": "%s"}' % (b"x" * size)
+        line = b'{"op": "ask", "tool": "write", "args": {"text": "%s"}' % (b"x" * size)
         await peer.send(line + b" " * (LONGEST_LINE - len(line) - 2) + b"}\n")
         answer = await peer.answer()
         assert answer["ok"] is (size == most), answer
@@ -224,7 +224,7 @@ async def test_a_line_that_is_just_not_too_long_is_taken(world: World) -> None:
     assert most == len(call.arguments["text"])
 
 
-@pytest.mark.parametrize("half", [b"{", b'{"op": "ask", "tool": "x", "args": {}}'])
+@pytest.mark.parametrize("half", [b"{", b'{"op": "ask", "tool": "write", "args": {}}'])
 async def test_half_a_line_does_nothing(world: World, half: bytes) -> None:
     """Who breaks off in the middle has asked for nothing, though it may read like a request."""
     peer = await world.peer()
@@ -267,7 +267,7 @@ async def test_many_requests_in_one_go_are_answered_in_order(world: World) -> No
 async def test_a_bug_is_told_as_one_without_its_words(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     """The peer hears that it failed, not what with; the connection lives."""
     peer = await world.peer()
-    call = (await peer.ask({"op": "ask", "tool": "x", "args": {}}))["call"]
+    call = (await peer.ask({"op": "ask", "tool": "write", "args": {}}))["call"]
     world.service.broken = True
     answer = await peer.ask({"op": "decide", "target": call["ref"], "verb": "reject"})
     capsys.readouterr()

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.acceptance.installation import PATIENCE_S, SAYSO, until
+from tests.acceptance.installation import SAYSO, until
 from tests.acceptance.simulator import Simulator, simulating
+from tests.patience import PATIENCE_S
 
 
 class Page:

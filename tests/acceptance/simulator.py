@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.acceptance.installation import PATIENCE_S
+from tests.patience import PATIENCE_S
 
 _EXPORT = re.compile(r"export (\w+)=(\S+)")
 

@@ -18,7 +18,8 @@ import pyte
 import pytest
 
 from hitl.wording import say
-from tests.acceptance.installation import PATIENCE_S, SAYSO, Installation
+from tests.acceptance.installation import SAYSO, Installation
+from tests.patience import PATIENCE_S
 
 ROWS = 50
 ENTER = "\r"

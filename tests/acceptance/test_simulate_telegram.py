@@ -14,8 +14,9 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from tests.acceptance.installation import PATIENCE_S, SAYSO
+from tests.acceptance.installation import SAYSO
 from tests.acceptance.simulator import simulating
+from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [str(SAYSO), "simulate", "telegram", "--port", "0"]

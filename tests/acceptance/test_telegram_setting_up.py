@@ -13,7 +13,8 @@ import aiohttp
 import pytest
 
 from adapters.telegram.handlers import ALLOWED_UPDATES
-from tests.acceptance.installation import ALONE, PATIENCE_S, Installation
+from tests.acceptance.installation import ALONE, Installation
+from tests.patience import PATIENCE_S
 from tests.wire.telegram import Bot, TelegramServer
 
 ROOT = Path(__file__).parents[2]

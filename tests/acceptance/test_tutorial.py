@@ -17,9 +17,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.acceptance.installation import PATIENCE_S, until
+from tests.acceptance.installation import until
 from tests.acceptance.page import Page, exporting, newcomer
 from tests.acceptance.simulator import Simulator, simulating
+from tests.patience import PATIENCE_S
 
 PAGE = Page("tutorial.md", folder="docs")
 _FILE = re.compile(r"[Ss]ave this as `([^`]+)`:\n\n```\w+\n(.*?)```", re.DOTALL)

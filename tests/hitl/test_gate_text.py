@@ -69,7 +69,7 @@ class TestUnaddressed:
     async def test_it_is_no_answer_to_an_ended_call_of_another_conversation(self, world: World) -> None:
         """A private yes is told that a call is over only if the card of that call is in the same conversation."""
         call = await world.ask()
-        await world.press(call, BOB)
+        await world.press(call, BOB, Verb.REJECT)
         before = await world.events(call)
         answer = await alone(world, "yes", call, conversation=ANN)
 

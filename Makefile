@@ -13,7 +13,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench bench-peers lock fuzz matrix-lite thirdparty deploy-telegram deploy-slack
+.PHONY: help setup demo test check bench bench-peers lock fuzz matrix-lite seeded thirdparty deploy-telegram deploy-slack
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -69,6 +69,9 @@ $(SLACK_SERVER)/.made: tests/thirdparty/slack-server-requirements.txt tests/thir
 
 matrix-lite: $(STAMP) ## kill the service 200 times in use, look for faults (ARGS="--seed N --kills N", or --prove)
 	@$(BIN)/python -m tests.matrix $(ARGS)
+
+seeded: $(STAMP) ## put small faults into copies of the code, see which test catches each: a long run (ARGS="--near")
+	@$(BIN)/python -m tests.seeded $(ARGS)
 
 fuzz: $(STAMP) ## the long random runs
 	@$(BIN)/pytest -m fuzz $(ARGS)

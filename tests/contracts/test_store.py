@@ -499,6 +499,14 @@ class TestInbox:
         await store.commit(add(handled=("telegram", "0")))
         assert ["1", "2"] == [event.id for event in await store.incoming()]
 
+    async def test_an_event_of_another_source_with_its_id_stays_open(self, store: Store) -> None:
+        """Platforms number their events on their own: to handle one says nothing about another's."""
+        for source in ("telegram", "slack"):
+            await store.receive(source, "1", "chat", b"{}")
+        await store.commit(add(handled=("telegram", "1")))
+
+        assert ["slack"] == [event.source for event in await store.incoming()]
+
     async def test_an_event_is_done_in_the_deciding_commit(self, store: Store, clock: SetClock) -> None:
         """Decision and event move together; a handled event stays known."""
         call = await parked(store, clock)

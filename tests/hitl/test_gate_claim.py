@@ -158,6 +158,16 @@ class TestTampering:
         with pytest.raises(AlreadyDecided):
             await world.gate.claim(call.ref, "cli", CLAIM)
 
+    async def test_a_window_that_was_put_off_is_closed(self, world: World) -> None:
+        """The MAC doesn't cover `due_at`, so moving it in the database gains no time to claim."""
+        call = await approved(world)
+        await world.forge(call, due_at=NOON + timedelta(days=9))
+        world.clock.advance(WINDOW_S + 1)
+        with pytest.raises(InvalidConfirmation):
+            await world.gate.claim(call.ref, "cli", CLAIM)
+
+        assert Status.REFUSED == (await world.now(call)).status
+
     async def test_an_approval_that_nobody_gave(self, world: World) -> None:
         """A waiting row set to approved, without a decision of ours: nothing runs."""
         call = await world.ask(runs=Runs.CALLER)

@@ -421,11 +421,10 @@ class TestPolicyNow:
 
     @pytest.mark.parametrize("when", ["as asked", "by now"])
     async def test_a_reason_may_be_required(self, world: World, when: str) -> None:
-        """Then a yes commits only with it; a no needs none."""
-        if when == "as asked":
-            world.rules.set(WRITE, require_reason=True)
+        """If the rule requires a reason now, or required one at the time of asking, an approval needs it."""
+        world.rules.set(WRITE, require_reason=when == "as asked")
         call = await world.ask()
-        world.rules.set(WRITE, require_reason=True)
+        world.rules.set(WRITE, require_reason=when == "by now")
         bare = await world.press(call)
 
         assert (Came.REASON_NEEDED, "held") == (bare.came, (await world.last(call)).event)

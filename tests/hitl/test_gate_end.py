@@ -170,6 +170,15 @@ class TestLateReason:
 
         assert "HITL_001" == code(await world.gate.add_reason(call.ref, ANN, "because"))
 
+    async def test_after_a_minute_it_is_too_late_though_nobody_asked_for_it(self, world: World) -> None:
+        """A rejection by command asks for no reason, so no wait for one ends; a reason still comes within a minute."""
+        call = await world.ask()
+        await world.gate.decide(reply(kind=Kind.COMMAND, verb=Verb.REJECT, target=call.ref))
+        world.clock.advance(60)
+
+        assert "HITL_001" == code(await world.gate.add_reason(call.ref, ANN, "because"))
+        assert (await world.now(call)).reason is None
+
     async def test_a_reason_is_given_once(self, world: World) -> None:
         """What was said isn't replaced; an approval has none to add."""
         said, yes = await world.ask(), await world.ask(args={})

@@ -9,7 +9,7 @@ import pytest
 from hitl.answers import Came
 from hitl.model import Kind, Status, Verb
 from hitl.replies import Span, SpanKind
-from tests.hitl.world import ANN, DROP, ROOM, SAM, WRITE, World, code, reply
+from tests.hitl.world import ANN, BOB, DROP, ROOM, SAM, WRITE, World, code, reply
 
 
 async def alone(world: World, text: str, about: Any, **changes: Any) -> Any:
@@ -65,6 +65,16 @@ class TestUnaddressed:
 
         assert Came.UNCLEAR is answer.came
         assert Status.PENDING == (await world.now(call)).status
+
+    async def test_it_is_no_answer_to_an_ended_call_of_another_conversation(self, world: World) -> None:
+        """A private yes is told that a call is over only if the card of that call is in the same conversation."""
+        call = await world.ask()
+        await world.press(call, BOB, Verb.REJECT)
+        before = await world.events(call)
+        answer = await alone(world, "yes", call, conversation=ANN)
+
+        assert (Came.NOT_A_REPLY, None) == (answer.came, answer.call)
+        assert before == await world.events(call)
 
     async def test_with_two_open_it_asks_which(self, world: World) -> None:
         """It names both, and decides neither."""

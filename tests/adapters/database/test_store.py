@@ -69,6 +69,33 @@ async def test_all_is_there_after_a_restart(opened: Opened, clock: SetClock) -> 
         assert 1 == len(await store.incoming())
 
 
+async def test_an_edit_that_a_dead_process_had_taken_goes_out_at_the_next_start(
+    opened: Opened, clock: SetClock
+) -> None:
+    """The lease of an edit ends with its process, for an edit may be repeated; that of a card goes on."""
+    first, second = a_call(clock.now()), a_call(clock.now())
+    async with opened() as store:
+        for call, place in ((first, "telegram:1"), (second, "telegram:2")):
+            await store.commit(new(call))
+            await store.commit(Unit(None, lambda _, call=call, place=place: posting(call, place, PostKind.CARD)))  # type: ignore[misc]
+            if call is first:
+                (card,) = await store.sendings(lease_s=30)
+                await store.sent(card, "m1")
+        await store.commit(Unit(None, lambda _: posting(first, "telegram:1", PostKind.EDIT)))
+        taken = await store.sendings(lease_s=30)
+
+    async with opened() as store:
+        again = await store.sendings(lease_s=30)
+
+    assert ["card", "edit"] == sorted(sending.post.kind for sending in taken)
+    assert [("edit", first.ref)] == [(sending.post.kind, sending.post.ref) for sending in again]
+
+
+def posting(call: Call, place: str, kind: PostKind) -> Change:
+    """The change that queues a card or an edit."""
+    return Change(posts=[Post(call.ref, place, kind)])
+
+
 async def test_nobody_sees_what_is_not_on_disk_yet(store: SqliteStore, clock: SetClock) -> None:
     """While a slow disk works on a new call, it isn't there; it is once its asker is answered."""
     call = a_call(clock.now())

@@ -25,6 +25,7 @@ from hitl.people import Directory
 from hitl.testing import MemoryStore, ScriptedExecutor, SetClock
 from hitl.tokens import Keyring
 from tests.hitl.world import Rules
+from tests.patience import PATIENCE_S
 
 ME = f"local:{os.getuid()}"
 
@@ -102,7 +103,8 @@ class Peer:
 
     async def answer(self) -> dict[str, Any]:
         """The next line."""
-        told: dict[str, Any] = json.loads(await self.reader.readline())
+        async with asyncio.timeout(PATIENCE_S):
+            told: dict[str, Any] = json.loads(await self.reader.readline())
         return told
 
     async def ask(self, request: object) -> dict[str, Any]:

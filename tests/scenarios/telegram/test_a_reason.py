@@ -173,10 +173,11 @@ async def test_a_doubt_in_its_place_completes_nothing(stage: TelegramStage, text
     assert [Status.PENDING, Status.SUCCEEDED] == [before, await stage.status(call)]
 
 
-async def test_nobody_else_completes_it(stage: TelegramStage) -> None:
+@pytest.mark.parametrize("text", ["wait, that one is mine", "the disk is full"])
+async def test_nobody_else_completes_it(stage: TelegramStage, text: str) -> None:
     """Bob may decide, but he wasn't asked and pressed nothing: his words are read as his own."""
     call, question = await needing_a_reason(stage)
-    await reply(stage, "bob", question, "wait, that one is mine")
+    await reply(stage, "bob", question, text)
 
     assert Status.PENDING == await stage.status(call)
     assert stage.surface.told("bob", "Nothing was decided")

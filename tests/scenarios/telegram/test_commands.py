@@ -59,6 +59,19 @@ async def test_a_call_is_shown_whole(stage: TelegramStage) -> None:
     assert shown.endswith("waiting for an answer")
 
 
+async def test_a_call_is_shown_only_where_its_card_is(stage: TelegramStage) -> None:
+    """An approver who asks in a private chat about a call of the group sees nothing of the call there."""
+    call = await stage.ask(args={"path": "notes.txt"})
+    group = stage.surface
+    room = await group.server.private(group.people["bob"], group.bot.id)
+    await group.server.say(group.people["bob"], room, f"/show {call.short}")
+    await group.settle()
+
+    assert [f"There is no call {call.short}. Nothing was decided."] == [
+        one.text for one in room.messages.values() if one.author_bot
+    ]
+
+
 async def test_the_asker_takes_a_call_back_and_nobody_else(stage: TelegramStage) -> None:
     """The card says so."""
     call = await stage.ask()

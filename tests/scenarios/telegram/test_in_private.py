@@ -37,6 +37,20 @@ async def test_a_word_right_below_the_card_decides(stage: TelegramStage) -> None
     assert Status.SUCCEEDED == await stage.status(call)
 
 
+@pytest.mark.parametrize("whose", ["her own", "ours"])
+async def test_a_yes_in_answer_to_another_message_decides_nothing(stage: TelegramStage, whose: str) -> None:
+    """A text that answers a message which is about no call doesn't count as one that answers nothing."""
+    room = await private(stage)
+    group = stage.surface
+    said = await group.server.say(group.people["ann"], room, "/help")
+    await group.settle()
+    helped = await group.server.wait_message(room, "/whoami")
+    call = await stage.ask()
+    await group.server.say(group.people["ann"], room, "yes", reply_to=helped if whose == "ours" else said)
+
+    assert Status.PENDING == await stage.status(call)
+
+
 async def test_a_word_sent_before_the_card_was_there_does_not(stage: TelegramStage) -> None:
     """It was said to something else, and came late only to us."""
     room = await private(stage)

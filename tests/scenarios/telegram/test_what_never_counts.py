@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from hitl.errors import InvalidConfirmation
 from hitl.model import Status, Verb
 from hitl.testing import ScriptedExecutor
+from hitl.tokens import ButtonData
 from hitl.wording import say
 from tests.wire.telegram.state import CHANNEL_BOT
 
@@ -113,6 +115,22 @@ async def test_made_up_data_is_refused(stage: TelegramStage, data: str) -> None:
     await group.settle()
 
     assert (True, True) == (answer.show_alert, NEITHER in answer.text)
+    assert "forged" == (await stage.events(call))[-1]
+    assert Status.PENDING == await stage.status(call)
+
+
+@pytest.mark.parametrize("changed", [{"verb": Verb.APPROVE}, {"mac": bytes(16)}])
+async def test_a_button_that_we_did_not_make_is_refused(stage: TelegramStage, changed: dict[str, Any]) -> None:
+    """A press on the right card that names the right call decides nothing if its data isn't as we made it.
+
+    An approver's client that turns a Reject button into an Approve button gets no approval.
+    """
+    call = await stage.ask()
+    group = stage.surface
+    forged = replace(ButtonData.unpack(group.data(call, Verb.REJECT)), **changed).pack()
+    press = await group.server.press(group.people["ann"], group.message(call), data=forged)
+
+    assert NEITHER in (await group.server.wait_answer(press)).text
     assert "forged" == (await stage.events(call))[-1]
     assert Status.PENDING == await stage.status(call)
 

@@ -1,0 +1,296 @@
+"""Databases that older versions left behind, killed in the middle of their work, opened by the service of today.
+
+Each test opens a copy with the real `sayso run`. A time in its name is the service's own time, scripted by `at.py`:
+`soon` is 15 seconds after the first yes of two, `late` ten minutes after the old process died. `today` is the real
+time of the machine, years after that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import shutil
+import tarfile
+import tempfile
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adapters.database import keys as keyfile
+from adapters.database.folder import StateFolder
+from adapters.database.store import SqliteStore
+from bot.clock import SystemClock
+from hitl import seals
+from hitl.audit import verify
+from hitl.errors import AlreadyDecided, ConfirmationExpired, SaysoError
+from hitl.gate import secret_hash
+from hitl.tokens import Keyring
+from tests.upgrades.make import SECRET
+from tests.upgrades.place import APPROVE, LANDED, Place, Timed
+from tests.wire.telegram import TelegramServer
+
+FOLDERS = sorted(folder for folder in LANDED.iterdir() if folder.is_dir())
+SOON_S, LATE_S = 15, 600
+HANDLED = "select 1 where not exists (select 1 from inbox where handled_at is null and aside_at is null)"
+#: What a row that isn't over may be left as, and how it ends if nothing more is done about it.
+OPEN = {
+    "awaiting_confirmation": "expired",
+    "executing, unclaimed": "lapsed",
+    "executing, claimed": "unknown",
+}
+
+
+@dataclass
+class Opened:
+    """A copy of an old database, with the service of today over it, and the people around it."""
+
+    place: Place
+    service: Timed
+    calls: dict[str, dict[str, Any]]
+
+    def ref(self, name: str) -> str:
+        """The ref of a call."""
+        return str(self.calls[name]["ref"])
+
+    def short(self, name: str) -> str:
+        """The short ref of a call."""
+        return str(self.calls[name]["short"])
+
+    async def call(self, op: str, **fields: Any) -> dict[str, Any]:
+        """Ada's request over the socket."""
+        return await asyncio.to_thread(self.service.call, op, **fields)
+
+    async def show(self, name: str) -> dict[str, Any]:
+        """A call as Ada sees it."""
+        told: dict[str, Any] = (await self.call("show", target=self.ref(name)))["call"]
+        return told
+
+    async def becomes(self, name: str, status: str) -> None:
+        """Wait until a call has this status."""
+        await self.until(
+            f"{name}: {status}", "select 1 from calls where ref = ? and ? in (result, decision)", name, status
+        )
+
+    async def until(self, what: str, query: str, name: str, *more: str) -> None:
+        """Wait until a query with a call's ref finds something."""
+
+        def found() -> bool:
+            with self.service.database() as database:
+                return database.execute(query, (self.ref(name), *more)).fetchone() is not None
+
+        await self.place.server.wait_for(found, 60, what)
+
+    async def refused(self, op: str, **fields: Any) -> SaysoError:
+        """The error that Ada's request ends in."""
+        with pytest.raises(SaysoError) as caught:
+            await self.call(op, **fields)
+        return caught.value
+
+
+@pytest.fixture(params=FOLDERS, ids=lambda folder: folder.name)
+def landed(request: pytest.FixtureRequest) -> Path:
+    """The folder of an old database."""
+    folder: Path = request.param
+    return folder
+
+
+@contextlib.asynccontextmanager
+async def opened(landed: Path, after_s: float | None) -> AsyncIterator[Opened]:
+    """Open a copy, so many seconds after the first yes of two, or today if None."""
+    told = json.loads((landed / "calls.json").read_text())
+    root = Path(tempfile.mkdtemp(prefix="upgrades-"))
+    async with TelegramServer() as server:
+        place = await Place.first(server)
+        place.restore(json.loads((landed / "telegram.json").read_text()))
+        service = place.service(root)
+        place.rule(root, "deny")
+        unpack(landed, service.state)
+        if after_s is not None:
+            service.at = datetime.fromisoformat(told["first_yes"]) + timedelta(seconds=after_s)
+        try:
+            await asyncio.to_thread(service.start)
+            yield Opened(place, service, told["calls"])
+            assert {None} == {verify(chain) for chain in service.chains().values()}
+            assert "Traceback" not in service.log
+        finally:
+            await asyncio.to_thread(service.close)
+            shutil.rmtree(root, ignore_errors=True)
+
+
+def unpack(landed: Path, state: Path) -> None:
+    """Make the state folder as the old process left it."""
+    state.mkdir(mode=0o700)
+    with tarfile.open(landed / "state.tar.xz") as tar:
+        tar.extractall(state, filter="data")
+    for file in state.iterdir():
+        file.chmod(0o600)
+
+
+def kind(row: dict[str, Any]) -> str:
+    """The state of a row; of one that executes, also whether it is claimed."""
+    claimed = "claimed" if row["claim_owner"] else "unclaimed"
+    return f"{row['state']}, {claimed}" if row["state"] == "executing" else str(row["state"])
+
+
+def test_each_database_is_small_and_holds_every_state(landed: Path) -> None:
+    """A database under 300 KB has calls in each state, decision and result that its version knew."""
+    rows = json.loads((landed / "calls.json").read_text())["calls"].values()
+
+    assert sum(file.stat().st_size for file in landed.iterdir()) < 300_000
+    assert set(OPEN) | {"idle", "completed", "error"} == {kind(row) for row in rows}
+    decisions = "allowed denied approved rejected expired withdrawn undeliverable".split()
+    assert {None, *decisions} == {row["decision"] for row in rows}
+    results = "succeeded failed timed_out released refused lapsed unknown".split()
+    assert {None, *results} == {row["result"] for row in rows}
+
+
+async def test_the_integrity_of_every_old_call_is_verified(landed: Path, tmp_path: Path) -> None:
+    """The MACs over the request, the decision and the votes of each old call hold with the old keys."""
+    unpack(landed, tmp_path / "state")
+    folder = StateFolder.open(tmp_path / "state")
+    store = await SqliteStore.open(folder, SystemClock())
+    keys = Keyring(keyfile.load(folder.keys))
+    broken = []
+    for name, row in json.loads((landed / "calls.json").read_text())["calls"].items():
+        call = await store.get(row["ref"])
+        assert call is not None
+        holds = [seals.row_holds(keys, call), call.decision is None or seals.decision_holds(keys, call)]
+        if call.decision == "approved":
+            holds.append(seals.votes_hold(keys, call, await store.votes(call.ref)))
+        broken += [] if all(holds) else [name]
+    await store.close()
+    folder.close()
+
+    assert [] == broken
+
+
+async def test_what_had_ended_reads_as_it_ended_today(landed: Path) -> None:
+    """Each ended call has the decision, the result and the reason that it had, and can't be decided again."""
+    async with opened(landed, None) as old:
+        ended = {name: row for name, row in old.calls.items() if kind(row) not in OPEN and name != "rejected-by-press"}
+        shown = {name: await old.show(name) for name in ended}
+        codes = {(await old.refused("decide", target=row["ref"], verb="approve")).code for row in ended.values()}
+        checks = json.loads((await asyncio.to_thread(old.service.run, "doctor", "--json")).stdout)
+
+        assert {name: row["result"] or row["decision"] for name, row in ended.items()} == {
+            name: one["status"] for name, one in shown.items()
+        }
+        for told in ("decided_by", "reason", "error", "requester", "state", "runs"):
+            assert {name: row[told] for name, row in ended.items()} == {name: one[told] for name, one in shown.items()}
+        assert codes <= {"ALREADY_DECIDED", "CONF_EXPIRED", "NOT_APPROVER"}
+        assert ["green"] == [check["state"] for check in checks if check["name"] == "database"]
+
+
+async def test_what_was_open_is_over_today(landed: Path) -> None:
+    """After all deadlines: pending calls are expired, approved ones lapsed, started ones unknown; nothing runs.
+
+    A press that was recorded in time, but is handled after the deadline, approves nothing.
+    """
+    async with opened(landed, None) as old:
+        await old.until("the recorded press", "select 1 from audit where ref = ? and event = 'late'", "pressed")
+        left = {name: row for name, row in old.calls.items() if kind(row) in OPEN}
+        after = {name: (await old.show(name))["status"] for name in left}
+
+        assert {name: OPEN[kind(row)] for name, row in left.items()} == after
+        assert isinstance(await old.refused("decide", target=old.ref("pending"), verb="approve"), ConfirmationExpired)
+        assert (await old.refused("claim", ref=old.ref("approved"), secret_hash=secret_hash(SECRET))).code
+        assert not old.service.lines("asked.txt")
+
+
+async def test_open_calls_go_on_soon(landed: Path) -> None:
+    """Pending calls are approved by an old card's button and on this machine, rejected and withdrawn."""
+    async with opened(landed, SOON_S) as old:
+        await old.place.press(old.short("pending-in-the-group"), APPROVE)
+        await old.becomes("pending-in-the-group", "succeeded")
+        again = await old.refused("decide", target=old.ref("pending-in-the-group"), verb="approve")
+        assert (await old.call("decide", target=old.ref("pending"), verb="approve"))["decided"]
+        await old.call("claim", ref=old.ref("pending"), secret_hash=secret_hash(SECRET))
+        twice = await old.refused("claim", ref=old.ref("pending"), secret_hash=secret_hash("another's"))
+        await old.call("finish", ref=old.ref("pending"), secret=SECRET, result="succeeded")
+        await old.call("decide", target=old.ref("pending-to-reject"), verb="reject", reason="too late")
+        await old.call("withdraw", target=old.ref("pending-to-withdraw"))
+        names = ("pending-in-the-group", "pending", "pending-to-reject", "pending-to-withdraw", "pending-for-an-hour")
+        after = [(await old.show(name))["status"] for name in names]
+
+        assert ["succeeded", "succeeded", "rejected", "withdrawn", "pending"] == after
+        assert [AlreadyDecided, AlreadyDecided] == [type(again), type(twice)]
+        assert ["asked"] == old.service.lines("asked.txt")
+
+
+async def test_approved_calls_are_claimed_soon(landed: Path) -> None:
+    """Within its window an approved call, and an allowed one, is claimed; a claimed call is its claimant's alone."""
+    async with opened(landed, SOON_S) as old:
+        for name in ("approved", "allowed"):
+            await old.call("claim", ref=old.ref(name), secret_hash=secret_hash(SECRET))
+            await old.call("finish", ref=old.ref(name), secret=SECRET, result="succeeded")
+        again = await old.call("claim", ref=old.ref("claimed"), secret_hash=secret_hash(SECRET))
+        taken = await old.refused("claim", ref=old.ref("claimed"), secret_hash=secret_hash("another's"))
+        foreign = await old.refused("finish", ref=old.ref("claimed"), secret="another's", result="succeeded")
+        await old.call("finish", ref=old.ref("claimed"), secret=SECRET, result="failed")
+        await old.call("finish", ref=old.ref("unknown"), secret=SECRET, result="succeeded")
+        names = ("approved", "allowed", "claimed", "unknown", "executing")
+
+        assert {"argv": ["echo", "claimed"]} == again["args"]
+        assert ["ALREADY_DECIDED", "NOT_APPROVER"] == [taken.code, foreign.code]
+        after = [(await old.show(name))["status"] for name in names]
+        assert ["succeeded", "succeeded", "failed", "succeeded", "unknown"] == after
+
+
+async def test_prompts_are_answered_soon(landed: Path) -> None:
+    """Details that were read, a first yes of two, and two questions for a reason count after the upgrade."""
+    async with opened(landed, SOON_S) as old:
+        place = old.place
+        for name in ("viewed", "first-yes"):
+            await place.press(old.short(name), APPROVE)
+        await asyncio.gather(*(old.becomes(name, "approved") for name in ("viewed", "first-yes")))
+        for name, words in (("explaining", "the old key leaked"), ("rejected-by-press", "we are closed")):
+            await place.server.say(place.bob, place.team, words, reply_to=question(old, name))
+        await old.becomes("explaining", "approved")
+        await old.until("a reason", "select 1 from calls where ref = ? and reason is not null", "rejected-by-press")
+        reasons = [(await old.show(name))["reason"] for name in ("explaining", "rejected-by-press")]
+
+        assert ["the old key leaked", "we are closed"] == reasons
+
+
+def question(old: Opened, name: str) -> Any:
+    """The message that asks for a reason: the answer to the card that shows the call."""
+    asked = [one for one in old.place.team.messages.values() if one.force_reply and old.short(name) in one.text]
+    return asked[-1]
+
+
+async def test_what_waited_is_handled_and_posted_once_soon(landed: Path) -> None:
+    """A recorded press approves its call, a recorded message asks for one, and unsent cards and edits go out, once."""
+    async with opened(landed, SOON_S) as old:
+        place = old.place
+        await old.becomes("pressed", "approved")
+        await place.card(old.short("unposted"))
+        asked = await place.server.wait_message(place.team, "later.txt", button=APPROVE, timeout=60)
+        unsent = "select 1 where not exists (select 1 from outbox where ref = ?)"
+        await asyncio.gather(*(old.until(f"{name} sent", unsent, name) for name in ("unposted", "withdrawn-unseen")))
+        cards = {name: place.cards(old.short(name)) for name in ("unposted", "withdrawn-unseen")}
+
+        assert {"unposted": 1, "withdrawn-unseen": 1} == {name: len(cards[name]) for name in cards}
+        assert () == cards["withdrawn-unseen"][0].labels
+        assert 1 == sum("later.txt" in one.text and one.labels == asked.labels for one in place.team.messages.values())
+
+
+async def test_what_came_too_late_counts_no_more_late(landed: Path) -> None:
+    """After its time an approval lapses, a second yes is a first one again, and no reason is taken."""
+    async with opened(landed, LATE_S) as old:
+        await old.place.press(old.short("first-yes"), APPROVE)
+        after = {name: (await old.show(name))["status"] for name in ("approved", "allowed", "first-yes", "pending")}
+        place = old.place
+        await place.server.say(place.bob, place.team, "we are closed", reply_to=question(old, "rejected-by-press"))
+        await place.server.wait_drained(timeout=60)
+        await old.until("every event handled", f"{HANDLED} and ? is not null", "rejected-by-press")
+        told = await old.show("rejected-by-press")
+
+        assert {"approved": "lapsed", "allowed": "lapsed", "first-yes": "pending", "pending": "pending"} == after
+        assert ("rejected", "") == (told["status"], told["reason"] or "")
+        late = await old.refused("claim", ref=old.ref("approved"), secret_hash=secret_hash(SECRET))
+        assert isinstance(late, AlreadyDecided | ConfirmationExpired)

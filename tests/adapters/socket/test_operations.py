@@ -10,13 +10,13 @@ import pytest
 from adapters.socket.operations import LOCAL, Operations
 from adapters.socket.protocol import REQUEST
 from hitl.answers import Answer, Submitted
-from hitl.builtin import BuiltinSource
 from hitl.errors import CallUnknown, NotApprover
 from hitl.gate import Gate, secret_hash
 from hitl.model import Ask, Call, Reply, Runs, ToolInfo
 from hitl.people import Directory
 from hitl.testing import MemoryStore, ScriptedExecutor, SetClock
 from hitl.tokens import Keyring
+from tests.hitl.world import Rules
 
 #: Uma and Ugo ask, Ann approves.
 UMA, UGO, ANN = "local:1", "local:2", "local:3"
@@ -31,7 +31,7 @@ class Service:
         self.gate = Gate(
             store=MemoryStore(clock),
             clock=clock,
-            policies=BuiltinSource(),
+            policies=Rules(),
             people=Directory(approvers=(ANN,), requesters=(UMA, UGO)),
             executor=ScriptedExecutor({("files", "write"): ToolInfo("local", "d" * 64)}),
             keys=Keyring([("one", b"k" * 32)]),
@@ -68,7 +68,7 @@ async def do(service: Service, who: str, op: str, **fields: Any) -> dict[str, An
 
 async def asked(service: Service, who: str = UMA) -> str:
     """The ref of a call that a user's script asks for."""
-    return str((await do(service, who, "ask", tool="deploy", args={"argv": ["true"]}))["call"]["ref"])
+    return str((await do(service, who, "ask", tool="write", args={"argv": ["true"]}))["call"]["ref"])
 
 
 @pytest.mark.parametrize("who", [ANN, UGO])

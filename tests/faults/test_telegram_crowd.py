@@ -31,7 +31,7 @@ class Crowd(TelegramStage):
     def _gate(self) -> Gate:
         gate = super()._gate()
         gate.limits = Limits(open_per_requester=2 * CARDS, asks=2 * CARDS)
-        gate._flood = Flood(gate.limits)  # noqa: SLF001 - the harness builds gates with the usual limits
+        gate.flood = Flood(gate.limits)
         return gate
 
 

@@ -30,7 +30,7 @@ from tests.seeded.faults import TREE, Fault, caught, keep, load
 
 #: The tests of a file, or of all files of a folder.
 MIRRORS = {
-    "hitl/gate.py": ("tests/hitl/test_gate_*.py",),
+    "hitl/gate": ("tests/hitl/test_gate_*.py",),
     "hitl/people": ("tests/hitl/people", "tests/hitl/test_gate_*.py"),
     "hitl/testing.py": ("tests/contracts", "tests/hitl/test_testing.py"),
     "adapters/database": ("tests/adapters/database", "tests/contracts"),

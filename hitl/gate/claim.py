@@ -1,0 +1,146 @@
+"""The one permission to run a call, and the report of how the run ended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hitl.answers import too_late
+from hitl.errors import AlreadyDecided, InvalidConfirmation, NotApprover, SaysoError, Tampered, Unavailable
+from hitl.faults import reach
+from hitl.gate.fitness import why_unfit_stored
+from hitl.gate.moves import same_secret, secret_hash, with_lease, with_refusal, with_result
+from hitl.gate.swap import TRIES, edits, entry_of, fresh, known, swap
+from hitl.lifecycle import Trigger
+from hitl.model import Call, Decision, Event, Lease, Ran, Result, State
+from hitl.outcomes import BROKEN, Fact, Refusal, fact, kept
+from hitl.ports import Change
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from hitl.gate.gate import Gate
+
+
+async def claim(gate: Gate, target: str, owner: str, secret: str) -> Lease:
+    """The one permission to run an approved or allowed call; the same again for the same secret's hash.
+
+    `secret` is the SHA-256 (hex) of a secret that the claimant keeps. Raises CallUnknown, Tampered,
+    AlreadyDecided (claimed by another, or not to be claimed), or InvalidConfirmation where something changed.
+    """
+    call = await known(gate, target)
+    for _ in range(TRIES):
+        if held := _held(call, owner, secret):
+            return held
+        if leased := await _take(gate, call, owner, lambda call, now: with_lease(gate, call, owner, secret, now)):
+            reach("gate.claimed")
+            return Lease(leased, owner, leased.claim.until if leased.claim else leased.deadline)
+        call = await fresh(gate, call)
+    raise Unavailable
+
+
+async def release(gate: Gate, target: str, owner: str) -> Call:
+    """Claim and finish in one commit: for a caller that runs it and doesn't report. Raises as `claim`."""
+
+    def released(call: Call, now: datetime) -> Call:
+        leased = with_lease(gate, call, owner, "", now)
+        return with_result(leased, Trigger.COMPLETE, Result.RELEASED, now)
+
+    call = await known(gate, target)
+    for _ in range(TRIES):
+        if call.state is not State.EXECUTING or call.claim is not None:
+            raise _unclaimable(call)
+        if taken := await _take(gate, call, owner, released):
+            return taken
+        call = await fresh(gate, call)
+    raise Unavailable
+
+
+async def _take(gate: Gate, call: Call, owner: str, take: Callable[[Call, datetime], Call]) -> Call | None:
+    """The call taken as `take` says, in time and fit to run; None where somebody, or the clock, was quicker.
+
+    Raises Tampered or InvalidConfirmation where it isn't fit: it is refused then, on record.
+    """
+    unfit = await why_unfit_stored(gate, call)
+
+    def seal(now: datetime) -> Change:
+        taken = with_refusal(call, unfit, now) if unfit else take(call, now)
+        event = Event.REFUSED if unfit else Event.RELEASED if taken.result else Event.CLAIMED
+        entry = entry_of(taken, event, owner, why=kept(unfit) if unfit else None)
+        return Change(taken, entries=(entry,), posts=edits(taken) if taken.ended else ())
+
+    taken = await swap(gate, call, seal)
+    if taken is not None and unfit:
+        raise _unfit_error(call, unfit)
+    return taken
+
+
+async def finish(gate: Gate, target: str, secret: str, ran: Ran) -> Call:
+    """Record how a claimed call ended; a late report amends `unknown` and `timed_out`.
+
+    `secret` is what `claim` was given the hash of. Raises CallUnknown, NotApprover for another's call,
+    AlreadyDecided where it ended another way.
+    """
+    return await _finish(gate, await known(gate, target), secret, ran)
+
+
+async def finish_own(gate: Gate, lease: Lease, ran: Ran) -> Call:
+    """`finish` for a lease that this process took itself; the call is as it was then, or the swap tells."""
+    return await _finish(gate, lease.call, gate.secret, ran)
+
+
+async def _finish(gate: Gate, call: Call, secret: str, ran: Ran) -> Call:
+    for _ in range(TRIES):
+        if call.claim is None or not same_secret(call.claim.secret_hash, secret_hash(secret)):
+            raise NotApprover(fact(Refusal.FINISH, short=call.short))
+        if call.result is ran.result:
+            return call
+        if call.ended and call.result not in {Result.UNKNOWN, Result.TIMED_OUT}:
+            raise too_late(call)
+        owner = call.claim.owner
+
+        def seal(now: datetime, call: Call = call, owner: str = owner) -> Change:
+            ended = _reported(call, ran, now)
+            return Change(ended, entries=(entry_of(ended, Event(ended.status), owner),), posts=edits(ended))
+
+        if ended := await swap(gate, call, seal, overdue=None):
+            reach("gate.finished")
+            return ended
+        call = await fresh(gate, call)
+    raise Unavailable
+
+
+def _held(call: Call, owner: str, secret: str) -> Lease | None:
+    """The lease that this claimant holds already; None where nobody does. Raises for one that can't be had."""
+    if call.state is not State.EXECUTING:
+        raise _unclaimable(call)
+    if call.claim is None:
+        return None
+    if call.claim.owner != owner or not same_secret(call.claim.secret_hash, secret):
+        raise AlreadyDecided(fact(Refusal.CLAIMED, short=call.short))
+    return Lease(call, owner, call.claim.until)
+
+
+def _unclaimable(call: Call) -> SaysoError:
+    if call.state is State.AWAITING:
+        return InvalidConfirmation(fact(Refusal.CLAIM, short=call.short, status=call.status.value))
+    if call.claim is not None:
+        return AlreadyDecided(fact(Refusal.CLAIMED, short=call.short))
+    return too_late(call)
+
+
+def _unfit_error(call: Call, unfit: Fact) -> SaysoError:
+    told = fact(Refusal.NOT_RUN, short=call.short, how=Decision.APPROVED.value, error=unfit)
+    return Tampered(told) if unfit.what in BROKEN else InvalidConfirmation(told)
+
+
+def _reported(call: Call, ran: Ran, now: datetime) -> Call:
+    """The call as its run ended: completed, failed, refused before the tool began, or amended by a late report."""
+    if call.state is State.ERROR:
+        trigger = Trigger.AMEND
+    elif ran.result is Result.REFUSED:
+        trigger = Trigger.REFUSE
+    else:
+        trigger = Trigger.COMPLETE if ran.result in {Result.SUCCEEDED, Result.RELEASED} else Trigger.FAIL
+    started = ran.result is not Result.REFUSED
+    return with_result(call, trigger, ran.result, now, started=started, output=ran.output, error=ran.error)

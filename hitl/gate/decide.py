@@ -1,0 +1,168 @@
+"""The one guard for every reply: who, which call, what was said, may they, is it in time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hitl import seals
+from hitl.answers import NOTHING, Answer, Came, refuse, too_late, unknown_call
+from hitl.errors import InvalidConfirmation, Tampered, Unavailable
+from hitl.gate.swap import TRIES, edits, entry_of, find, fresh, note, swap
+from hitl.gate.target import aim, each_by_name, explains, named_refs, read_words, unexplained
+from hitl.gate.votes import leave_open, may_not, set_aside, vote_no, vote_yes
+from hitl.model import Call, Event, Kind, PromptKind, Reply, State, Verb
+from hitl.outcomes import Fact, Refusal, Told, fact
+from hitl.ports import Change
+from hitl.replies import ALL, Reading, Span, reasoned_yes, unformatted
+from hitl.replies import Verdict as Says
+from hitl.replies import verdict as verdict_of
+from hitl.text import encodable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from hitl.gate.gate import Gate
+
+_VERBS = {Verb.APPROVE: Says.APPROVE, Verb.REJECT: Says.REJECT}
+
+
+async def decide(gate: Gate, reply: Reply) -> tuple[Answer, ...]:
+    """The one guard for every surface: what came of a reply, one answer for each call that it names.
+
+    Never raises for what people do; raises Unavailable when nothing could be recorded.
+    """
+    reply = _speakable(reply)
+    if reply.kind in {Kind.TEXT, Kind.REACTION}:
+        return await _decide_text(gate, reply)
+    call = await find(gate, reply.target or "")
+    if call is None:
+        return (refuse(unknown_call(reply.target or "")),)
+    if reply.verb is Verb.DETAILS:
+        return (await _details(gate, reply, call),)
+    if reply.verb is None:
+        return (refuse(InvalidConfirmation(), call),)
+    return (await _vote(gate, reply, call, Reading(_VERBS[reply.verb], reply.reason or None)),)
+
+
+async def _decide_text(gate: Gate, reply: Reply) -> tuple[Answer, ...]:
+    here = await gate.store.pending(origin=reply.conversation)
+    readings = read_words(reply, await named_refs(gate, reply, here))
+    if any(reading.target == ALL for reading in readings):
+        return (each_by_name(gate, reply, here) if reply.private or reply.target else NOTHING,)
+    if len(readings) > 1 and all(reading.target for reading in readings):
+        return tuple([await _decide_reading(gate, reply, reading, here) for reading in readings])
+    return (await _decide_reading(gate, reply, verdict_of(readings), here),)
+
+
+async def _decide_reading(gate: Gate, reply: Reply, reading: Reading, here: Sequence[Call]) -> Answer:
+    call, problem = await aim(gate, reply, reading, here)
+    if call is None:
+        return problem
+    if reading.verdict is Says.UNCLEAR and call.verdict.require_reason and unformatted(reply.spans):
+        reading = reasoned_yes(reply.text) or reading
+    if reading.verdict is Says.UNCLEAR:
+        told = _unclear(gate, reply, call, reading)
+        return await note(gate, reply, call, Event.UNCLEAR, Answer(Came.UNCLEAR, told, call))
+    return await _vote(gate, reply, call, reading)
+
+
+def _unclear(gate: Gate, reply: Reply, call: Call, reading: Reading) -> Fact:
+    """Tell whose words were not understood, and which, to a person who may decide.
+
+    Nobody else's words are repeated, because other people may answer what we write; and only a person who may see
+    the call hears its ref.
+    """
+    principal = gate.people.principal(reply.identity)
+    if gate.access.is_approver(principal, call):
+        return fact(Told.UNCLEAR, short=call.short, why=reading.why)
+    why = reading.why.partition(":")[0]
+    if gate.access.asked(principal, call):
+        return fact(Told.UNCLEAR, short=call.short, why=why)
+    return fact(Told.UNCLEAR_OTHER, why=why)
+
+
+async def _vote(gate: Gate, reply: Reply, call: Call, reading: Reading) -> Answer:
+    approve = reading.verdict is Says.APPROVE
+    for _ in range(TRIES):
+        principal = gate.people.principal(reply.identity)
+        if refusal := may_not(gate, reply, call, call.verdict, approve=approve):
+            return await note(gate, reply, call, Event.REFUSED, refuse(refusal, call))
+        if call.state is not State.AWAITING and explains(reading, call, principal):
+            return await _explain(gate, call, principal, str(reading.reason), reply.event)
+        if call.state is not State.AWAITING:
+            return await note(gate, reply, call, Event.LATE, refuse(too_late(call), call))
+        # `due_at` moves on through a call's life, so it isn't sealed; while people are asked it is the deadline.
+        if not seals.row_holds(gate.keys, call) or call.due_at != call.deadline:
+            return await note(gate, reply, call, Event.TAMPERED, refuse(Tampered(), call))
+        if aside := set_aside(reply, call, reading, call.verdict.risk):
+            return await note(gate, reply, call, Event.HELD, aside)
+        vote = vote_yes if approve else vote_no
+        if answer := await vote(gate, reply, call, principal, reading):
+            return answer
+        call = await fresh(gate, call)
+    raise Unavailable
+
+
+async def add_reason(gate: Gate, target: str, identity: str, reason: str) -> Answer:
+    """Attach a reason to one's own rejection, within 60 seconds of it. Those who wait for it are told.
+
+    One without words (a picture, blanks) is none: the wait goes on.
+    """
+    call = await find(gate, target)
+    if call is None:
+        return refuse(unknown_call(target))
+    if not reason.strip():
+        return Answer(Came.UNCLEAR, fact(Told.NO_WORDS, short=call.short), call)
+    return await _explain(gate, call, gate.people.principal(identity), encodable(reason))
+
+
+async def _explain(gate: Gate, call: Call, principal: str, reason: str, event: tuple[str, str] | None = None) -> Answer:
+    """The answer to a reason that comes after a no. Once it was said that none came, none does."""
+    late = refuse(InvalidConfirmation(fact(Refusal.REASON_LATE, short=call.short)), call)
+    if not unexplained(call, principal) or gate.age(call.decided_at) >= gate.limits.late_reason_s:
+        return late
+
+    def seal(_: datetime) -> Change:
+        told = call.evolve(reason=reason, due_at=None)
+        entry = entry_of(told, Event.REASON, principal, reason=reason)
+        return Change(told, entries=(entry,), posts=edits(told), handled=event)
+
+    told = await swap(gate, call, seal, overdue=False if call.awaits_reason else None)
+    return Answer(Came.REJECTED, fact(Told.REASON_ADDED, short=call.short), told) if told else late
+
+
+async def peek(gate: Gate, reply: Reply) -> Answer:
+    """What a reply that asks for details gets, without counting them as seen.
+
+    For surfaces that may fail to show them: only when they are shown is the same reply decided. Raises Unavailable.
+    """
+    call = await find(gate, reply.target or "")
+    return refuse(unknown_call(reply.target or "")) if call is None else await _peek(gate, reply, call)
+
+
+async def _peek(gate: Gate, reply: Reply, call: Call) -> Answer:
+    if refusal := may_not(gate, reply, call, call.verdict, approve=False):
+        return await note(gate, reply, call, Event.REFUSED, refuse(refusal, call))
+    return Answer(Came.DETAILS, call=call)
+
+
+async def _details(gate: Gate, reply: Reply, call: Call) -> Answer:
+    answer = await _peek(gate, reply, call)
+    if answer.came is Came.DETAILS and not call.ended:
+        await leave_open(gate, reply, call, gate.people.principal(reply.identity), PromptKind.VIEWED)
+    return answer
+
+
+def _speakable(reply: Reply) -> Reply:
+    """The reply with nothing in it that the record couldn't hold."""
+    if reply.text.isascii() and (reply.reason is None or reply.reason.isascii()):
+        return reply
+    reason = None if reply.reason is None else encodable(reply.reason)
+
+    def moved(index: int) -> int:
+        return len(encodable(reply.text[:index]))
+
+    spans = tuple(Span(moved(span.start), moved(span.end), span.kind) for span in reply.spans)
+    return replace(reply, text=encodable(reply.text), reason=reason, spans=spans)

@@ -1,0 +1,65 @@
+"""Ends that nobody decided: taken back, shown nowhere, or left by a process that died."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hitl.answers import too_late
+from hitl.errors import NotApprover, Unavailable
+from hitl.gate.moves import with_decision, with_result
+from hitl.gate.swap import TRIES, edits, entry_of, fresh, known, swap
+from hitl.lifecycle import Trigger
+from hitl.model import Call, Event, Result, State
+from hitl.outcomes import Fact, Refusal, Unfit, fact, kept
+from hitl.ports import Change, Unit
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from hitl.gate.gate import Gate
+
+
+async def withdraw(gate: Gate, target: str, identity: str) -> Call:
+    """End a waiting call on behalf of the one who asked, or an operator.
+
+    Raises CallUnknown, NotApprover (on record), or AlreadyDecided / ConfirmationExpired when it is over.
+    """
+    call = await known(gate, target)
+    principal = gate.people.principal(identity)
+    if not gate.access.may_withdraw(principal, call):
+        refusal = NotApprover(fact(Refusal.WITHDRAW, short=call.short))
+        entry = entry_of(call, Event.REFUSED, principal, wanted="withdraw", identity=identity, code=refusal.code)
+        await gate.store.commit(Unit(None, lambda _: Change(entries=(entry,))))
+        raise refusal
+    return await _end(gate, call, Trigger.WITHDRAW, principal)
+
+
+async def undeliverable(gate: Gate, ref: str) -> Call:
+    """End a waiting call that every surface refused to show. Raises as `withdraw`."""
+    return await _end(gate, await known(gate, ref), Trigger.UNDELIVERABLE, "service", fact(Unfit.SURFACES))
+
+
+async def _end(gate: Gate, call: Call, trigger: Trigger, by: str, unfit: Fact | None = None) -> Call:
+    why = kept(unfit) if unfit else None
+    for _ in range(TRIES):
+        if call.state is not State.AWAITING:
+            raise too_late(call)
+
+        def seal(now: datetime, call: Call = call) -> Change:
+            ended = with_decision(gate, call, trigger, by, now, error=why)
+            return Change(ended, entries=(entry_of(ended, Event(ended.status), by, why=why),), posts=edits(ended))
+
+        if ended := await swap(gate, call, seal):
+            return ended
+        call = await fresh(gate, call)
+    raise Unavailable
+
+
+async def orphaned(gate: Gate, call: Call) -> Call | None:
+    """End a claimed call whose claimant is known to be dead, without waiting for its lease: `unknown`."""
+
+    def seal(now: datetime) -> Change:
+        ended = with_result(call, Trigger.FAIL, Result.UNKNOWN, now)
+        return Change(ended, entries=(entry_of(ended, Event.UNKNOWN, "service"),), posts=edits(ended))
+
+    return await swap(gate, call, seal, overdue=None)

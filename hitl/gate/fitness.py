@@ -1,0 +1,77 @@
+"""Whether a decided call may run now: its seals, the policy, the time, and what changed meanwhile."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hitl import seals
+from hitl.errors import PolicyUnusable
+from hitl.model import ISOLATED, Action, Ask, Call, Decision, Mode, PolicyCall, Preparation, Runs, Verdict
+from hitl.outcomes import Fact, Unfit, fact
+from hitl.terms import judged
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from hitl.gate.gate import Gate
+
+
+async def why_unfit_stored(gate: Gate, call: Call) -> Fact | None:
+    """Why a call whose decision is in the store may not run now, if so: its seals come first."""
+    if broken := await _broken(gate, call):
+        return broken
+    # `due_at` isn't sealed, the decision's time is: nobody gains time to claim by moving the former.
+    if gate.age(call.decided_at) > gate.limits.claim_caller_s:
+        return fact(Unfit.LATE)
+    try:
+        verdict = judged_now(gate, call)
+    except PolicyUnusable:
+        return fact(Unfit.POLICY_ERROR)
+    if call.decision is Decision.ALLOWED and gate.terms.mode is Mode.ENFORCE and verdict.action is not Action.ALLOW:
+        return fact(Unfit.POLICY_ASKS, why=verdict.message or verdict.why)
+    return await why_unfit(gate, call, verdict)
+
+
+async def _broken(gate: Gate, call: Call) -> Fact | None:
+    """Which seal of the stored call doesn't hold, if any."""
+    if not seals.row_holds(gate.keys, call):
+        return fact(Unfit.ROW)
+    if not seals.decision_holds(gate.keys, call):
+        return fact(Unfit.DECISION)
+    if call.decision is Decision.APPROVED and not seals.votes_hold(gate.keys, call, await gate.store.votes(call.ref)):
+        return fact(Unfit.VOTES)
+    return None
+
+
+async def why_unfit(gate: Gate, call: Call, verdict: Verdict) -> Fact | None:
+    """Why the call may not run now, if so: the policy, the allowlist, what changed meanwhile."""
+    if verdict.action is Action.DENY:
+        return fact(Unfit.POLICY, why=verdict.message or verdict.why)
+    if call.runs is Runs.CALLER:
+        return None
+    info = gate.executor.info(call.tools, call.tool)
+    if info is None or (info.executor, info.definition) != (call.executor, call.definition):
+        return fact(Unfit.TOOL)
+    changed = await gate.executor.still_holds(call)
+    return fact(Unfit.CHANGED, why=changed) if changed else None
+
+
+def judged_now(gate: Gate, call: Call) -> Verdict:
+    """The verdict of the policy in force on a stored call. Raises PolicyUnusable where it can't give one."""
+    return gate.terms.verdict(gate.policies, question(call, call.arguments, call))
+
+
+def question(asked: Ask | Call, args: Mapping[str, Any], found: Preparation | Call) -> PolicyCall:
+    """What the policy is asked. ``found`` says where the call runs, and how."""
+    seen, is_command = judged(asked.runs, args)
+    return PolicyCall(
+        asked.tools,
+        asked.tool,
+        seen,
+        found.cwd,
+        requester=asked.requester,
+        origin=asked.origin,
+        is_command=is_command,
+        isolated=asked.runs is Runs.SERVICE and ISOLATED in found.preconditions,
+    )

@@ -1,0 +1,74 @@
+"""A call after what was done with it: decided, ready to run, leased, ended. Pure but for the seals."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from hitl import seals
+from hitl.lifecycle import Trigger, advance
+from hitl.model import Call, Claim, Lease, Result, Runs, State
+from hitl.outcomes import Fact, kept
+from hitl.tokens import Purpose
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from typing import Any
+
+    from hitl.gate.gate import Gate
+
+
+def with_decision(
+    gate: Gate,
+    call: Call,
+    trigger: Trigger,
+    by: str,
+    now: datetime,
+    reason: str | None = None,
+    *,
+    error: str | None = None,
+) -> Call:
+    """The call with its decision on it, sealed; whoever runs it next sets `due_at`."""
+    decided = advance(call, trigger, decided_at=now, decided_by=by, reason=reason, error=error, due_at=None)
+    return decided.evolve(decision_mac=gate.keys.seal(Purpose.DECISION, seals.decision_bytes(decided)))
+
+
+def ready_to_run(gate: Gate, decided: Call, now: datetime) -> Call:
+    """A decided call that may run: leased if this service runs it, else open to its claimant for a while."""
+    if decided.runs is Runs.SERVICE:
+        return with_lease(gate, decided, gate.owner, gate.secret_hash, now)
+    return decided.evolve(due_at=now + timedelta(seconds=gate.limits.claim_caller_s))
+
+
+def with_lease(gate: Gate, call: Call, owner: str, secret: str, now: datetime) -> Call:
+    """The call with a lease: for its claimant alone, for as long as a run may take."""
+    limit_s = call.verdict.execution_s if call.runs is Runs.SERVICE else gate.limits.caller_execution_s
+    until = now + timedelta(seconds=limit_s + gate.limits.lease_grace_s)
+    return advance(call, Trigger.CLAIM, claim=Claim(owner, secret, until), due_at=until)
+
+
+def lease_of(gate: Gate, call: Call) -> Lease | None:
+    """The lease that this process took in the commit that decided the call, if it did."""
+    return Lease(call, gate.owner, call.claim.until) if call.claim and call.state is State.EXECUTING else None
+
+
+def with_refusal(call: Call, unfit: Fact, now: datetime) -> Call:
+    """The call, not run because it was unfit."""
+    return with_result(call, Trigger.REFUSE, Result.REFUSED, now, error=kept(unfit))
+
+
+def with_result(call: Call, trigger: Trigger, result: Result, now: datetime, **told: Any) -> Call:
+    """The call with how its run ended."""
+    return advance(call, trigger, result=result, finished_at=now, due_at=None, **told)
+
+
+def same_secret(one: str, other: str) -> bool:
+    """Whether two secrets, or their hashes, are one; by a compare in constant time."""
+    return hmac.compare_digest(one.encode(), other.encode())
+
+
+def secret_hash(secret: str) -> str:
+    """SHA-256 of a claimant's secret, in hex: all that the store ever sees of it."""
+    return hashlib.sha256(secret.encode()).hexdigest()

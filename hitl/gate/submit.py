@@ -1,0 +1,161 @@
+"""Taking a call: denied, allowed and leased, or parked until people answer."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from hitl import seals
+from hitl.answers import Submitted
+from hitl.canonical import canonical, check_text, digest_of
+from hitl.drafts import Draft, caller_sentence, denial, fallback_sentence, recorded
+from hitl.errors import InvalidConfirmation, KeyConflict, NotApprover, PolicyUnusable, TooManyPending, Unavailable
+from hitl.faults import reach
+from hitl.gate.fitness import question
+from hitl.gate.moves import lease_of, ready_to_run, with_decision
+from hitl.gate.swap import TRIES, claimant, entry_of, tell
+from hitl.lifecycle import Trigger, advance
+from hitl.model import Action, Ask, Call, Entry, Event, Post, PostKind, Preparation, Runs, ToolInfo, Verdict
+from hitl.outcomes import Fact, Refusal, Unfit, fact, kept
+from hitl.ports import Change, KeyTakenError, ShortTakenError, Unit
+from hitl.terms import UNASKED, passed, tightened
+from hitl.tokens import Purpose, new_short
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from hitl.gate.gate import Gate
+
+#: What an ask says in words; all of it is kept, so all of it must be text that can be.
+_WORDS = ("tools", "tool", "requester", "origin", "agent", "session", "cwd", "key", "note", "previous")
+
+
+async def submit(gate: Gate, ask: Ask) -> Submitted:
+    """Record a call: denied, allowed (and leased, if this service runs it), or waiting for people.
+
+    Raises InvalidConfirmation for arguments that can't be bound or used, NotApprover where the requester may
+    not ask there, KeyConflict, TooManyPending, and Unavailable. Nothing is recorded then.
+    """
+    if not gate.access.may_ask(ask.requester, ask.origin):
+        raise NotApprover(fact(Refusal.REQUESTER, who=ask.requester))
+    for name in _WORDS:
+        check_text(getattr(ask, name) or "", f"/{name}")
+    args = canonical(dict(ask.args))
+    if len(args) > gate.limits.args_bytes:
+        raise InvalidConfirmation(fact(Refusal.SIZE, size=len(args), most=gate.limits.args_bytes))
+    info, prepared = await _prepare(gate, ask)
+    prepared = gate.terms.marked(prepared)
+    digest = digest_of(
+        args,
+        tools=ask.tools,
+        tool=ask.tool,
+        executor=info.executor,
+        definition=info.definition,
+        cwd=prepared.cwd,
+        preconditions=prepared.preconditions,
+    )
+    if ask.key is not None and (old := await gate.store.by_key(ask.requester, ask.key)):
+        return _same_call(old, digest, ask)
+    draft = Draft(ask, args, digest, info, prepared, _judge(gate, ask, info, prepared))
+    if draft.verdict.action is not Action.APPROVE:
+        return await _record(gate, draft, None)
+    await _admit(gate, ask)
+    twin = await gate.store.same_open(digest, ask.agent)
+    return await _record(gate, draft.beside(twin) if twin else draft, twin)
+
+
+async def _prepare(gate: Gate, ask: Ask) -> tuple[ToolInfo, Preparation]:
+    if ask.runs is Runs.CALLER:
+        return ToolInfo(f"caller:{ask.requester}", ""), Preparation(caller_sentence(ask), cwd=ask.cwd)
+    info = gate.executor.info(ask.tools, ask.tool)
+    if info is None:
+        return ToolInfo("", ""), Preparation(fallback_sentence(ask))
+    return info, await gate.executor.prepare(ask)
+
+
+def _judge(gate: Gate, ask: Ask, info: ToolInfo, prepared: Preparation) -> Verdict:
+    if not info.executor:
+        return denial("no_tool")
+    try:
+        verdict = gate.terms.verdict(gate.policies, question(ask, ask.args, prepared))
+    except PolicyUnusable:
+        return denial("policy_error")
+    return gate.terms.applied(tightened(verdict, ask, prepared, gate.limits), ask)
+
+
+def _same_call(old: Call, digest: str, ask: Ask) -> Submitted:
+    if (old.digest, old.origin) != (digest, ask.origin):
+        raise KeyConflict(fact(Refusal.KEY, name=ask.key, short=old.short))
+    return Submitted(old, fresh=False)
+
+
+async def _admit(gate: Gate, ask: Ask) -> None:
+    limit = gate.limits.open_per_requester
+    if await gate.store.count_open(ask.requester, limit) >= limit:
+        raise TooManyPending(fact(Refusal.PENDING, who=ask.requester, count=limit))
+    gate.flood.admit(ask.requester, ask.agent, gate.clock.now())
+
+
+async def _record(gate: Gate, draft: Draft, twin: Call | None) -> Submitted:
+    for _ in range(TRIES):
+        try:
+            change = await gate.store.commit(Unit(None, partial(_new, gate, draft, new_short())))
+        except ShortTakenError:
+            continue
+        except KeyTakenError:
+            old = await gate.store.by_key(draft.ask.requester, str(draft.ask.key))
+            if old is None:
+                continue
+            return _same_call(old, draft.digest, draft.ask)
+        if change is None or change.call is None:
+            break
+        reach("gate.submitted")
+        tell(gate, change.call)
+        return Submitted(change.call, lease_of(gate, change.call), same_as=twin.short if twin else None)
+    raise Unavailable
+
+
+def _new(gate: Gate, draft: Draft, short: str, now: datetime) -> Change:
+    ask = draft.ask
+    approvers = gate.people.approvers_for(ask.origin, draft.verdict)
+    call = draft.call(short, now, approvers, gate.people.routes_for(ask.origin, approvers))
+    call = call if ask.must_ask else _passed(gate, call, now)
+    verdict = call.verdict
+    call = call.evolve(row_mac=gate.keys.seal(Purpose.ROW, seals.row_bytes(call)))
+    asked = Entry(call.ref, Event.ASKED, ask.requester, recorded(call))
+    if verdict.action is Action.DENY:
+        why = verdict.message or verdict.why
+        ended = with_decision(gate, call, Trigger.DENY, f"policy:{verdict.policy}", now, why)
+        return Change(ended, entries=(asked, entry_of(ended, Event.DENIED, "policy")))
+    if verdict.action is Action.ALLOW:
+        return _allowed(gate, call, asked, now)
+    parked = advance(call, Trigger.REQUEST_CONFIRMATION, due_at=call.deadline)
+    nobody = _unreachable(gate, parked)
+    if nobody is None:
+        posts = tuple(Post(call.ref, route, PostKind.CARD) for route in call.routes)
+        return Change(parked, entries=(asked,), posts=posts)
+    why = kept(nobody)
+    ended = with_decision(gate, parked, Trigger.UNDELIVERABLE, "service", now, error=why)
+    return Change(ended, entries=(asked, entry_of(ended, Event.UNDELIVERABLE, "service", why=why)))
+
+
+def _allowed(gate: Gate, call: Call, asked: Entry, now: datetime) -> Change:
+    allowed = with_decision(gate, call, Trigger.ALLOW, f"policy:{call.verdict.policy}", now)
+    ready = ready_to_run(gate, allowed, now)
+    unasked = call.verdict.reason.value if call.verdict.reason in UNASKED else None
+    entry = entry_of(ready, Event.ALLOWED, "policy", claimed_by=claimant(ready), unasked=unasked)
+    return Change(ready, entries=(asked, entry))
+
+
+def _passed(gate: Gate, call: Call, now: datetime) -> Call:
+    """The call, allowed where the operator named it as one that runs when no surface can show it."""
+    shown = gate.reach.any(call.routes, now) or gate.seen_locally(call)
+    unseen = call.verdict.action is Action.APPROVE and not shown
+    return call.evolve(verdict=passed(call.verdict)) if unseen and gate.terms.may_pass(call) else call
+
+
+def _unreachable(gate: Gate, call: Call) -> Fact | None:
+    """Why nobody can answer the call, if so."""
+    if not gate.access.anybody(call):
+        return fact(Unfit.NOBODY)
+    return None if (call.routes or gate.seen_locally(call)) else fact(Unfit.NOWHERE)

@@ -1,0 +1,141 @@
+"""The one conditional write, what is written with it, and what is overdue by the clock of the store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hitl.answers import Answer, unknown_call
+from hitl.gate.moves import with_decision, with_result
+from hitl.lifecycle import Trigger
+from hitl.model import Call, Entry, Event, Post, PostKind, Reply, Result, Runs, State
+from hitl.outcomes import Unfit
+from hitl.people import is_chat
+from hitl.ports import Change, Expect, Unit
+from hitl.text import encodable
+from hitl.tokens import as_short
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from hitl.gate.gate import Gate
+
+#: So often a write is tried that somebody else was quicker with.
+TRIES = 20
+
+
+async def find(gate: Gate, target: str) -> Call | None:
+    """The call with that ref or short ref, however the short one was typed."""
+    target = encodable(target)
+    if short := as_short(target):
+        return await gate.store.by_short(short)
+    return await gate.store.get(target)
+
+
+async def known(gate: Gate, target: str) -> Call:
+    """The call as `find` finds it. Raises CallUnknown."""
+    call = await find(gate, target)
+    if call is None:
+        raise unknown_call(target)
+    return call
+
+
+async def swap(
+    gate: Gate, call: Call, seal: Callable[[datetime], Change], *, overdue: bool | None = False
+) -> Call | None:
+    """The one conditional write: the call as sealed, told to all, or None where its condition didn't hold."""
+    change = await gate.store.commit(Unit(Expect(call.ref, call.version, overdue=overdue), seal))
+    if change is None or change.call is None:
+        return None
+    tell(gate, change.call)
+    return change.call
+
+
+async def fresh(gate: Gate, call: Call) -> Call:
+    """The call as it is after a lost swap; if it was lost to the clock, it is ended first."""
+    if call.due_at is not None and call.due_at <= gate.clock.now():
+        await settle(gate, call)
+    return await known(gate, call.ref)
+
+
+async def settle(gate: Gate, call: Call, *, unseen: bool = False) -> Call | None:
+    """End what is overdue by the store's clock: expired, lapsed, or lost with its lease. None where it isn't.
+
+    `unseen` says that no surface ever showed the card. For a rejection it is the wait for its reason that ends.
+    """
+    if call.due_at is None:
+        return None
+    if call.awaits_reason:
+        return await swap(gate, call, lambda _: _left_unexplained(call), overdue=True)
+
+    def seal(now: datetime) -> Change:
+        ended = _overdue(gate, call, now, unseen=unseen)
+        return Change(ended, entries=(entry_of(ended, Event(ended.status), "service"),), posts=edits(ended))
+
+    return await swap(gate, call, seal, overdue=True)
+
+
+def _overdue(gate: Gate, call: Call, now: datetime, *, unseen: bool) -> Call:
+    if call.state is State.AWAITING:
+        error = str(Unfit.UNSEEN) if unseen else None
+        return with_decision(gate, call, Trigger.EXPIRE, "service", now, error=error)
+    if call.claim is None:
+        return with_result(call, Trigger.LAPSE, Result.LAPSED, now)
+    return with_result(call, Trigger.FAIL, Result.UNKNOWN, now)
+
+
+async def note(gate: Gate, reply: Reply, call: Call, event: Event, answer: Answer) -> Answer:
+    """Put a reply that decided nothing on record, and answer it."""
+    code = answer.error.code if answer.error else None
+
+    def seal(now: datetime) -> Change:
+        del now
+        entry = entry_of(call, event, gate.people.principal(reply.identity), **how(reply), code=code)
+        return Change(entries=(entry,), handled=reply.event)
+
+    await gate.store.commit(Unit(None, seal))
+    return answer
+
+
+def tell(gate: Gate, call: Call) -> None:
+    """Tell the observers what became of a call."""
+    for observer in gate.observers:
+        observer.changed(call)
+
+
+def _left_unexplained(call: Call) -> Change:
+    """The end of the wait for a reason: its cards are true as they are, whoever asked is told."""
+    told = call.evolve(reason="", due_at=None)
+    return Change(told, entries=(entry_of(told, Event.NO_REASON, "service"),), posts=_notices(told))
+
+
+def edits(call: Call) -> tuple[Post, ...]:
+    """The outbox rows that make every card of a call true again, and tell the conversation how it ended."""
+    cards = tuple(Post(call.ref, route, PostKind.EDIT) for route in call.routes)
+    return (*cards, *_notices(call))
+
+
+def _notices(call: Call) -> tuple[Post, ...]:
+    told = call.ended and call.runs is Runs.SERVICE and is_chat(call.origin)
+    return (Post(call.ref, call.origin, PostKind.NOTICE),) if told else ()
+
+
+def entry_of(call: Call, event: Event, actor: str, **data: object) -> Entry:
+    """A line of the record about a call, with what is known beside it."""
+    return Entry(call.ref, event, actor, {name: value for name, value in data.items() if value is not None})
+
+
+def how(reply: Reply) -> dict[str, object]:
+    """What the record says of how a reply came."""
+    pressed = reply.pressed_at.isoformat() if reply.pressed_at else None
+    return {
+        "surface": reply.surface,
+        "kind": reply.kind.value,
+        "identity": reply.identity,
+        "pressed_at": pressed,
+    }
+
+
+def claimant(call: Call) -> str | None:
+    """Who claimed the call in the commit that decided it, if somebody did."""
+    return call.claim.owner if call.claim else None

@@ -1,0 +1,178 @@
+"""What a yes and a no come to: the rules of now, what must come before, and the one write that ends the asking."""
+
+from __future__ import annotations
+
+import math
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from hitl import seals
+from hitl.answers import Answer, Came, refuse
+from hitl.cards import is_cut
+from hitl.errors import CallDenied, NotApprover, PolicyUnusable
+from hitl.faults import reach
+from hitl.gate.fitness import judged_now, why_unfit
+from hitl.gate.moves import lease_of, ready_to_run, with_decision, with_refusal
+from hitl.gate.swap import claimant, edits, entry_of, how, note, swap
+from hitl.lifecycle import Trigger
+from hitl.model import Action, Call, Event, Kind, Prompt, PromptKind, Reply, Risk, Runs, Verdict, Vote
+from hitl.outcomes import Refusal, Told, fact, kept
+from hitl.ports import Change, Unit
+from hitl.redaction import mask
+from hitl.replies import Reading
+from hitl.text import one_line
+from hitl.tokens import Purpose
+from hitl.wording import clause
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from hitl.gate.gate import Gate
+
+#: Replies that name their call in words, which a critical one asks for.
+_NAMING = frozenset({Kind.TEXT, Kind.COMMAND})
+
+
+async def vote_yes(gate: Gate, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
+    """The answer to a yes, or None where somebody, or the clock, was quicker."""
+    reason = reading.reason
+    try:
+        verdict = judged_now(gate, call)
+    except PolicyUnusable as error:
+        broken = PolicyUnusable(fact(Refusal.POLICY, why=error.message, short=call.short))
+        return await note(gate, reply, call, Event.REFUSED, refuse(broken, call))
+    if verdict.action is Action.DENY:
+        return await _denied_now(gate, reply, call, verdict)
+    if refusal := may_not(gate, reply, call, verdict, approve=True):
+        return await note(gate, reply, call, Event.REFUSED, refuse(refusal, call))
+    if hold := await _hold(gate, reply, call, principal, reading, verdict):
+        return hold
+    unfit = await why_unfit(gate, call, verdict) if call.runs is Runs.SERVICE else None
+
+    def seal(now: datetime) -> Change:
+        vote = _sealed_vote(gate, reply, call, principal, now, approve=True, reason=reason)
+        decided = with_decision(gate, call, Trigger.APPROVE, principal, now, reason)
+        policies = {"policy_asked": call.verdict.policy, "policy_now": verdict.policy}
+        ended = with_refusal(decided, unfit, now) if unfit else ready_to_run(gate, decided, now)
+        taken = {"claimed_by": claimant(ended)}
+        entries = [entry_of(ended, Event.APPROVED, principal, **how(reply), **policies, **taken)]
+        if unfit:
+            entries.append(entry_of(ended, Event.REFUSED, "service", why=kept(unfit)))
+        return Change(ended, (vote,), entries, edits(ended), handled=reply.event)
+
+    ended = await swap(gate, call, seal)
+    if ended is None:
+        return None
+    reach("gate.approved")
+    told = fact(Told.NOT_RUN, short=call.short, error=unfit) if unfit else fact(Told.APPROVED, short=call.short)
+    return Answer(Came.APPROVED, told, ended, lease_of(gate, ended))
+
+
+async def _hold(
+    gate: Gate, reply: Reply, call: Call, principal: str, reading: Reading, verdict: Verdict
+) -> Answer | None:
+    """What must come before this yes counts, by the stricter rules: a ref, a reason, the details, a second yes."""
+    risk = max(call.verdict.risk, verdict.risk, key=lambda risk: risk.rank)
+    if aside := set_aside(reply, call, reading, risk):
+        return await note(gate, reply, call, Event.HELD, aside)
+    if not reading.reason and (call.verdict.require_reason or verdict.require_reason):
+        needed = Answer(Came.REASON_NEEDED, fact(Told.REASON_NEEDED, short=call.short), call)
+        return await note(gate, reply, call, Event.HELD, needed)
+    if (
+        risk.rank >= Risk.HIGH.rank
+        and is_cut(call)
+        and not await gate.store.prompt(call.ref, principal, PromptKind.VIEWED)
+    ):
+        needed = Answer(Came.DETAILS_NEEDED, fact(Told.DETAILS_NEEDED, short=call.short), call)
+        return await note(gate, reply, call, Event.HELD, needed)
+    raised = risk.rank > call.verdict.risk.rank
+    if raised or (risk is Risk.CRITICAL and reply.kind not in _NAMING):
+        return await _second_yes(gate, reply, call, principal, risk if raised else None)
+    return None
+
+
+async def _second_yes(gate: Gate, reply: Reply, call: Call, principal: str, raised: Risk | None) -> Answer | None:
+    """None when this is the second yes of this person, in its time; else what to answer to the first."""
+    first = await gate.store.prompt(call.ref, principal, PromptKind.CONFIRM)
+    age = (gate.clock.now() - first.at).total_seconds() if first else math.inf
+    how = fact(Told.CONFIRM_BY_API, short=call.short) if reply.kind is Kind.API else ""
+    if age < gate.limits.soonest_second_yes_s:
+        soon = Answer(Came.CONFIRM, fact(Told.CONFIRM_SOON, short=call.short, how=how), call)
+        return await note(gate, reply, call, Event.HELD, soon)
+    if age <= gate.limits.second_yes_s and (reply.confirmed or reply.kind is not Kind.API):
+        return None
+    await leave_open(gate, reply, call, principal, PromptKind.CONFIRM)
+    what = Told.CONFIRM_RAISED if raised else Told.CONFIRM
+    return Answer(Came.CONFIRM, fact(what, short=call.short, how=how, risk=raised), call)
+
+
+async def leave_open(gate: Gate, reply: Reply, call: Call, principal: str, kind: PromptKind) -> None:
+    """Put on record what is left open with one person about a call."""
+
+    def seal(now: datetime) -> Change:
+        entry = entry_of(call, Event(kind), principal, **how(reply))
+        prompt = Prompt(call.ref, principal, kind, now)
+        return Change(entries=(entry,), prompts=(prompt,), handled=reply.event)
+
+    await gate.store.commit(Unit(None, seal))
+
+
+async def vote_no(gate: Gate, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
+    """The answer to a no, or None where somebody, or the clock, was quicker."""
+    reason = reading.reason
+    asked = reply.kind is Kind.BUTTON and not reason
+
+    def seal(now: datetime) -> Change:
+        vote = _sealed_vote(gate, reply, call, principal, now, approve=False, reason=reason)
+        ended = with_decision(gate, call, Trigger.REJECT, principal, now, reason)
+        if asked:
+            ended = ended.evolve(due_at=now + timedelta(seconds=gate.limits.late_reason_s))
+        entry = entry_of(ended, Event.REJECTED, principal, **how(reply), reason=reason)
+        return Change(ended, (vote,), (entry,), edits(ended), handled=reply.event)
+
+    ended = await swap(gate, call, seal)
+    if ended is None:
+        return None
+    reach("gate.rejected")
+    what = Told.REJECTED_WITH_REASON if reason else Told.REJECTED
+    return Answer(Came.REJECTED, fact(what, short=call.short, reason=one_line(mask(reason or ""))), ended)
+
+
+async def _denied_now(gate: Gate, reply: Reply, call: Call, verdict: Verdict) -> Answer | None:
+    why = verdict.message or verdict.why
+
+    def seal(now: datetime) -> Change:
+        ended = with_decision(gate, call, Trigger.DENY, f"policy:{verdict.policy}", now, why)
+        entry = entry_of(ended, Event.DENIED, "policy", **how(reply), why=why)
+        return Change(ended, entries=(entry,), posts=edits(ended), handled=reply.event)
+
+    ended = await swap(gate, call, seal)
+    if ended is None:
+        return None
+    return refuse(CallDenied(fact(Refusal.DENIED_NOW, short=call.short, why=clause(why))), ended)
+
+
+def _sealed_vote(
+    gate: Gate, reply: Reply, call: Call, principal: str, now: datetime, *, approve: bool, reason: str | None
+) -> Vote:
+    said = seals.vote_bytes(call.ref, call.digest, approve=approve, principal=principal, at=now)
+    mac = gate.keys.seal(Purpose.VOTE, said)
+    return Vote(call.ref, principal, approve, reason, reply.surface, reply.pressed_at, now, mac)
+
+
+def may_not(gate: Gate, reply: Reply, call: Call, verdict: Verdict, *, approve: bool) -> NotApprover | None:
+    """The error for a person who may not decide this call there."""
+    why = gate.access.why_not_decide(reply, call, verdict, approve=approve)
+    who = {"who": gate.people.principal(reply.identity)} if why is Refusal.STRANGER else {}
+    return NotApprover(fact(why, short=call.short, **who)) if why else None
+
+
+def set_aside(reply: Reply, call: Call, reading: Reading, risk: Risk) -> Answer | None:
+    """What to answer to a reply that can't decide a critical call: a reaction, or a text that doesn't name it."""
+    if risk is not Risk.CRITICAL:
+        return None
+    if reply.kind is Kind.REACTION:
+        return Answer(Came.UNCLEAR, fact(Told.NO_REACTION, short=call.short), call)
+    if reply.kind is Kind.TEXT and reading.target is None:
+        return Answer(Came.UNCLEAR, fact(Told.NAME_IT, short=call.short), call)
+    return None

@@ -44,6 +44,7 @@ class Console:
         self._show = show
         self._width = width
         self._colour = colour
+        self._told: set[tuple[str, str | None]] = set()
         service.listeners.add(self)
 
     async def open_calls(self) -> list[Call]:
@@ -59,8 +60,7 @@ class Console:
         waiting = await self.open_calls()
         reply = self._desk.to_reply(line, begun_at=begun_at or now, at=now, open_calls=waiting)
         try:
-            answers = await self._service.decide(reply)
-            for answer in answers:
+            for answer in await self._service.decide(reply):
                 await self._answer(reply.text, answer, waiting)
         except SaysoError as error:
             self._say(error.message)
@@ -72,6 +72,7 @@ class Console:
     async def withdraw_all(self) -> None:
         """The conversation is over: what still waits is withdrawn, and said."""
         for call in filter(self._is_own, await self.open_calls()):
+            self._told.add((call.ref, call.reason))
             self._say(ended(await self._gate.withdraw(call.ref, self._desk.identity), colour=self._colour))
 
     def changed(self, call: Call) -> None:
@@ -82,20 +83,22 @@ class Console:
             text = box(call, width=self._width(), colour=self._colour) if self._width else plain(call)
             self._show(text)
             self._desk.showed_card(call, self._gate.clock.now())
-        elif call.decision is Decision.EXPIRED:
-            self._say(ended(call, colour=self._colour), call)
-        elif call.decision is Decision.REJECTED and self._is_own(call) and call.decided_by != self._principal:
-            self._say(outcome_for_agent(call), call)
+        elif call.ended and call.ref in self._desk.shown and not self._rejected_it(call):
+            self._tell_end(call)
 
     def _may_see(self, call: Call) -> bool:
         return self._gate.access.may_see(self._principal, call)
+
+    def _rejected_it(self, call: Call) -> bool:
+        """Whether it was this person's no, which was answered already."""
+        return call.decision is Decision.REJECTED and call.decided_by == self._principal
 
     def _is_own(self, call: Call) -> bool:
         return self._gate.access.may_withdraw(self._principal, call)
 
     async def _answer(self, line: str, answer: Answer, waiting: list[Call]) -> None:
         if answer.came is Came.APPROVED and answer.call:
-            await self._tell_outcome(await self._service.ended(answer.call))
+            self._tell_end(await self._service.ended(answer.call))
         elif answer.came is Came.NOT_A_REPLY or (answer.came is Came.UNCLEAR and understand(line)):
             await self._ask_agent(line, waiting, answer.text if waiting else "")
         else:
@@ -127,7 +130,7 @@ class Console:
             )
         )
         if submitted.call.status is not Status.PENDING:
-            await self._tell_outcome(await self._service.ended(submitted.call))
+            self._tell_end(await self._service.ended(submitted.call))
 
     async def _remind(self, waiting: list[Call]) -> None:
         """After talk about something else, say what still waits, so that a yes is about what was said last."""
@@ -136,7 +139,18 @@ class Console:
             if still and still.status is Status.PENDING:
                 self._say(say("offline.still", short=still.short, sentence=card(still).sentence), still)
 
-    async def _tell_outcome(self, call: Call) -> None:
+    def _tell_end(self, call: Call) -> None:
+        """What became of a call, once: a rejection once more when its reason is known, or known not to come."""
+        if (call.ref, call.reason) in self._told:
+            return
+        self._told.add((call.ref, call.reason))
+        concerned = self._is_own(call) or call.decided_by == self._principal
+        if concerned and call.decision is not Decision.EXPIRED:
+            self._tell_outcome(call)
+        else:
+            self._say(ended(call, colour=self._colour), call)
+
+    def _tell_outcome(self, call: Call) -> None:
         shown = card(call)
         text = shown.output if call.status is Status.SUCCEEDED and call.decision is Decision.ALLOWED else ""
         if not text:

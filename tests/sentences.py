@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import re
 import string
+from contextlib import contextmanager
 from functools import lru_cache
+from typing import TYPE_CHECKING, TypeVar
+
+import pytest
 
 from hitl.wording import ENGLISH
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+E = TypeVar("E", bound=BaseException)
 
 
 def says(text: str, what: str, /, **particulars: object) -> bool:
@@ -16,6 +25,14 @@ def says(text: str, what: str, /, **particulars: object) -> bool:
     """
     wanted = frozenset((name, str(value)) for name, value in particulars.items())
     return _pattern(str(what), wanted).search(" ".join(text.split())) is not None
+
+
+@contextmanager
+def raises(error: type[E], what: str, /, **particulars: object) -> Iterator[pytest.ExceptionInfo[E]]:
+    """Expect an error whose text holds that sentence of the catalogue, with these particulars."""
+    with pytest.raises(error) as caught:
+        yield caught
+    assert says(str(caught.value), what, **particulars), str(caught.value)
 
 
 @lru_cache(maxsize=4096)

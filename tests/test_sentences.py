@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from hitl.errors import CallUnknown, NotApprover
 from hitl.outcomes import Refusal, Told, fact
 from hitl.wording import say, sentence
-from tests.sentences import says
+from tests.sentences import raises, says
 
 
 def test_a_sentence_is_found_with_its_particulars() -> None:
@@ -32,3 +33,31 @@ def test_a_particular_that_the_sentence_does_not_have_is_a_mistake_of_the_test()
     """It would never be looked at."""
     with pytest.raises(AssertionError, match="no such particular"):
         says("anything", Told.APPROVED, who="me")
+
+
+def _refuse(why: Refusal, **particulars: object) -> None:
+    """Refuse with that sentence."""
+    raise NotApprover(fact(why, **particulars))
+
+
+def test_an_error_is_expected_by_its_class_and_its_sentence() -> None:
+    """The context manager hands out the error that it caught."""
+    with raises(NotApprover, Refusal.OWN, short="AAAAAA") as caught:
+        _refuse(Refusal.OWN, short="AAAAAA")
+
+    assert fact(Refusal.OWN, short="AAAAAA") == caught.value.fact
+
+
+@pytest.mark.parametrize(("what", "particulars"), [(Refusal.PLACE, {}), (Refusal.OWN, {"short": "BBBBBB"})])
+def test_an_error_with_another_sentence_or_other_particulars_fails_the_test(
+    what: Refusal, particulars: dict[str, str]
+) -> None:
+    """The failure shows the sentence that the error has."""
+    with pytest.raises(AssertionError, match="AAAAAA"), raises(NotApprover, what, **particulars):
+        _refuse(Refusal.OWN, short="AAAAAA")
+
+
+def test_an_error_of_another_class_is_not_expected() -> None:
+    """It passes through, as it does through `pytest.raises`."""
+    with pytest.raises(NotApprover), raises(CallUnknown, Refusal.OWN):
+        _refuse(Refusal.OWN, short="AAAAAA")

@@ -11,6 +11,7 @@ import pytest
 
 from bot.checks import Check, Health, run_checks
 from bot.settings import Settings, load
+from tests.sentences import says
 
 ME, OTHER = f"local:{os.getuid()}", "local:4321"
 #: Somebody asks, somebody else approves; no tool runs here.
@@ -42,7 +43,7 @@ def test_sound_settings_leave_nothing_red_but_the_service(checked: Callable[...,
     red = {name: check.text for name, check in checked().items() if check.state is Health.RED}
 
     assert ["service"] == list(red)
-    assert "sayso run" in red["service"]
+    assert says(red["service"], "reach.none", path="/run/none-is-here/sayso.sock")
 
 
 def test_the_file_of_the_settings_is_named(checked: Callable[..., dict[str, Check]], tmp_path: Path) -> None:

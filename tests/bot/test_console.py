@@ -10,8 +10,12 @@ import pytest
 
 from bot.compose import Running
 from bot.console import Console
+from hitl.model import Decision
+from hitl.outcomes import Refusal
 from hitl.testing import SetClock
+from hitl.wording import say
 from tests.bot.conftest import ASKER, ME, PLACE
+from tests.sentences import says
 
 
 class Screen:
@@ -48,8 +52,8 @@ async def test_what_only_reads_is_answered_at_once(screen: Callable[..., Screen]
 
 async def test_what_is_not_understood_is_helped_with(screen: Callable[..., Screen]) -> None:
     """The agent says what it can."""
-    assert "delete PATH" in await screen().type("please tidy up")
-    assert "delete PATH" in await screen().type("maybe")
+    assert say("offline.help") == await screen().type("please tidy up")
+    assert say("offline.help") == await screen().type("maybe")
 
 
 async def test_an_empty_line_is_nothing(screen: Callable[..., Screen]) -> None:
@@ -86,8 +90,8 @@ async def test_after_other_talk_a_yes_is_about_what_was_said_last(screen: Callab
     await only.type("write a.txt one")
     (short,) = await only.shorts()
 
-    assert f"{short} still waits" in await only.type("list")
-    assert "approved and ran" in await only.type("yes")
+    assert says(await only.type("list"), "offline.still", short=short)
+    assert says(await only.type("yes"), "agent.succeeded", short=short, how=Decision.APPROVED)
 
 
 async def test_a_line_begun_before_the_card_decides_nothing(screen: Callable[..., Screen], clock: SetClock) -> None:
@@ -106,9 +110,10 @@ async def test_two_people_see_the_card_and_one_may_answer(screen: Callable[..., 
     asker, approver = screen(ASKER), screen(ME)
     card = await asker.type("write a.txt one")
     assert card == approver.shown[-1]
-    assert "not on the list" in await asker.type("yes")
+    (short,) = await approver.shorts()
+    assert says(await asker.type("yes"), Refusal.STRANGER, who=ASKER, short=short)
 
-    assert "approved and ran" in await approver.type("yes")
+    assert says(await approver.type("yes"), "agent.succeeded", short=short, how=Decision.APPROVED)
 
 
 async def test_an_asker_sees_no_calls_of_others(screen: Callable[..., Screen]) -> None:
@@ -128,7 +133,7 @@ async def test_an_expired_card_is_said(screen: Callable[..., Screen], running: R
     clock.advance(301)
     await running.service.expiry.sweep()
 
-    assert "expired" in only.shown[-1]
+    assert says(only.shown[-1], "outcome.expired")
 
 
 async def test_who_leaves_is_shown_nothing_more(screen: Callable[..., Screen]) -> None:
@@ -148,10 +153,10 @@ async def test_at_the_end_ones_own_calls_are_withdrawn(screen: Callable[..., Scr
     await asker.type("write theirs.txt two")
     await asker.console.withdraw_all()
 
-    assert "withdrawn" in asker.shown[-1]
+    assert says(asker.shown[-1], "outcome.withdrawn", by=ASKER)
     assert 1 == len(await approver.shorts())
 
 
 async def test_what_can_not_be_asked_is_said(screen: Callable[..., Screen]) -> None:
     """Text that no record can carry is refused in words."""
-    assert "lone surrogate" in await screen().type("read \udcff")
+    assert says(await screen().type("read \udcff"), "json.surrogate", at="/path")

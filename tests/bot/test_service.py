@@ -22,12 +22,14 @@ from bot.policies import Policies
 from hitl.answers import Answer, Came
 from hitl.errors import AlreadyDecided, ConfirmationExpired, SaysoError
 from hitl.model import Ask, Call, Kind, Reply, Runs, Status, Verb
+from hitl.outcomes import Refusal
 from hitl.people import Directory
 from hitl.ports import Chat
 from hitl.testing import RecordedChat, SetClock
 from hitl.tokens import Keyring
 from tests.bot.conftest import ASKER, ME, PLACE
 from tests.patience import PATIENCE_S
+from tests.sentences import says
 
 SOCKETS, TERMINALS, PRESSES = 20, 10, 20
 
@@ -75,7 +77,7 @@ async def test_of_fifty_at_once_one_wins_and_the_others_hear_who(running: Runnin
     await running.service.ended(call)
     await server.stop()
 
-    losers = [text for text in heard if "was decided already" in text]
+    losers = [text for text in heard if says(text, Refusal.DECIDED, short=call.short)]
     assert 49 == len(losers)
     assert all(ME in text for text in losers)
     assert "ran\n" == (tmp_path / "workspace" / "out.txt").read_text()

@@ -8,6 +8,8 @@ import pytest
 
 from adapters.executors.arguments import check, parameters_of
 from hitl.errors import InvalidConfirmation
+from hitl.wording import say
+from tests.sentences import raises
 
 
 def _tool(  # noqa: PLR0913  one argument of each kind
@@ -25,6 +27,11 @@ def _tool(  # noqa: PLR0913  one argument of each kind
 
 
 PARAMETERS = parameters_of(_tool, skip=0)
+
+
+def _either(*kinds: str) -> str:
+    """Return the words for a value of one of these types."""
+    return say("type.or").join(map(say, kinds))
 
 
 @pytest.mark.parametrize(
@@ -45,22 +52,22 @@ def test_what_fits_is_taken(args: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        ({}, "The argument text is missing. Nothing was asked."),
-        ({"text": 1}, "The argument text must be a string. Nothing was asked."),
-        ({"text": None}, "The argument text must be a string. Nothing was asked."),
-        ({"text": "a", "count": True}, "The argument count must be an integer. Nothing was asked."),
-        ({"text": "a", "count": 1.5}, "The argument count must be an integer. Nothing was asked."),
-        ({"text": "a", "count": "1"}, "The argument count must be an integer. Nothing was asked."),
-        ({"text": "a", "loud": 1}, "The argument loud must be true or false. Nothing was asked."),
+        ({}, say("args.missing", name="text")),
+        ({"text": 1}, say("args.type", name="text", type=say("type.string"))),
+        ({"text": None}, say("args.type", name="text", type=say("type.string"))),
+        ({"text": "a", "count": True}, say("args.type", name="count", type=say("type.integer"))),
+        ({"text": "a", "count": 1.5}, say("args.type", name="count", type=say("type.integer"))),
+        ({"text": "a", "count": "1"}, say("args.type", name="count", type=say("type.integer"))),
+        ({"text": "a", "loud": 1}, say("args.type", name="loud", type=say("type.boolean"))),
         (
             {"text": "a", "names": ["a", 2]},
-            "The argument names must be a list, each item a string or null. Nothing was asked.",
+            say("args.type", name="names", type=say("type.list.of", type=_either("type.string", "type.null"))),
         ),
         (
             {"text": "a", "more": {"a": "b"}},
-            "The argument more must be an object, each value an integer or null. Nothing was asked.",
+            say("args.type", name="more", type=say("type.object.of", type=_either("type.integer", "type.null"))),
         ),
-        ({"text": "a", "how": "Fast"}, "The argument how must be one of 'fast', 'slow'. Nothing was asked."),
+        ({"text": "a", "how": "Fast"}, say("args.type", name="how", type=say("type.choice", choices="'fast', 'slow'"))),
     ],
 )
 def test_what_does_not_fit_is_refused_by_name(args: dict[str, Any], message: str) -> None:
@@ -73,7 +80,7 @@ def test_what_does_not_fit_is_refused_by_name(args: dict[str, Any], message: str
 
 def test_an_unknown_argument_is_refused() -> None:
     """A misspelt argument is not silently dropped; it is shown safely."""
-    with pytest.raises(InvalidConfirmation, match=r"txt\\u\{202e\} is not an argument of this tool; it takes"):
+    with raises(InvalidConfirmation, "args.unknown", name=r"txt\u{202e}"):
         check(PARAMETERS, {"txt\u202e": "a"})
 
 

@@ -24,6 +24,7 @@ from hitl.errors import InvalidConfirmation
 from hitl.model import Ran, Result, Risk
 from hitl.wording import say
 from tests.adapters.executors.conftest import a_lease, an_ask, names, soon
+from tests.sentences import raises
 
 CONFINED = [Confinement.BUBBLEWRAP, Confinement.LANDLOCK]
 
@@ -84,10 +85,10 @@ async def test_a_command_runs_in_the_workspace(root: Path, way: Confinement) -> 
 @pytest.mark.parametrize(
     ("command", "status", "error"),
     [
-        ("exit 3", 3, "It ended with status 3."),
-        ("kill -9 $$", 137, "It was ended by signal 9."),
-        ("not-a-program", 127, "It ended with status 127."),
-        ("echo 'unclosed", 2, "It ended with status 2."),
+        ("exit 3", 3, say("shell.status", status=3)),
+        ("kill -9 $$", 137, say("shell.signal", number=9)),
+        ("not-a-program", 127, say("shell.status", status=127)),
+        ("echo 'unclosed", 2, say("shell.status", status=2)),
     ],
 )
 async def test_a_failure_is_told(root: Path, way: Confinement, command: str, status: int, error: str) -> None:
@@ -202,7 +203,7 @@ async def test_time_is_up(root: Path, way: Confinement) -> None:
 
     assert Result.TIMED_OUT == ran.result
     assert "before\n" == ran.output
-    assert "It took longer than 0.3 s and was stopped. What it had done by then stays done." == ran.error
+    assert say("shell.late", limit=0.3) == ran.error
     assert [] == _running(mark)
 
 
@@ -314,7 +315,7 @@ async def test_a_card_says_how_it_is_confined(root: Path, way: Confinement) -> N
     register_shell(registry, Shell(root, way))
     prepared = await registry.prepare(an_ask("bash", command="ls"))
 
-    assert f"Runs a command with bash in {root}." == prepared.sentence
+    assert say("shell.does", folder=root) == prepared.sentence
     assert str(root) == prepared.cwd
     assert (("confinement", way.value),) == prepared.preconditions
     assert tuple(map(say, NOTES[way])) == prepared.notes
@@ -330,14 +331,8 @@ async def test_a_command_never_runs_less_confined_than_shown(root: Path) -> None
     lease = a_lease(shown, ask, await shown.prepare(ask))
     ran = await now.run(lease, limit_s=5)
 
-    assert "confinement has changed since it was shown." == await now.still_holds(lease.call)
-    assert (
-        Ran(
-            Result.REFUSED,
-            error="It was to run confined by bubblewrap, which is no longer so. Nothing was run.",
-        )
-        == ran
-    )
+    assert say("path.changed", path="confinement") == await now.still_holds(lease.call)
+    assert Ran(Result.REFUSED, error=say("shell.otherwise", way="bubblewrap")) == ran
     assert [] == names(root)
 
 
@@ -357,7 +352,7 @@ async def test_what_no_command_can_be_is_refused(root: Path, command: str) -> No
     """Before anyone is asked."""
     registry = Registry(["workspace.bash"])
     register_shell(registry, Shell(root, Confinement.NONE))
-    with pytest.raises(InvalidConfirmation, match="The argument command"):
+    with raises(InvalidConfirmation, "args.command"):
         await registry.prepare(an_ask("bash", command=command))
 
 

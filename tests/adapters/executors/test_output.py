@@ -5,6 +5,7 @@ from __future__ import annotations
 import tracemalloc
 
 from adapters.executors.output import Flow
+from hitl.wording import say
 
 
 def _kept(*chunks: bytes, limit: int = 10) -> tuple[str, int]:
@@ -23,7 +24,7 @@ def test_short_output_is_kept_whole() -> None:
 
 def test_the_middle_goes() -> None:
     """Head and tail stay, with a line between that counts the rest."""
-    assert ("01234\n… 90 characters left out …\nvwxyz", 90) == _kept(b"0123456789" * 9, b"01234vwxyz")
+    assert (f"01234\n{say('card.left_out', count=90)}\nvwxyz", 90) == _kept(b"0123456789" * 9, b"01234vwxyz")
 
 
 def test_what_is_not_text_is_replaced() -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from adapters.executors.previews import PREVIEW_KEPT, Change, change
+from tests.sentences import says
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,7 +79,7 @@ def test_a_long_diff_is_cut_in_the_middle() -> None:
     made = change("a", "", "x\n" * 100_000)
 
     assert PREVIEW_KEPT >= len(made.diff)
-    assert " characters left out " in made.diff
+    assert says(made.diff, "card.left_out")
     assert (100_000, 0) == (made.added, made.removed)
 
 

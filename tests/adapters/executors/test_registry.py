@@ -14,7 +14,9 @@ import pytest
 from adapters.executors.registry import Context, NotAsShown, Registry
 from hitl.errors import InvalidConfirmation
 from hitl.model import Preparation, Ran, Result
+from hitl.wording import say
 from tests.adapters.executors.conftest import a_lease, an_ask, soon
+from tests.sentences import raises, says
 
 
 def greet(context: Context, name: str, times: int = 1) -> str:
@@ -64,8 +66,8 @@ async def test_an_empty_list_runs_nothing() -> None:
 
     assert registry.info("test", "greet") is None
     assert Result.REFUSED == ran.result
-    assert "greet is not on the list of tools that may run. Nothing was run." == ran.error
-    with pytest.raises(InvalidConfirmation, match="not on the list"):
+    assert say("tool.unlisted.run", tool="greet") == ran.error
+    with raises(InvalidConfirmation, "tool.unlisted", tool="greet"):
         await registry.prepare(an_ask("greet", "test", name="Ann"))
 
 
@@ -78,7 +80,7 @@ async def test_a_tool_is_prepared_as_a_sentence() -> None:
 
 async def test_unusable_arguments_are_refused_before_anyone_is_asked() -> None:
     """A wrong type is named."""
-    with pytest.raises(InvalidConfirmation, match="The argument times must be an integer"):
+    with raises(InvalidConfirmation, "args.type", name="times", type=say("type.integer")):
         await _registry(greet).prepare(an_ask("greet", "test", name="Ann", times="2"))
 
 
@@ -89,7 +91,7 @@ async def test_a_changed_tool_is_not_run() -> None:
     lease = a_lease(old, an_ask("greet", "test", name="Ann"), Preparation(""))
 
     assert Result.SUCCEEDED == (await old.run(lease, limit_s=5)).result
-    assert "greet is no longer the tool that was shown. Nothing was run." == (await new.run(lease, limit_s=5)).error
+    assert say("tool.changed", tool="greet") == (await new.run(lease, limit_s=5)).error
 
 
 async def test_another_default_is_another_tool() -> None:
@@ -105,7 +107,7 @@ async def test_another_default_is_another_tool() -> None:
     new.register("test", "greet", greet_often, sentence="Greets {name} {times} times.")
     lease = a_lease(old, an_ask("greet", "test", name="Ann"), Preparation(""))
 
-    assert "greet is no longer the tool that was shown. Nothing was run." == (await new.run(lease, limit_s=5)).error
+    assert say("tool.changed", tool="greet") == (await new.run(lease, limit_s=5)).error
 
 
 async def test_stored_arguments_are_checked_again() -> None:
@@ -183,7 +185,7 @@ async def test_no_tool_ends_the_service() -> None:
     registry = _registry(leaves, leaves_too)
 
     assert Ran(Result.FAILED, error="SystemExit: 3") == await _run(registry, "leaves")
-    assert "the tool tried to exit with 3" in str((await _run(registry, "leaves_too")).error)
+    assert says(str((await _run(registry, "leaves_too")).error), "tool.exit", status=3)
 
 
 async def test_a_tool_that_cancels_itself_failed() -> None:
@@ -208,7 +210,7 @@ async def test_long_output_is_kept_at_both_ends() -> None:
     assert ran.output.startswith("aaa")
     assert ran.output.endswith("bbb")
     assert 64_000 >= len(ran.output)
-    assert f"… {ran.cut:,} characters left out …" in ran.output
+    assert say("card.left_out", count=f"{ran.cut:,}") in ran.output
 
 
 async def test_output_can_always_be_stored() -> None:
@@ -235,7 +237,7 @@ async def test_an_async_tool_is_cancelled_at_the_limit() -> None:
     ran = await _run(_registry(hangs), "hangs", limit_s=0.05)
 
     assert tidied.is_set()
-    assert Ran(Result.TIMED_OUT, error="The tool took longer than 0.05 s. What it had done by then stays done.") == ran
+    assert Ran(Result.TIMED_OUT, error=say("tool.late", limit=0.05)) == ran
 
 
 async def test_a_threads_late_end_is_waited_for_and_logged(caplog: pytest.LogCaptureFixture) -> None:
@@ -309,4 +311,4 @@ async def test_preconditions_are_read_again() -> None:
 
     now["base:b"] = "3"
 
-    assert "b has changed since it was shown." == await registry.still_holds(call)
+    assert say("path.changed", path="b") == await registry.still_holds(call)

@@ -14,9 +14,16 @@ from adapters.executors.folder import Folder
 from adapters.executors.registry import Registry
 from hitl.errors import InvalidConfirmation
 from hitl.model import Ran, Result
+from hitl.wording import say
 from tests.adapters.executors.conftest import Run, a_lease, an_ask, names
+from tests.sentences import raises, says
 
 FILE_TOOLS: dict[str, dict[str, str]] = {"read_file": {}, "write_file": {"text": "x"}, "delete_file": {}}
+
+
+def _bytes(count: int | str) -> str:
+    """Return a number of bytes, not 1, in words."""
+    return say("count.bytes", count=count)
 
 
 async def test_a_file_is_read(run: Run, root: Path) -> None:
@@ -35,7 +42,10 @@ async def test_a_folder_is_listed(run: Run, root: Path) -> None:
     (root / "b\u202e.txt").write_text("1")
     (root / "link").symlink_to("/etc")
 
-    assert "a.txt  5 bytes\nb\\u{202e}.txt  1 byte\nlink  (a link)\nsub/" == (await run("list_files")).output
+    output = (await run("list_files")).output
+
+    files = [f"a.txt  {_bytes(5)}", rf"b\u{{202e}}.txt  {say('count.byte')}"]
+    assert [*files, say("did.list.link", name="link"), "sub/"] == output.split("\n")
 
 
 async def test_long_lists_are_counted(run: Run, root: Path) -> None:
@@ -45,7 +55,7 @@ async def test_long_lists_are_counted(run: Run, root: Path) -> None:
 
     output = (await run("list_files", path=".")).output
 
-    assert output.endswith("0999  0 bytes\n… 2 more")
+    assert output.endswith(f"0999  {_bytes(0)}\n{say('did.list.more', count=2)}")
 
 
 @pytest.mark.parametrize("tool", FILE_TOOLS)
@@ -103,7 +113,7 @@ async def test_binary_files_are_refused_politely(run: Run, root: Path) -> None:
     (root / "logo.png").write_bytes(b"\x89PNG\0\xff")
     ran = await run("read_file", path="logo.png")
 
-    assert Ran(Result.FAILED, error="logo.png is binary (6 bytes); only text can be read.") == ran
+    assert Ran(Result.FAILED, error=say("path.binary", path="logo.png", size=_bytes(6))) == ran
 
 
 async def test_a_long_file_is_read_at_both_ends(run: Run, root: Path) -> None:
@@ -113,7 +123,7 @@ async def test_a_long_file_is_read_at_both_ends(run: Run, root: Path) -> None:
 
     assert output.startswith("xééé")
     assert output.endswith("éééend")
-    assert "bytes left out" in output
+    assert says(output, "did.read.left_out")
     assert "�" not in output
 
 
@@ -126,10 +136,11 @@ async def test_a_change_is_shown_and_made(registry: Registry, root: Path) -> Non
     prepared = await registry.prepare(ask)
     ran = await registry.run(a_lease(registry, ask, prepared), limit_s=5)
 
-    assert "Changes notes.txt: 1 line added, 1 line removed." == prepared.sentence
+    one = say("count.line")
+    assert say("does.write.lines", path="notes.txt", added=one, removed=one) == prepared.sentence
     assert (("base:notes.txt", sha256(b"one\ntwo\n").hexdigest()),) == prepared.preconditions
     assert "--- notes.txt\n+++ notes.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+three" == prepared.preview
-    assert Ran(Result.SUCCEEDED, "Wrote 10 bytes to notes.txt.") == ran
+    assert Ran(Result.SUCCEEDED, say("did.write", path="notes.txt", size=_bytes(10))) == ran
     assert "one\nthree\n" == notes.read_text()
     assert 0o640 == stat.S_IMODE(notes.stat().st_mode)
     assert ["notes.txt"] == names(root)
@@ -141,7 +152,7 @@ async def test_a_new_file_is_made_with_its_folders(registry: Registry, root: Pat
     prepared = await registry.prepare(ask)
     await registry.run(a_lease(registry, ask, prepared), limit_s=5)
 
-    assert "Makes the file a/b/new.txt (5 bytes)." == prepared.sentence
+    assert say("does.write.new", path="a/b/new.txt", size=_bytes(5)) == prepared.sentence
     assert (("base:a/b/new.txt", "absent"),) == prepared.preconditions
     assert "hello" == (root / "a/b/new.txt").read_text()
 
@@ -151,7 +162,7 @@ async def test_what_is_not_text_is_replaced_without_a_diff(registry: Registry, r
     (root / "x").write_bytes(b"\0" * 1000)
     prepared = await registry.prepare(an_ask("write_file", path="x", text="new"))
 
-    assert "Replaces x: 1,000 bytes by 3 bytes." == prepared.sentence
+    assert say("does.write.whole", path="x", old=_bytes("1,000"), new=_bytes(3)) == prepared.sentence
     assert "new" == prepared.preview
 
 
@@ -160,7 +171,7 @@ async def test_writing_what_is_there_says_so(registry: Registry, root: Path) -> 
     (root / "x").write_text("same")
     prepared = await registry.prepare(an_ask("write_file", path="x", text="same"))
 
-    assert ("Writes x as it is already (4 bytes).", "") == (prepared.sentence, prepared.preview)
+    assert (say("does.write.same", path="x", size=_bytes(4)), "") == (prepared.sentence, prepared.preview)
 
 
 async def test_a_file_that_changed_is_not_written(registry: Registry, root: Path) -> None:
@@ -171,11 +182,11 @@ async def test_a_file_that_changed_is_not_written(registry: Registry, root: Path
     lease = a_lease(registry, ask, await registry.prepare(ask))
     notes.write_text("somebody else's")
 
-    assert "notes.txt has changed since it was shown." == await registry.still_holds(lease.call)
+    assert say("path.changed", path="notes.txt") == await registry.still_holds(lease.call)
 
     ran = await registry.run(lease, limit_s=5)
 
-    assert Ran(Result.REFUSED, error="notes.txt has changed since it was shown. Nothing was written.") == ran
+    assert Ran(Result.REFUSED, error=say("path.not_written", why=say("path.changed", path="notes.txt"))) == ran
     assert "somebody else's" == notes.read_text()
     assert ["notes.txt"] == names(root)
 
@@ -203,7 +214,7 @@ async def test_a_file_swapped_for_a_link_is_refused(registry: Registry, root: Pa
     ran = await registry.run(lease, limit_s=5)
 
     assert Result.REFUSED == ran.result
-    assert "notes.txt has changed since it was shown." == await registry.still_holds(lease.call)
+    assert say("path.changed", path="notes.txt") == await registry.still_holds(lease.call)
     assert "out of reach" == secret.read_text()
     assert (root / "notes.txt").is_symlink()
 
@@ -242,14 +253,14 @@ async def test_a_file_is_deleted_as_shown(registry: Registry, root: Path) -> Non
     prepared = await registry.prepare(ask)
     ran = await registry.run(a_lease(registry, ask, prepared), limit_s=5)
 
-    assert "Deletes notes.txt (5 bytes). It can't be undone." == prepared.sentence
-    assert Ran(Result.SUCCEEDED, "Deleted notes.txt.") == ran
+    assert say("does.delete", path="notes.txt", size=_bytes(5)) == prepared.sentence
+    assert Ran(Result.SUCCEEDED, say("did.delete", path="notes.txt")) == ran
     assert [] == names(root)
 
 
 async def test_what_is_not_there_is_not_deleted(registry: Registry) -> None:
     """Nobody is asked about a file that isn't there."""
-    with pytest.raises(InvalidConfirmation, match=r"notes\.txt is not there"):
+    with raises(InvalidConfirmation, "path.absent", path="notes.txt"):
         await registry.prepare(an_ask("delete_file", path="notes.txt"))
 
 
@@ -264,9 +275,10 @@ async def test_just_the_files_shown_are_deleted(registry: Registry, root: Path) 
     (root / "later.log").touch()
     ran = await registry.run(lease, limit_s=5)
 
-    assert "Deletes 2 files, matched by *.log. It can't be undone." == prepared.sentence
+    two = say("count.files", count=2)
+    assert say("does.delete.many", files=two, pattern="*.log") == prepared.sentence
     assert "a.log\nb.log" == prepared.preview
-    assert "Deleted 2 files for *.log:\na.log\nb.log" == ran.output
+    assert f"{say('did.delete.many', files=two, pattern='*.log')}\na.log\nb.log" == ran.output
     assert ["c.txt", "d.log", "later.log"] == names(root)
 
 
@@ -279,7 +291,7 @@ async def test_one_changed_file_keeps_all(registry: Registry, root: Path) -> Non
     (root / "b.log").write_text("new")
     ran = await registry.run(lease, limit_s=5)
 
-    assert Ran(Result.REFUSED, error="b.log has changed since it was shown. Nothing was deleted.") == ran
+    assert Ran(Result.REFUSED, error=say("path.not_deleted", why=say("path.changed", path="b.log"))) == ran
     assert ["a.log", "b.log"] == names(root)
 
 

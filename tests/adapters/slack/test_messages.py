@@ -31,7 +31,9 @@ from hitl.canonical import canonical
 from hitl.cards import card
 from hitl.model import Call, Decision, State, Verb
 from hitl.tokens import ButtonData, Keyring
+from hitl.wording import say
 from tests.adapters.nasty import LONG, calls, parked
+from tests.sentences import says
 from tests.wire.slack.blocks import MAX_TOTAL, block_problems, named, total, view_problems
 from tests.wire.slack.sight import Shown, shown
 
@@ -109,7 +111,7 @@ def test_what_just_fits_is_whole(letter: str, count: int) -> None:
     fits, over = letter * count, letter * (count + 1)
 
     assert fits == "".join(block["text"]["text"] for block in plain_message(fits).blocks)
-    assert "characters left out" in cut(over, LONGEST)
+    assert says(cut(over, LONGEST), "card.left_out")
     assert length(cut(over, LONGEST)) <= LONGEST
 
 
@@ -140,12 +142,13 @@ def test_buttons_carry_sealed_data_for_just_this_call_and_channel() -> None:
 
 def test_an_empty_argument_is_said_to_be_empty() -> None:
     """In letters of ours: Slack takes no empty text."""
-    message = card_message(parked(args=canonical({"path": "", "other": "(empty)"})), KEYS, PLACE)
+    empty = say("card.empty")
+    message = card_message(parked(args=canonical({"path": "", "other": empty})), KEYS, PLACE)
     looks = seen(message)
 
     assert is_within(message)
-    assert ["(empty)"] == [mark.text.strip() for mark in looks.of("italic")]
-    assert ["(empty)"] == [mark.text for mark in looks.of("pre")]
+    assert [empty] == [mark.text.strip() for mark in looks.of("italic")]
+    assert [empty] == [mark.text for mark in looks.of("pre")]
 
 
 @pytest.mark.parametrize("verb", [Verb.APPROVE, Verb.REJECT])

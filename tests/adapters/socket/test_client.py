@@ -12,6 +12,7 @@ import pytest
 
 from adapters.socket.client import Client
 from hitl.errors import AlreadyDecided, Failed, NotApprover, Unavailable
+from tests.sentences import raises
 
 Answering = Callable[[bytes], Path]
 
@@ -61,8 +62,9 @@ def test_an_error_is_raised_as_it_was(answering: Answering, code: str, error: ty
 @pytest.mark.parametrize("answer", [b"", b'{"ok": tr'])
 def test_a_connection_that_breaks_off_is_unavailable(answering: Answering, answer: bytes) -> None:
     """Half an answer is none; what was asked may have been recorded."""
-    with Client(answering(answer)) as client:
-        with pytest.raises(Unavailable, match="broke off"):
+    path = answering(answer)
+    with Client(path) as client:
+        with raises(Unavailable, "reach.broken", path=path):
             client.call("ping")
 
         assert client.broken
@@ -70,7 +72,7 @@ def test_a_connection_that_breaks_off_is_unavailable(answering: Answering, answe
 
 def test_nobody_there_is_unavailable(tmp_path: Path) -> None:
     """With what to do about it."""
-    with pytest.raises(Unavailable, match="sayso run"):
+    with raises(Unavailable, "reach.none", path=tmp_path / "none"):
         Client(tmp_path / "none")
 
 
@@ -89,7 +91,7 @@ def foreign(answering: Answering, tmp_path: Path) -> Path:
 def test_nobody_poses_as_the_service_by_being_there_first(foreign: Path, tmp_path: Path) -> None:
     """Where anybody may make a folder, one is used only if it is our own, or root's."""
     tmp_path.chmod(0o1777)
-    with pytest.raises(Unavailable, match="isn't yours"):
+    with raises(Unavailable, "reach.foreign", folder=foreign.parent):
         Client(foreign)
     os.chown(foreign.parent, 0, 0)
 

@@ -19,7 +19,9 @@ from hitl.canonical import canonical
 from hitl.cards import card, is_cut
 from hitl.model import Call, Decision, State, Verb
 from hitl.tokens import ButtonData, Keyring
+from hitl.wording import say
 from tests.adapters.nasty import LONG, calls, parked
+from tests.sentences import says
 from tests.wire.telegram.entities import covered, detect
 from tests.wire.telegram.html import Entity, parse_html, units
 
@@ -61,7 +63,7 @@ def test_what_a_card_leaves_out_is_counted_on_it(call: Call) -> None:
     shown = card(call)
 
     assert is_cut(call) == bool(shown.left_out)
-    assert is_cut(call) == any("characters are not shown" in warning for warning in shown.warnings)
+    assert is_cut(call) == any(says(warning, "card.cut") for warning in shown.warnings)
 
 
 @FEW
@@ -119,8 +121,9 @@ def test_what_just_fits_is_whole(text: str) -> None:
 def test_what_does_not_is_cut_in_the_middle_and_counted(text: str) -> None:
     """The count is true: what is shown and what is counted are the whole."""
     plain = plain_message(text).plain
-    head, _, rest = plain.partition("… ")
-    count, _, tail = rest.partition(" characters left out …")
+    before, after = say("card.left_out", count="\0").split("\0")
+    head, _, rest = plain.partition(before)
+    count, _, tail = rest.partition(after)
 
     assert len(text) == len(head) + int(count.replace(",", "")) + len(tail)
 
@@ -154,9 +157,10 @@ def test_a_question_mentions_the_one_it_asks_and_reads_the_same() -> None:
 
 def test_without_markup_no_line_of_an_argument_looks_like_one_of_ours() -> None:
     """Each is marked."""
-    call = parked(args=canonical({"path": "x\n✅ done, approved by ann"}), preview="a\nb")
+    ours = f"{say('sign.done')} {say('outcome.succeeded', by='ann')}"
+    call = parked(args=canonical({"path": f"x\n{ours}"}), preview="a\nb")
     lines = card_message(call, KEYS, PLACE).plain.split("\n")
 
-    assert "│ ✅ done, approved by ann" in lines
-    assert "✅ done, approved by ann" not in lines
+    assert f"│ {ours}" in lines
+    assert ours not in lines
     assert {"│ a", "│ b"} <= set(lines)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.patience import PATIENCE_S
+from tests.sentences import says
 
 _EXPORT = re.compile(r"export (\w+)=(\S+)")
 
@@ -35,17 +36,21 @@ class Simulator:
             self._lines.put(line.rstrip("\n"))
         self._lines.put(None)
 
-    def sees(self, part: str) -> str:
-        """The next line that holds this; fails with all that was printed if none comes."""
+    def sees(self, part: str = "", what: str = "", **particulars: object) -> str:
+        """The next line that holds a part, and the sentence of the catalogue named by `what`, if one is.
+
+        Fails with all that was printed if none comes.
+        """
+        wanted = f"{part!r} {what} {particulars or ''}".strip()
         give_up = time.monotonic() + PATIENCE_S
         while (left := give_up - time.monotonic()) > 0:
             with contextlib.suppress(queue.Empty):
                 line = self._lines.get(timeout=left)
-                assert line is not None, f"it ended before {part!r}:\n" + "\n".join(self.printed)
+                assert line is not None, f"it ended before {wanted}:\n" + "\n".join(self.printed)
                 self.printed.append(line)
-                if part in line:
+                if part in line and (not what or says(line, what, **particulars)):
                     return line
-        raise AssertionError(f"in vain waited for {part!r}:\n" + "\n".join(self.printed))
+        raise AssertionError(f"in vain waited for {wanted}:\n" + "\n".join(self.printed))
 
     def type(self, line: str) -> None:
         """Type a line."""

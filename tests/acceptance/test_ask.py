@@ -12,8 +12,11 @@ from typing import Any
 
 import pytest
 
+from hitl.outcomes import Refusal, Unfit
+from hitl.wording import say
 from tests.acceptance.installation import ALONE, ME, SAYSO, Installation, signalled, until
 from tests.patience import PATIENCE_S
+from tests.sentences import says
 
 SCRIPT = """
 sayso ask deploy --note "release 1.4" --outcome outcome.json -- sh -c 'echo "$SAYSO_REF" >> ran.txt; exit 7'
@@ -52,7 +55,7 @@ def test_in_a_script_the_command_runs_once_and_its_status_is_passed_on(service: 
     outcome = json.loads((service.root / "outcome.json").read_text())
     assert (call["ref"], "failed", 7) == (outcome["ref"], outcome["status"], outcome["exit_status"])
     assert ["asked", "approved", "claimed", "failed"] == service.events(call["ref"])
-    assert "exit status 7" in service.call("show", target=call["ref"])["call"]["error"]
+    assert say("command.status", status=7) in service.call("show", target=call["ref"])["call"]["error"]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +77,7 @@ def test_a_command_that_is_not_there_is_said(service: Installation) -> None:
 
     status, out, err = ends(asking)
     assert (127, "") == (status, out)
-    assert "no-such-program can't be run" in err
+    assert says(err, "command.not_started", program="no-such-program", folder=service.root)
     assert 1 == len(err.splitlines())
 
 
@@ -113,11 +116,11 @@ def test_a_no_is_ten_with_its_reason(service: Installation, command: list[str]) 
 def test_a_no_without_a_reason_says_who_said_it(service: Installation) -> None:
     """10 all the same, and a sentence."""
     asking = service.begin("ask", "deploy")
-    decided(service, "reject")
+    call = decided(service, "reject")
 
     status, _, err = ends(asking)
     assert (10, 1) == (status, len(err.splitlines()))
-    assert "was rejected" in err
+    assert says(err, "agent.rejected", short=call["short"])
 
 
 def pressed(service: Installation, *, why: str = "") -> None:
@@ -149,7 +152,7 @@ def test_whoever_wants_no_reason_has_the_no_at_once(service: Installation) -> No
 
     status, _, err = ends(asking)
     assert (10, 1) == (status, len(err.splitlines()))
-    assert "was rejected. It was not run. A reason may follow" in err
+    assert says(err, "agent.rejected.asked")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -162,7 +165,7 @@ def test_who_watches_sees_the_no_at_once_and_need_not_wait(service: Installation
         os.close(end)
         pressed(service)
         seen = b""
-        while not seen.endswith(b"A reason may follow within 60 seconds.\r\n"):
+        while not (seen.endswith(b"\r\n") and says(seen.decode(), "agent.rejected.asked")):
             seen += shown.read(4096)
         signalled(asking, number)
 
@@ -191,7 +194,7 @@ def test_at_a_terminal_it_says_what_it_waits_for(service: Installation) -> None:
     decided(service, "approve")
 
     assert 0 == asking.wait(PATIENCE_S)
-    assert f"sayso: {call['short']} waits for an answer until {call['expires_at'][11:19]} UTC" in told
+    assert f"sayso: {say('command.waits', short=call['short'], until=call['expires_at'][11:19])}" in told
     assert (0, "", "") == ends(in_a_script)
     for end in (master, slave):
         os.close(end)
@@ -204,10 +207,10 @@ def test_silence_is_eleven(service: Installation) -> None:
 
     status, out, err = ends(asking)
     assert (11, "") == (status, out)
-    assert "expired" in err
+    assert says(err, "agent.expired", short=call["short"])
     late = service.run("decide", call["short"], "approve")
     assert (1, 1) == (late.returncode, len(late.stderr.splitlines()))
-    assert "time was up" in late.stderr
+    assert says(late.stderr, Refusal.EXPIRED, short=call["short"])
     assert "expired" == service.status(call["ref"])
     assert not (service.root / "must-not-be").exists()
 
@@ -219,7 +222,7 @@ def test_who_may_not_ask_is_told_twelve(install: Callable[..., Installation]) ->
 
     refused = service.run("ask", "deploy", "--", "touch", "must-not-be")
     assert (12, "") == (refused.returncode, refused.stdout)
-    assert f"{ME} is not on the list" in refused.stderr
+    assert says(refused.stderr, Refusal.REQUESTER, who=ME)
     assert [] == service.call("pending")["calls"]
 
 
@@ -241,7 +244,7 @@ def test_with_nobody_to_ask_it_is_thirteen(install: Callable[..., Installation])
 
     refused = service.run("ask", "deploy", "--", "touch", "must-not-be")
     assert (13, "") == (refused.returncode, refused.stdout)
-    assert "nobody may approve it" in refused.stderr
+    assert says(refused.stderr, "agent.undeliverable", why=say(Unfit.NOBODY))
     assert not (service.root / "must-not-be").exists()
 
 
@@ -254,7 +257,7 @@ def test_tampered_is_thirteen(service: Installation) -> None:
 
     refused = service.run("ask", "deploy", *key, "--", "touch", "must-not-be")
     assert 13 == refused.returncode
-    assert "doesn't carry its seal" in refused.stderr
+    assert says(refused.stderr, Refusal.NOT_RUN, short=call["short"], error=say(Unfit.DECISION))
     assert "refused" == service.status(call["ref"])
     assert not (service.root / "must-not-be").exists()
 
@@ -267,7 +270,7 @@ def test_withdrawn_is_fourteen(service: Installation) -> None:
     assert 0 == service.run("withdraw", call["short"]).returncode
     status, _, err = ends(asking)
     assert 14 == status
-    assert "was withdrawn" in err
+    assert says(err, "agent.withdrawn", short=call["short"])
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -306,7 +309,7 @@ def test_a_terminal_that_is_closed_while_the_command_runs_hides_no_result(servic
     (service.root / "go").touch()
 
     assert 6 == ends(asking)[0]
-    assert "exit status 6" in service.call("show", target=call["ref"])["call"]["error"]
+    assert say("command.status", status=6) in service.call("show", target=call["ref"])["call"]["error"]
 
 
 def test_what_its_starter_ignores_it_ignores(service: Installation) -> None:
@@ -357,7 +360,7 @@ def test_what_nobody_claimed_is_seventeen(install: Callable[..., Installation]) 
 
     lapsed = service.run(*asked, "--", "touch", "must-not-be")
     assert (17, "") == (lapsed.returncode, lapsed.stdout)
-    assert "nobody ran it in time" in lapsed.stderr
+    assert says(lapsed.stderr, "agent.lapsed", short=call["short"])
     assert not (service.root / "must-not-be").exists()
 
 

@@ -10,7 +10,10 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from hitl.lifecycle import TABLE
+from hitl.outcomes import Refusal, Told
+from hitl.wording import say
 from tests.acceptance.installation import ME, Installation
+from tests.sentences import says
 
 
 @pytest.fixture
@@ -49,7 +52,9 @@ def test_pending_lists_what_waits(service: Installation, waiting: str) -> None:
     (line,) = service.run("pending").stdout.splitlines()
 
     assert [waiting, "low", "deploy"] == line.split()[:3]
-    assert re.search(rf"  [45]:\d\d left  \(asked by {ME}\)  release$", line)
+    left = say("pending.left", left="LEFT")
+    told = say("pending.line", short=waiting, risk="low     ", tool="deploy", outcome=left, requester=ME)
+    assert re.fullmatch(re.escape(f"{told}  release").replace("LEFT", r"[45]:\d\d"), line)
 
 
 def test_pending_for_programs_is_json(service: Installation, waiting: str) -> None:
@@ -62,7 +67,7 @@ def test_pending_for_programs_is_json(service: Installation, waiting: str) -> No
 
 def test_with_nothing_to_answer_pending_says_so(service: Installation) -> None:
     """People get a sentence, programs an empty list."""
-    assert "Nothing waits.\n" == service.run("pending").stdout
+    assert f"{say('pending.none')}\n" == service.run("pending").stdout
     assert [] == json.loads(service.run("pending", "--json").stdout)
 
 
@@ -72,8 +77,8 @@ def test_show_tells_all_of_a_call_with_its_record(service: Installation, waiting
 
     assert 0 == done.returncode
     assert "argv: ['echo', 'ran']" in done.stdout
-    assert "programs: echo" in done.stdout
-    assert re.search(r"^digest: [0-9a-f]{64}$", done.stdout, re.MULTILINE)
+    assert say("card.programs", programs="echo") in done.stdout
+    assert re.search(f"^{say('details.digest', digest='[0-9a-f]{64}')}$", done.stdout, re.MULTILINE)
     assert ["asked"] == re.findall(r"^  [-0-9]{10} [:0-9]{8} UTC  (\S+)", done.stdout, re.MULTILINE)
 
 
@@ -99,7 +104,8 @@ def test_a_decision_is_told_and_the_next_hears_who_won(service: Installation, wa
     first = service.run("decide", waiting, "reject", "--reason", "too risky")
     second = service.run("decide", waiting, "approve")
 
-    assert (0, f"{waiting} rejected: too risky\n", "") == (first.returncode, first.stdout, first.stderr)
+    told = say(Told.REJECTED_WITH_REASON, short=waiting, reason="too risky")
+    assert (0, f"{told}\n", "") == (first.returncode, first.stdout, first.stderr)
     assert 1 == second.returncode
     assert is_one_line(second)
     assert ME in second.stderr
@@ -124,7 +130,7 @@ def test_withdraw_takes_a_call_back_once(service: Installation, waiting: str) ->
     """Told with 0; the second time there is nothing left to take back."""
     first, second = service.run("withdraw", waiting), service.run("withdraw", waiting)
 
-    assert (0, f"{waiting} withdrawn.\n") == (first.returncode, first.stdout)
+    assert (0, f"{say('pending.withdrawn', short=waiting)}\n") == (first.returncode, first.stdout)
     assert 1 == second.returncode
     assert is_one_line(second)
 
@@ -146,7 +152,7 @@ def test_a_call_that_is_not_there_is_said(service: Installation, words: list[str
 
     assert 1 == refused.returncode
     assert is_one_line(refused)
-    assert "K7Q2MX" in refused.stderr
+    assert says(refused.stderr, Refusal.UNKNOWN, short="K7Q2MX")
 
 
 def test_the_diagram_is_drawn_from_the_table(service: Installation) -> None:

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.installation import Installation
+from hitl.outcomes import Told
+from hitl.wording import say
+from tests.acceptance.installation import ME, Installation
+from tests.sentences import says
 
 #: Anything but visible characters and line feeds; ESC (0x1b) among it.
 UNSEEN = re.compile(rb"[\x00-\x09\x0b-\x1f\x7f]")
@@ -58,7 +61,8 @@ def test_a_yes_writes_and_a_no_leaves_the_file(demo: Demo, workspace: Path) -> N
 
     assert (0, "") == (done.returncode, done.stderr)
     assert "hello" == (workspace / "notes.txt").read_text().strip()
-    assert re.search(r"^[0-9A-Z]{6} rejected: risky$", done.stdout, re.MULTILINE)
+    told = say(Told.REJECTED_WITH_REASON, short="[0-9A-Z]{6}", reason="risky")
+    assert re.search(f"^{told}$", done.stdout, re.MULTILINE)
     assert ["asked", "approved", "succeeded", "asked", "rejected"] == done.record
 
 
@@ -67,7 +71,7 @@ def test_a_maybe_is_asked_back_once_and_the_yes_runs_once(demo: Demo, workspace:
     done = demo("delete notes.txt", "maybe", "yes")
 
     assert 0 == done.returncode
-    assert 1 == done.stdout.count("Nothing was decided.")
+    assert 1 == sum(says(line, Told.UNCLEAR) for line in done.stdout.splitlines())
     assert not (workspace / "notes.txt").exists()
     assert ["asked", "unclear", "approved", "succeeded"] == done.record
 
@@ -78,7 +82,7 @@ def test_a_no_to_deleting_everything_deletes_nothing(demo: Demo, workspace: Path
     done = demo("delete all files", "no")
 
     assert 0 == done.returncode
-    assert "Deletes 2 files" in done.stdout
+    assert says(done.stdout, "does.delete.many", files=say("count.files", count=2))
     assert {"more.txt", "notes.txt"} == {file.name for file in workspace.iterdir()}
 
 
@@ -87,7 +91,7 @@ def test_what_waits_at_the_end_of_input_is_withdrawn(demo: Demo, workspace: Path
     done = demo("delete notes.txt")
 
     assert 0 == done.returncode
-    assert "withdrawn" in done.stdout.splitlines()[-1]
+    assert says(done.stdout.splitlines()[-1], "outcome.withdrawn", by=ME)
     assert (workspace / "notes.txt").exists()
     assert ["asked"] == done.record[:1]
     assert 2 == len(done.record)
@@ -134,7 +138,7 @@ def test_bytes_and_encodings_that_do_not_fit_are_no_crash(install: Callable[...,
 
     assert (0, "") == (done.returncode, done.stderr)
     assert "notes.txt" in done.stdout
-    assert "rejected" in done.stdout
+    assert says(done.stdout, Told.REJECTED)
 
 
 def test_without_a_workspace_the_demo_brings_its_own(install: Callable[..., Installation]) -> None:
@@ -145,5 +149,5 @@ def test_without_a_workspace_the_demo_brings_its_own(install: Callable[..., Inst
     done = place.run("demo", given="delete notes.txt\nyes\n", TMPDIR=str(temporary))
 
     assert 0 == done.returncode
-    assert "Deleted notes.txt." in done.stdout
+    assert say("did.delete", path="notes.txt") in done.stdout
     assert [] == list(temporary.iterdir())

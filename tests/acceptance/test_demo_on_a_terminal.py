@@ -17,9 +17,11 @@ from collections.abc import Callable, Iterator
 import pyte
 import pytest
 
+from hitl.outcomes import Told
 from hitl.wording import say
-from tests.acceptance.installation import SAYSO, Installation
+from tests.acceptance.installation import ME, SAYSO, Installation
 from tests.patience import PATIENCE_S
+from tests.sentences import says
 
 ROWS = 50
 ENTER = "\r"
@@ -59,9 +61,9 @@ class Window:
             assert time.monotonic() < give_up, f"in vain waited for {what}:\n" + "\n".join(self.lines)
             self._read()
 
-    def shows(self, text: str) -> None:
-        """Wait for a text."""
-        self.until(lambda: text in self.text, repr(text))
+    def shows(self, what: str, **particulars: object) -> None:
+        """Wait for a sentence of the catalogue."""
+        self.until(lambda: says(self.text, what, **particulars), f"{what} {particulars}")
 
     def _read(self) -> None:
         ready, _, _ = select.select([self._master], [], [], 0.05)
@@ -150,7 +152,7 @@ def test_the_card_appears_in_a_box_within_the_window(window: Callable[..., Windo
     # A wide sign takes two columns and one place of the screen's text, which pyte fills with an empty one.
     ends = {line[-1] for line in shown.box}
 
-    assert "medium risk: write_file" in shown.box[0]
+    assert says(shown.box[0], "card.title", risk="medium", tool="write_file")
     assert {"╮", "│", "╯"} == ends
     assert {columns} == {len(line) for line in shown.box[1:]}
     assert not [line for line in shown.box if "words words" in line]
@@ -168,20 +170,26 @@ def test_the_countdown_moves(window: Callable[..., Window]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "told", "there"),
+    ("keys", "told", "particulars", "there"),
     [
-        ("a", "approved and ran", False),
-        ("d", "rejected", True),
-        ("yes", "approved and ran", False),
-        ("no because I need it", "rejected: I need it", True),
-        ("absolutely not", "rejected", True),
+        ("a", "agent.succeeded", {"how": "approved"}, False),
+        ("d", Told.REJECTED, {}, True),
+        ("yes", "agent.succeeded", {"how": "approved"}, False),
+        ("no because I need it", Told.REJECTED_WITH_REASON, {"reason": "I need it"}, True),
+        ("absolutely not", Told.REJECTED, {}, True),
     ],
 )
-def test_keys_and_words_decide(window: Callable[..., Window], keys: str, told: str, there: bool) -> None:  # noqa: FBT001
+def test_keys_and_words_decide(
+    window: Callable[..., Window],
+    keys: str,
+    told: str,
+    particulars: dict[str, str],
+    there: bool,  # noqa: FBT001
+) -> None:
     """`a` and `d` count as whole lines, words by what they say."""
     shown = with_a_card(window())
     shown.press(keys + ENTER)
-    shown.shows(told)
+    shown.shows(told, **particulars)
 
     assert there is (shown.workspace / "notes.txt").exists()
 
@@ -190,11 +198,11 @@ def test_v_shows_the_details_and_decides_nothing(window: Callable[..., Window]) 
     """The whole digest is in the details; the call waits on and can be approved."""
     shown = with_a_card(window())
     shown.press("v" + ENTER)
-    shown.shows("digest: ")
+    shown.shows("details.digest")
     assert (shown.workspace / "notes.txt").exists()
 
     shown.press("a" + ENTER)
-    shown.shows("approved and ran")
+    shown.shows("agent.succeeded", how="approved")
     assert not (shown.workspace / "notes.txt").exists()
 
 
@@ -203,7 +211,7 @@ def test_what_was_typed_before_the_card_appeared_decides_nothing(window: Callabl
     """Typed ahead, in the same burst as the request that leads to the card: nobody can have meant the card."""
     shown = with_a_card(window(), f"delete notes.txt{ENTER}{early}")
     shown.press("v" + ENTER)
-    shown.shows("digest: ")
+    shown.shows("details.digest")
 
     assert (shown.workspace / "notes.txt").exists()
     assert "approved" not in shown.text
@@ -216,7 +224,7 @@ def test_a_line_begun_before_the_card_appeared_decides_nothing(window: Callable[
     shown.until(lambda: shown.countdown, "the card")
     shown.press("es" + ENTER)
     shown.press("v" + ENTER)
-    shown.shows("digest: ")
+    shown.shows("details.digest")
 
     assert (shown.workspace / "notes.txt").exists()
 
@@ -228,7 +236,7 @@ def test_control_d_ends_well_and_leaves_the_terminal_as_it_was(window: Callable[
 
     assert 0 == shown.ends()
     assert shown.modes == shown.still()
-    assert "withdrawn" in shown.text
+    assert says(shown.text, "outcome.withdrawn", by=ME)
     assert (shown.workspace / "notes.txt").exists()
 
 
@@ -248,4 +256,4 @@ def test_a_signal_ends_it_as_the_end_of_input_does(window: Callable[..., Window]
     shown.process.send_signal(number)
 
     assert 0 == shown.ends()
-    shown.shows("withdrawn")
+    shown.shows("outcome.withdrawn", by=ME)

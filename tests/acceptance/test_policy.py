@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.installation import ALONE, Installation, until
+from tests.sentences import says
 
 DENIES = (
     "version: 1\nrules:\n  - {id: nothing-new, tool: write_file, action: deny, message: Nothing is written here.}\n"
@@ -62,8 +63,8 @@ def test_the_documents_verdicts_are_the_services(make: Callable[..., Installatio
     (denied,) = service.say("write a.txt hi")
     shown = "\n".join(service.say("run ls | xargs rm", "no"))
 
-    assert "Nothing is written here. It was not run." in denied
-    assert "programs: ls, xargs, rm" in shown or "programs: ls, rm" in shown
+    assert says(denied, "agent.denied", why="Nothing is written here")
+    assert any(says(shown, "card.programs", programs=programs) for programs in ("ls, xargs, rm", "ls, rm"))
 
 
 @pytest.mark.parametrize("hang_up", [True, False])
@@ -79,7 +80,7 @@ def test_a_change_is_in_force_without_a_restart(
         service.process.send_signal(signal.SIGHUP)
     until(lambda: service.log.count("policy.loaded") > 1, "the new document to be loaded")
 
-    assert "low risk" in service.say("write a.txt hi", "no")[0]
+    assert says(service.say("write a.txt hi", "no")[0], "card.title", risk="low", tool="write_file")
 
 
 def test_a_bad_change_keeps_the_old_document(make: Callable[..., Installation], tmp_path: Path) -> None:

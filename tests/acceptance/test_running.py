@@ -15,8 +15,10 @@ from collections.abc import Callable
 import pytest
 
 from hitl.errors import SaysoError
+from hitl.outcomes import Refusal
 from hitl.wording import say
 from tests.acceptance.installation import ME, OTHER, SAYSO, Installation, until
+from tests.sentences import says
 
 #: Somebody asks, somebody else approves: what a doctor likes.
 APART = f'requesters = ["{OTHER}"]\napprovers = ["{ME}"]\noperators = ["{ME}"]\ntools = {{ allow = ["list_files"] }}\n'
@@ -27,7 +29,7 @@ def test_the_whole_loop_over_a_running_service(service: Installation) -> None:
     done = service.run("chat", given="write hello.txt hi\nyes\nread hello.txt\n")
 
     assert (0, "") == (done.returncode, done.stderr)
-    assert "approved and ran" in done.stdout
+    assert says(done.stdout, "agent.succeeded", how="approved")
     assert "hi" == (service.workspace / "hello.txt").read_text().strip()
     assert "hi" == done.stdout.splitlines()[-1]
 
@@ -55,7 +57,7 @@ def test_a_command_that_was_approved_answers_no_other_call(service: Installation
     )
     done = service.run("chat", given="run perl ask.pl\nyes\n")
 
-    assert "can't ask it or answer it" in done.stdout
+    assert says(done.stdout, Refusal.KEPT)
 
 
 def test_folders_and_socket_are_as_closed_as_promised(service: Installation) -> None:
@@ -143,11 +145,11 @@ def test_the_environment_overrides_the_file(install: Callable[..., Installation]
     service = install()
     service.start(SAYSO_TOOLS__ALLOW='["list_files"]', SAYSO_LIMITS__OPEN_PER_REQUESTER="1")
 
-    assert "No tool of that name may run here" in "".join(service.say("read x.txt"))
+    assert says("".join(service.say("read x.txt")), "why.no_tool")
     assert 16 == service.run("ask", "deploy", "--no-wait").returncode
     refused = service.run("ask", "deploy")
     assert (13, "") == (refused.returncode, refused.stdout)
-    assert "1 calls waiting" in refused.stderr
+    assert says(refused.stderr, Refusal.PENDING, who=ME, count=1)
 
 
 @pytest.mark.parametrize(
@@ -250,7 +252,7 @@ def test_init_writes_settings_that_work(install: Callable[..., Installation]) ->
     place.environment = {"SAYSO_RUNTIME": str(place.runtime)}
     file.replace(place.config)
     place.start()
-    assert "Nothing waits.\n" == place.run("pending").stdout
+    assert f"{say('pending.none')}\n" == place.run("pending").stdout
 
 
 def test_init_overwrites_nothing(install: Callable[..., Installation]) -> None:
@@ -298,7 +300,8 @@ def test_a_chat_that_loses_its_service_ends_in_one_line(install: Callable[..., I
         list(client.say("write a.txt b"))
         ref = service.waiting()[0]["ref"]
         service.kill()
-        with pytest.raises(SaysoError, match="broke off"):
+        with pytest.raises(SaysoError) as lost:
             list(client.say("yes"))
+    assert says(lost.value.message, "reach.broken", path=service.socket)
     service.start()
     assert "pending" == service.status(ref)

@@ -18,7 +18,8 @@ import yaml
 
 from bot.settings import load
 from bot.slack_setup import SCOPES
-from hitl.wording import ENGLISH
+from hitl.outcomes import Refusal
+from hitl.wording import ENGLISH, say
 from tests.acceptance.installation import SAYSO, until
 from tests.acceptance.page import Page, exporting, following, newcomer
 from tests.acceptance.simulator import Simulator
@@ -106,16 +107,16 @@ def follow_trial(simulator: Simulator, typed: list[str], notes: Path) -> None:
     simulator.type(ask)
     simulator.sees("[✅ Approve]")
     simulator.type(own)
-    simulator.sees("(only for one): You asked for")
+    simulator.sees("(only for one): ", Refusal.OWN)
     assert not notes.exists()
     simulator.type(other)
-    simulator.sees("was approved and ran")
+    simulator.sees(what="agent.succeeded", how="approved")
     simulator.type(again)
     simulator.sees("[✅ Approve]")
     simulator.type(no)
     simulator.sees("(ben has the form 'Why?'")
     simulator.type(why)
-    simulator.sees("was rejected, reason: we need it")
+    simulator.sees(what="agent.rejected.reason", reason="we need it")
 
 
 # -- with one: the simulator is it ----------------------------------------------------------------------------
@@ -132,10 +133,10 @@ class Account:
         """Somebody's id, or a channel's."""
         return next(line.split()[-1] for line in self.simulator.printed if line.split()[1:2] == [name])
 
-    def does(self, act: str, effect: str) -> str:
-        """Somebody's act, and the line that shows its effect."""
+    def does(self, act: str, part: str = "", what: str = "", **particulars: object) -> str:
+        """Somebody's act, and the line that shows its effect, named as `Simulator.sees` wants it."""
         self.simulator.type(act)
-        return self.simulator.sees(effect)
+        return self.simulator.sees(part, what, **particulars)
 
 
 @pytest.fixture
@@ -157,7 +158,7 @@ def test_the_way_from_an_app_to_answers(checkout: Checkout, account: Account) ->
     report = checkout.type(check)
     with following(run.split("#")[0].strip(), checkout.environment, checkout.folder) as service:
         service.says("slack.connected")
-        account.does("ada command whoami", f"(only for one): You are {account.place('ada')} here")
+        account.does("ada command whoami", "(only for one): ", "chat.whoami", identity=account.place("ada"))
     list_people(checkout, account)
     with following(run.split("#")[0].strip(), checkout.environment, checkout.folder) as service:
         service.says("slack.connected")
@@ -215,21 +216,21 @@ def answer(account: Account) -> None:
     account.does("cyd mention write notes.txt hello", "Sayso (thread): ")
     buttons = account.simulator.sees("[✅ Approve] [❌ Reject] [🔎 Details]")
     assert all(f"@{account.place(name).rpartition('/')[2]}" in buttons for name in ("ben", "ada"))
-    assert "(only for one): " in account.does("cyd press Approve", "is not on the list")
-    account.does("ada press Approve", "done, approved by ada")
-    account.simulator.sees("was approved and ran")
+    assert "(only for one): " in account.does("cyd press Approve", what=Refusal.STRANGER)
+    account.does("ada press Approve", what="outcome.succeeded", by="ada")
+    account.simulator.sees(what="agent.succeeded", how="approved")
     ask(account)
     account.does("ben press Reject", "(ben has the form 'Why?'")
-    account.does("ben close", "was rejected. It was not run.")
+    account.does("ben close", what="agent.rejected.asked")
     ask(account)
     account.does("ben press Details", "(ben has the form 'Details'")
     account.simulator.type("ben close")
-    account.does("ben reply no because we need it", "was rejected, reason: we need it.")
-    account.does(f"ben reply no {ask(account)}", "was rejected. It was not run.")
+    account.does("ben reply no because we need it", what="agent.rejected.reason", reason="we need it")
+    account.does(f"ben reply no {ask(account)}", what="agent.rejected")
     ask(account)
-    account.does("ben react -1", "was rejected. It was not run.")
+    account.does("ben react -1", what="agent.rejected")
     ask(account, "write more.txt text")
-    account.does("ada react white_check_mark", "was approved and ran")
+    account.does("ada react white_check_mark", what="agent.succeeded", how="approved")
 
 
 def ask(account: Account, words: str = "delete notes.txt") -> str:
@@ -239,27 +240,28 @@ def ask(account: Account, words: str = "delete notes.txt") -> str:
     return title[-6:]
 
 
-#: What shows the effect of each command that the page names.
-EFFECTS = {
-    "pending": "{ref} high: ",
-    "show REF": "(ben has the form 'Details'",
-    "approve REF": "{ref} was approved and ran",
-    "reject REF REASON": "{ref} was rejected, reason: REASON.",
-    "withdraw REF": "{ref} is withdrawn.",
-    "whoami": "(only for one): You are ",
-    "help": "(only for one): I run nothing",
-}
+def effects(ref: str, ben: str) -> dict[str, str]:
+    """What shows the effect of each command that the page names, given by Ben on the call with that reference."""
+    return {
+        "pending": say("chat.pending", short=ref, risk="high", sentence=""),
+        "show REF": "(ben has the form 'Details'",
+        "approve REF": say("agent.succeeded", short=ref, how="approved"),
+        "reject REF REASON": say("agent.rejected.reason", short=ref, reason="REASON"),
+        "withdraw REF": say("chat.withdrawn", short=ref),
+        "whoami": f"(only for one): {say('chat.whoami', identity=ben, principal=ben)}",
+        "help": f"(only for one): {say('chat.help.sayso').splitlines()[0]}",
+    }
 
 
 def answer_by_command(account: Account) -> None:
     """Every command of section 3: one that ends its call is followed by a new one; who asked withdraws."""
     (row,) = re.findall(r"^\| `/sayso` \| (.*) \|$", PAGE.text, re.MULTILINE)
     commands = re.findall(r"`([^`]+)`", row)
-    assert list(EFFECTS) == commands
-    ref = ask(account)
+    ref, ben = ask(account), account.place("ben")
+    assert list(effects(ref, ben)) == commands
     for command in commands:
         who = "cyd" if command.startswith("withdraw") else "ben"
-        account.does(f"{who} command {command.replace('REF', ref, 1)}", EFFECTS[command].format(ref=ref))
+        account.does(f"{who} command {command.replace('REF', ref, 1)}", effects(ref, ben)[command])
         if command.split()[0] in {"approve", "reject"}:
             ref = ask(account, "write more.txt again")
 
@@ -296,7 +298,7 @@ def test_requests_are_taken_as_the_page_says(checkout: Checkout, tmp_path: Path)
             until(lambda: status(f"http://127.0.0.1:{port}/readyz") == 200, "readiness")
             refused = status(url, b"{}")
             simulator.type("ada command whoami")
-            simulator.sees("(only for one): You are ")
+            simulator.sees("(only for one): ", "chat.whoami")
         simulator.quit()
 
     assert "https://sayso.example.org/slack/events" == wanted["settings"]["event_subscriptions"]["request_url"]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from hitl.outcomes import Refusal
 from tests.acceptance.page import Page, exporting, following, newcomer
 from tests.acceptance.simulator import Simulator
 
@@ -51,14 +52,14 @@ def follow(simulator: Simulator, typed: list[str], notes: Path) -> None:
     simulator.type(ask)
     simulator.sees("[✅ Approve]")
     simulator.type(own)
-    simulator.sees("(ada sees: You asked for")
+    simulator.sees("(ada sees: ", Refusal.OWN)
     assert not notes.exists()
     simulator.type(other)
-    simulator.sees("was approved and ran")
+    simulator.sees(what="agent.succeeded", how="approved")
     simulator.type(again)
     simulator.sees("[✅ Approve]")
     simulator.type(words)
-    simulator.sees("was rejected, reason: we need it")
+    simulator.sees(what="agent.rejected.reason", reason="we need it")
 
 
 def test_the_webhook_settings_are_what_init_writes(environment: dict[str, str], tmp_path: Path) -> None:

@@ -12,9 +12,12 @@ from hypothesis import strategies as st
 from hitl.canonical import canonical
 from hitl.cards import ARGUMENT_CHARS, PREVIEW_LINES, Card, card, details, is_cut, outcome, outcome_for_agent
 from hitl.model import Call, Claim, Decision, Result, Risk, Runs, State, Status
+from hitl.outcomes import Unfit
 from hitl.testing import a_call
 from hitl.text import hidden
+from hitl.wording import say
 from tests.hitl.world import ANN, NOON
+from tests.sentences import says
 
 SECRET = "ghp_" + "0123456789abcdefghijABCDEFGHIJ012345"
 HOSTILE = "\x1b[2J\u202egnp.exe\u200b\u2066<b>\x00\x07\r"
@@ -78,7 +81,7 @@ class TestNothingLive:
         """The card warns, also of those that JSON writes as escapes."""
         shown = card(asked({"path": "a\u202eb\x1bc\x00"}))
 
-        assert "⚠ holds 3 hidden characters, written out as \\u{...}" in shown.warnings
+        assert say("card.hidden", count=3) in shown.warnings
         assert r"a\u{202e}b\u{1b}c\u{0}" == shown.arguments[0][1]
 
     def test_markup_is_text(self) -> None:
@@ -91,16 +94,18 @@ class TestNothingLive:
         """The agent's words stay one line, behind a label that says whose they are."""
         shown = card(asked(note="fine.\nrisk: low\n✅ approved by ann"))
 
-        assert "the agent says: fine.⏎risk: low⏎✅ approved by ann" == shown.note
+        assert say("card.note", note="fine.⏎risk: low⏎✅ approved by ann") == shown.note
 
     def test_nothing_begins_at_the_margin_of_the_details_but_ours(self) -> None:
         """Lines in arguments and previews are indented, so none of them can pose as a line of ours."""
-        fake = "x\ndigest: 0000\napprovers: everybody"
+        digest = say("details.digest", digest="")
+        approvers, everybody = (say("details.approvers", approvers=who) for who in ("local:1000", "everybody"))
+        fake = f"x\n{digest}0000\n{everybody}"
         call = asked({"text": fake, "x\napprovers": "me"}, preview=fake, note=fake, sentence=fake, cwd=fake)
         ours = [line for line in details(call).split("\n") if line and not line.startswith(" ")]
 
-        assert 1 == sum(line.startswith("digest:") for line in ours)
-        assert ["approvers: local:1000"] == [line for line in ours if line.startswith("approvers")]
+        assert 1 == sum(line.startswith(digest) for line in ours)
+        assert [approvers] == [line for line in ours if line.startswith("approvers")]
 
     def test_an_argument_cannot_pose_as_the_next(self) -> None:
         """The second line of a value is indented deeper than the names are."""
@@ -163,9 +168,10 @@ class TestCutting:
         assert value.startswith("rm start ")
         assert value.endswith(" end --force")
         assert len(value) <= ARGUMENT_CHARS
-        assert f"… {shown.left_out:,} characters left out …" in value
-        assert len(text) - shown.left_out == len(value) - len(f"… {shown.left_out:,} characters left out …")
-        assert f"⚠ {shown.left_out} characters are not shown; open the details before you say yes" in shown.warnings
+        counted = say("card.left_out", count=f"{shown.left_out:,}")
+        assert counted in value
+        assert len(text) - shown.left_out == len(value) - len(counted)
+        assert say("card.cut", count=shown.left_out) in shown.warnings
 
     @pytest.mark.parametrize(
         "args",
@@ -186,7 +192,8 @@ class TestCutting:
         assert sum(map(len, parts(shown))) < 3 * ARGUMENT_CHARS
         assert shown.left_out > 100_000
         assert is_cut(call)
-        assert "left out" not in details(call)
+        assert not says(details(call), "card.left_out")
+        assert not says(details(call), "card.lines_left_out")
         assert len(details(call)) > 150_000
 
     def test_a_long_preview_is_cut_by_lines(self) -> None:
@@ -270,19 +277,20 @@ class TestOutcome:
     def test_silence_is_never_told_as_a_persons_no(self) -> None:
         """What expired names nobody and says that nobody answered."""
         call = ended(state=State.IDLE, decision=Decision.EXPIRED, decided_by="service")
-        unseen = call.evolve(error="nobody saw it")
+        unseen = call.evolve(error=str(Unfit.UNSEEN))
 
-        assert ("expired: nobody answered in time", "expired: nobody saw it") == (outcome(call), outcome(unseen))
-        assert "nobody answered in time" in outcome_for_agent(call)
+        assert (say("outcome.expired"), say("outcome.expired.unseen")) == (outcome(call), outcome(unseen))
+        assert say("agent.expired", short=call.short) == outcome_for_agent(call)
         assert "reject" not in outcome(call) + outcome_for_agent(call)
 
     def test_a_no_says_who_and_why(self) -> None:
         """With a reason and without."""
         call = ended(state=State.IDLE, decision=Decision.REJECTED)
+        told = outcome_for_agent(call.evolve(reason="too late"))
 
-        assert f"rejected by {ANN}" == outcome(call)
-        assert f"rejected by {ANN}: too late" == outcome(call.evolve(reason="too late"))
-        assert "reason: too late" in outcome_for_agent(call.evolve(reason="too late"))
+        assert say("outcome.rejected", by=ANN) == outcome(call)
+        assert say("outcome.rejected.reason", by=ANN, reason="too late") == outcome(call.evolve(reason="too late"))
+        assert say("agent.rejected.reason", short=call.short, reason="too late") == told
 
     def test_what_the_policy_allowed_nobody_approved(self) -> None:
         """The policy is named, not its digest."""
@@ -290,7 +298,7 @@ class TestOutcome:
             state=State.COMPLETED, decision=Decision.ALLOWED, result=Result.SUCCEEDED, decided_by="policy:" + "a" * 64
         )
 
-        assert "done, approved by the policy" == outcome(call)
+        assert say("outcome.succeeded", by=say("outcome.by_policy")) == outcome(call)
 
 
 class TestTheRest:
@@ -303,7 +311,7 @@ class TestTheRest:
             call = asked()
             shown = card(call.evolve(verdict=replace(call.verdict, risk=risk)))
 
-            assert f"{sign} {risk.value} risk: write_file" == shown.title
+            assert say("card.title", sign=sign, risk=risk.value, tool="write_file") == shown.title
 
     def test_how_to_answer_depends_on_the_rules(self) -> None:
         """A critical card asks for the ref, one that needs a reason for the reason."""
@@ -311,35 +319,39 @@ class TestTheRest:
         critical = call.evolve(verdict=replace(call.verdict, risk=Risk.CRITICAL))
         reasoned = call.evolve(verdict=replace(call.verdict, require_reason=True))
 
-        assert "answer yes, or no because REASON" == card(call).how
-        assert f"yes {call.short}" in card(critical).how
-        assert f"approve {call.short} because REASON" in card(reasoned).how
+        assert say("card.how") == card(call).how
+        assert say("card.how.critical", short=call.short) == card(critical).how
+        assert say("card.how.reason", short=call.short) == card(reasoned).how
 
     def test_who_asked_and_through_what(self) -> None:
         """The principal, and the agent if there is one."""
-        assert "asked by local:1000 through demo" == card(asked()).who
-        assert "asked by local:1000" == card(asked(agent="")).who
+        assert say("card.who.agent", requester="local:1000", agent="demo") == card(asked()).who
+        assert say("card.who", requester="local:1000") == card(asked(agent="")).who
 
     def test_when_it_ends(self) -> None:
         """In UTC, and what silence means."""
-        assert "ends 12:05:00 UTC; silence means no" == card(asked()).ends
+        assert say("card.ends", time="12:05:00 UTC") == card(asked()).ends
 
     def test_what_it_asks_again_and_what_it_runs_is_said(self) -> None:
         """The call before it, the warnings of its executor, and the programs that a command resolves to."""
         call = asked(previous="ABC234", notes=("not confined",))
         call = call.evolve(verdict=replace(call.verdict, programs=("/bin/rm", "/usr/bin/curl")))
 
-        assert ("⚠ not confined", "asked again after ABC234", "programs: /bin/rm, /usr/bin/curl") == card(call).warnings
+        assert (
+            say("card.warning", note="not confined"),
+            say("card.again", short="ABC234"),
+            say("card.programs", programs="/bin/rm, /usr/bin/curl"),
+        ) == card(call).warnings
 
     def test_of_many_warnings_the_card_counts_what_it_leaves_out(self) -> None:
         """Four stand on it; the others make it a card that is cut, and all are among the details."""
         notes = tuple(f"warning {number}" for number in range(6))
         call = asked(notes=notes)
+        lines = [say("card.warning", note=note) for note in notes]
 
-        assert [f"⚠ {note}" for note in notes[:4]] == list(card(call).warnings[:-1])
-        assert card(call).warnings[-1].startswith("⚠ 18 characters are not shown")
+        assert [*lines[:4], say("card.cut", count=18)] == list(card(call).warnings)
         assert is_cut(call)
-        assert [f"⚠ {note}" for note in notes] == [line for line in details(call).split("\n") if "warning" in line]
+        assert lines == [line for line in details(call).split("\n") if "warning" in line]
 
     def test_the_details_name_every_program(self) -> None:
         """However many: what the card cuts, they hold."""
@@ -347,7 +359,7 @@ class TestTheRest:
         call = asked()
         told = details(call.evolve(verdict=replace(call.verdict, programs=programs)))
 
-        assert f"programs: {', '.join(programs)}" in told.split("\n")
+        assert say("card.programs", programs=", ".join(programs)) in told.split("\n")
 
     @pytest.mark.parametrize(
         ("said", "shown"),
@@ -357,8 +369,8 @@ class TestTheRest:
         """What others wrote ends as they ended it, and ours once."""
         call = asked(state=State.IDLE, decision=Decision.REJECTED, decided_by="telegram:2", reason=said)
 
-        assert f"rejected by telegram:2: {shown}" == card(call).outcome
-        assert f"reason: {shown}. It was not run." in outcome_for_agent(call)
+        assert say("outcome.rejected.reason", by="telegram:2", reason=shown) == card(call).outcome
+        assert say("agent.rejected.reason", short=call.short, reason=shown) == outcome_for_agent(call)
 
     def test_a_card_knows_whether_it_is_open(self) -> None:
         """Only what waits can be answered."""

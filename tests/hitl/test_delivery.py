@@ -11,11 +11,13 @@ import pytest
 from hitl.cards import card
 from hitl.delivery import LEASE_S, Delivery
 from hitl.model import Action, Call, Ran, Result, Runs, Status, Verb
+from hitl.outcomes import Unfit, fact
 from hitl.people import Conversation
 from hitl.ports import PlatformError
 from hitl.reach import LOST_FOR_S, Reach
 from hitl.terms import Terms
 from hitl.testing import RecordedChat
+from hitl.wording import say, sentence
 from tests.hitl.world import ANN, BAN, CLAIM, DROP, GROUP, OLGA, ROOM, SAM, SECRET, UMA, WIPE, WRITE, World
 
 FOR_GOOD = PlatformError("Forbidden: bot was kicked", passing=False)
@@ -264,7 +266,7 @@ class TestTrouble:
         await office.deliver()
 
         assert [] == office.telegram.posts
-        assert "expired: nobody saw it" == card(await office.world.now(call)).outcome
+        assert say("outcome.expired.unseen") == card(await office.world.now(call)).outcome
 
     async def test_a_week_of_trouble_ends_too(self) -> None:
         """However often it was tried, the next wait is a minute: a number of tries never grows out of hand."""
@@ -286,7 +288,7 @@ class TestTrouble:
         ended = await office.world.now(call)
 
         assert Status.UNDELIVERABLE == ended.status
-        assert "nobody could be asked: every surface refused its card" == card(ended).outcome
+        assert sentence(fact("outcome.undeliverable", why=fact(Unfit.SURFACES))) == card(ended).outcome
         await office.world.check_record()
 
     async def test_a_route_without_a_platform_is_refused_for_good(self) -> None:

@@ -19,9 +19,11 @@ from hitl.errors import (
 )
 from hitl.gate import secret_hash
 from hitl.model import Action, Call, Decision, PostKind, Ran, Result, Runs, State, Status
+from hitl.outcomes import Fact, Refusal, Unfit, fact
 from hitl.ports import Change, Unit
 from hitl.testing import MemoryStore
 from hitl.tokens import new_ref
+from hitl.wording import sentence
 from tests.hitl.world import ANN, BOB, CLAIM, NOON, READ, ROOM, SECRET, WRITE, World, code
 
 OTHER = secret_hash("another secret")
@@ -34,6 +36,11 @@ async def approved(world: World, **changes: Any) -> Call:
     call = await world.ask(runs=Runs.CALLER, **changes)
     await world.press(call)
     return await world.now(call)
+
+
+def not_run(call: Call, why: Fact) -> Fact:
+    """What the claimant of an approved call is told if the call may not run."""
+    return fact(Refusal.NOT_RUN, short=call.short, how="approved", error=why)
 
 
 class TestClaim:
@@ -64,8 +71,10 @@ class TestClaim:
         """Another secret or another owner: it was handed out already."""
         call = await approved(world)
         await world.gate.claim(call.ref, "cli", CLAIM)
-        with pytest.raises(AlreadyDecided, match="another claimant"):
+        with pytest.raises(AlreadyDecided) as refused:
             await world.gate.claim(call.ref, owner, secret)
+
+        assert fact(Refusal.CLAIMED, short=call.short) == refused.value.fact
 
     async def test_ten_at_once_are_one(self, world: World) -> None:
         """Ten claimants that overtake each other: one lease."""
@@ -86,17 +95,21 @@ class TestClaim:
     async def test_what_waits_cannot_be_claimed(self, world: World) -> None:
         """Before a decision there is nothing to run."""
         call = await world.ask(runs=Runs.CALLER)
-        with pytest.raises(InvalidConfirmation, match="it is pending"):
+        with pytest.raises(InvalidConfirmation) as refused:
             await world.gate.claim(call.ref, "cli", CLAIM)
 
+        assert fact(Refusal.CLAIM, short=call.short, status="pending") == refused.value.fact
         assert Status.PENDING == (await world.now(call)).status
 
     async def test_what_was_rejected_cannot_be_claimed(self, world: World) -> None:
         """The error says how it ended."""
         call = await world.ask(runs=Runs.CALLER)
         await world.type("no because I say so", target=call.ref)
-        with pytest.raises(AlreadyDecided, match="I say so"):
+        with pytest.raises(AlreadyDecided) as refused:
             await world.gate.claim(call.ref, "cli", CLAIM)
+
+        rejected = fact("outcome.rejected.reason", by=ANN, reason="I say so")
+        assert sentence(fact(Refusal.DECIDED, short=call.short, outcome=rejected)) == refused.value.message
 
     async def test_what_is_not_there_cannot(self, world: World) -> None:
         """By any name."""
@@ -109,10 +122,12 @@ class TestClaim:
         """From its end on nobody may claim, timers or not: approved, never ran."""
         call = await approved(world)
         world.clock.advance(WINDOW_S + late_s)
-        with pytest.raises(AlreadyDecided, match="nobody ran it in time"):
+        with pytest.raises(AlreadyDecided) as refused:
             await world.gate.claim(call.ref, "cli", CLAIM)
         stored = await world.now(call)
 
+        lapsed = fact(Refusal.DECIDED, short=call.short, outcome=fact("outcome.lapsed", by=ANN))
+        assert sentence(lapsed) == refused.value.message
         assert (State.ERROR, Status.LAPSED, None) == (stored.state, stored.status, stored.due_at)
 
     async def test_the_last_microsecond_is_in_time(self, world: World) -> None:
@@ -221,9 +236,10 @@ class TestUnfit:
         """Refused, with today's reason."""
         call = await approved(world)
         world.rules.set(WRITE, action=Action.DENY, why="Frozen.")
-        with pytest.raises(InvalidConfirmation, match=r"the policy denies it by now: Frozen\."):
+        with pytest.raises(InvalidConfirmation) as refused:
             await world.gate.claim(call.ref, "cli", CLAIM)
 
+        assert not_run(call, fact(Unfit.POLICY, why="Frozen.")) == refused.value.fact
         assert Status.REFUSED == (await world.now(call)).status
         assert [ROOM] == world.told(PostKind.EDIT)
 
@@ -231,8 +247,10 @@ class TestUnfit:
         """No policy, no run."""
         call = await approved(world)
         world.rules.broken = True
-        with pytest.raises(InvalidConfirmation, match="can't be evaluated"):
+        with pytest.raises(InvalidConfirmation) as refused:
             await world.gate.claim(call.ref, "cli", CLAIM)
+
+        assert not_run(call, fact(Unfit.POLICY_ERROR)) == refused.value.fact
 
     async def test_also_for_what_was_allowed(self, world: World) -> None:
         """An allowed call is judged again, too, before its caller runs it."""
@@ -327,9 +345,10 @@ class TestFinish:
         """Another secret, none, or its hash: refused."""
         call = await approved(world)
         await world.gate.claim(call.ref, "cli", CLAIM)
-        with pytest.raises(NotApprover, match="isn't yours"):
+        with pytest.raises(NotApprover) as refused:
             await world.gate.finish(call.ref, secret, RAN)
 
+        assert fact(Refusal.FINISH, short=call.short) == refused.value.fact
         assert Status.RUNNING == (await world.now(call)).status
 
     @pytest.mark.parametrize("secret", ["", SECRET])

@@ -13,7 +13,9 @@ from hitl.answers import Came
 from hitl.cards import card, outcome
 from hitl.errors import AlreadyDecided, ConfirmationExpired, NotApprover
 from hitl.model import Action, Decision, Kind, PostKind, Risk, Runs, State, Status, Verb
+from hitl.outcomes import Refusal, Told, Unfit, fact
 from hitl.people import Conversation
+from hitl.wording import say, sentence
 from tests.hitl.world import (
     ANN,
     BOB,
@@ -44,7 +46,7 @@ class TestYes:
         world.clock.advance(10)
         answer = await world.press(call)
 
-        assert (Came.APPROVED, f"{call.short} approved.") == (answer.came, answer.text)
+        assert (Came.APPROVED, fact(Told.APPROVED, short=call.short)) == (answer.came, answer.fact)
         assert answer.lease is not None
         assert call.args == answer.lease.call.args
         assert call.ref == answer.lease.idempotency_key
@@ -90,7 +92,8 @@ class TestNo:
         answer = await world.press(call, verb=Verb.REJECT, reason="not on a Friday")
         stored = await world.now(call)
 
-        assert (Came.REJECTED, f"{call.short} rejected: not on a Friday") == (answer.came, answer.text)
+        told = fact(Told.REJECTED_WITH_REASON, short=call.short, reason="not on a Friday")
+        assert (Came.REJECTED, told) == (answer.came, answer.fact)
         assert (State.IDLE, Status.REJECTED, "not on a Friday") == (stored.state, stored.status, stored.reason)
         assert (None, None) == (answer.lease, stored.due_at)
 
@@ -99,7 +102,7 @@ class TestNo:
         call = await world.ask()
         answer = await world.press(call, verb=Verb.REJECT)
 
-        assert f"{call.short} rejected." == answer.text
+        assert fact(Told.REJECTED, short=call.short, reason="") == answer.fact
 
     async def test_the_answer_holds_nothing_live(self, world: World) -> None:
         """A reason is said back as visible, masked text; it is stored as it was given."""
@@ -141,7 +144,7 @@ class TestTime:
         stored = await world.now(call)
 
         assert "CONF_EXPIRED" == code(answer)
-        assert "12:05:00" in answer.text
+        assert fact(Refusal.EXPIRED, short=call.short, time="12:05:00") == answer.fact
         assert (Status.EXPIRED, "service") == (stored.status, stored.decided_by)
         assert ["asked", "expired", "late"] == await world.events(call)
 
@@ -197,7 +200,8 @@ class TestWhoWins:
         await world.press(call, ANN, Verb.REJECT, reason="no")
         answer = await world.press(call, BOB)
 
-        assert f"{call.short} was decided already: rejected by {ANN}: no." == answer.text
+        rejected = fact("outcome.rejected.reason", by=ANN, reason="no")
+        assert sentence(fact(Refusal.DECIDED, short=call.short, outcome=rejected)) == answer.text
         assert "late" == (await world.last(call)).event
 
     async def test_after_a_withdrawal(self, world: World) -> None:
@@ -207,7 +211,8 @@ class TestWhoWins:
         answer = await world.press(call)
 
         assert "ALREADY_DECIDED" == code(answer)
-        assert "withdrawn by telegram:1" in answer.text
+        withdrawn = fact("outcome.withdrawn", by=UMA)
+        assert sentence(fact(Refusal.DECIDED, short=call.short, outcome=withdrawn)) == answer.text
         assert Status.WITHDRAWN == (await world.now(call)).status
 
 
@@ -232,7 +237,7 @@ class TestWho:
         answer = await world.press(call, ANN, verb, conversation="telegram:-999")
 
         assert "NOT_APPROVER" == code(answer)
-        assert f"{call.short} is not asked about here. Nothing was decided." == answer.text
+        assert fact(Refusal.PLACE, short=call.short) == answer.fact
         assert "refused" == (await world.last(call)).event
 
     @pytest.mark.parametrize("surface", ["socket", "http"])
@@ -253,7 +258,7 @@ class TestWho:
         refused = await world.press(one, UMA)
         rejected = await world.press(other, UMA, Verb.REJECT)
 
-        assert f"You asked for {one.short} yourself, so somebody else must approve it." == refused.text
+        assert fact(Refusal.OWN, short=one.short) == refused.fact
         assert ("NOT_APPROVER", Came.REJECTED) == (code(refused), rejected.came)
 
     @pytest.mark.parametrize(("tool", "came"), [(WRITE, Came.APPROVED), (DROP, Came.REFUSED)])
@@ -363,8 +368,8 @@ class TestPolicyNow:
 
         assert "CALL_DENIED" == code(answer)
         assert (Status.DENIED, "Frozen for the release.") == (stored.status, stored.reason)
-        assert "denied by the policy: Frozen for the release" == outcome(stored)
-        assert f"The policy denies {call.short} by now: Frozen for the release. It was not run." == answer.text
+        assert say("outcome.denied", why="Frozen for the release") == outcome(stored)
+        assert fact(Refusal.DENIED_NOW, short=call.short, why="Frozen for the release") == answer.fact
         assert ANN in (await world.last(call)).data
 
     async def test_a_no_needs_no_policy(self, world: World) -> None:
@@ -384,7 +389,7 @@ class TestPolicyNow:
         answer = await world.press(call)
 
         assert "POLICY_INVALID" == code(answer)
-        assert "line 3 makes no sense" in answer.text
+        assert fact(Refusal.POLICY, short=call.short, why="line 3 makes no sense") == answer.fact
         assert "refused" == (await world.last(call)).event
         world.rules.broken = False
         assert Came.APPROVED is (await world.press(call)).came
@@ -398,7 +403,7 @@ class TestPolicyNow:
         second = await world.press(call)
 
         assert (Came.CONFIRM, Came.APPROVED) == (first.came, second.came)
-        assert "it counts as high now" in first.text
+        assert fact(Told.CONFIRM_RAISED, short=call.short, how="", risk=Risk.HIGH) == first.fact
 
     async def test_a_milder_one_changes_nothing(self, world: World) -> None:
         """The terms on which people were asked stand."""
@@ -500,7 +505,7 @@ class TestCritical:
         second = await world.press(call)
 
         assert (Came.CONFIRM, Came.APPROVED) == (first.came, second.came)
-        assert f"{call.short} is critical: say so again within 60 seconds." == first.text
+        assert fact(Told.CONFIRM, short=call.short, how="", risk=None) == first.fact
         assert ["asked", "confirm", "approved"] == await world.events(call)
 
     async def test_too_quick_is_no_second_thought(self, world: World) -> None:
@@ -511,7 +516,7 @@ class TestCritical:
         quick = await world.press(call)
         world.clock.advance(59)
 
-        assert "too quick" in quick.text
+        assert fact(Told.CONFIRM_SOON, short=call.short, how="") == quick.fact
         assert "held" == (await world.last(call)).event
         assert Came.APPROVED is (await world.press(call)).came
 
@@ -550,7 +555,7 @@ class TestCritical:
         call = await world.ask("wipe")
         answer = await world.react(call, emoji)
 
-        assert f"{call.short} is critical and can't be decided by a reaction." == answer.text
+        assert fact(Told.NO_REACTION, short=call.short) == answer.fact
         assert ("held", Status.PENDING) == ((await world.last(call)).event, (await world.now(call)).status)
 
     @pytest.mark.parametrize("text", ["yes", "no"])
@@ -559,7 +564,7 @@ class TestCritical:
         call = await world.ask("wipe")
         answer = await world.type(text, target=call.ref)
 
-        assert f"{call.short} is critical: name it, yes {call.short} or no {call.short}." == answer.text
+        assert fact(Told.NAME_IT, short=call.short) == answer.fact
         assert ("held", Status.PENDING) == ((await world.last(call)).event, (await world.now(call)).status)
 
     async def test_text_that_names_it_counts(self, world: World) -> None:
@@ -604,7 +609,8 @@ class TestCritical:
         meant = await decide(confirmed=True)
 
         assert [Came.CONFIRM, Came.CONFIRM, Came.APPROVED] == [a.came for a in (hasty, bare, meant)]
-        assert f"--confirm {call.short}" in bare.text
+        how = fact(Told.CONFIRM_BY_API, short=call.short)
+        assert fact(Told.CONFIRM, short=call.short, how=how, risk=None) == bare.fact
 
 
 class TestUnfitByNow:
@@ -619,7 +625,8 @@ class TestUnfitByNow:
         stored = await world.now(call)
 
         assert (Came.APPROVED, None) == (answer.came, answer.lease)
-        assert f"{call.short} was approved, but not run: base:notes.txt changed" == answer.text
+        changed = fact(Unfit.CHANGED, why="base:notes.txt changed")
+        assert fact(Told.NOT_RUN, short=call.short, error=changed) == answer.fact
         assert (State.ERROR, Status.REFUSED) == (stored.state, stored.status)
         assert ["asked", "approved", "refused"] == await world.events(call)
 
@@ -633,7 +640,7 @@ class TestUnfitByNow:
         answer = await world.press(call)
 
         assert answer.lease is None
-        assert "is another one than was shown" in answer.text
+        assert fact(Told.NOT_RUN, short=call.short, error=fact(Unfit.TOOL)) == answer.fact
         assert Status.REFUSED == (await world.now(call)).status
 
 

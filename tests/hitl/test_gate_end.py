@@ -9,10 +9,12 @@ import pytest
 
 from hitl.answers import Came
 from hitl.cards import card, outcome_for_agent
-from hitl.errors import CallUnknown, NotApprover, TooManyPending
+from hitl.errors import AlreadyDecided, CallUnknown, NotApprover, TooManyPending
 from hitl.limits import Flood, Limits, timeout_of
 from hitl.model import Kind, PostKind, Result, Runs, State, Status, Verb
+from hitl.outcomes import Refusal, Told, Unfit, fact
 from hitl.tokens import new_ref
+from hitl.wording import say, sentence
 from tests.hitl.world import ANN, BOB, CLAIM, NOON, OLGA, READ, ROOM, SAM, UMA, World, ask, code, reply
 
 
@@ -33,10 +35,11 @@ class TestWithdraw:
     async def test_by_nobody_else(self, world: World, who: str) -> None:
         """Not by approvers either: they can say no. Who tried is on record."""
         call = await world.ask()
-        with pytest.raises(NotApprover, match="Only the one who asked"):
+        with pytest.raises(NotApprover) as refused:
             await world.gate.withdraw(call.ref, who)
         line = await world.last(call)
 
+        assert fact(Refusal.WITHDRAW, short=call.short) == refused.value.fact
         assert Status.PENDING == (await world.now(call)).status
         assert ("refused", who, "withdraw") == (line.event, line.actor, json.loads(line.data)["wanted"])
         await world.check_record()
@@ -61,7 +64,7 @@ class TestSettle:
         assert early is None
         assert ended is not None
         assert (State.IDLE, Status.EXPIRED, "service") == (ended.state, ended.status, ended.decided_by)
-        assert "Silence is no answer by a person." in outcome_for_agent(ended)
+        assert say("agent.expired", short=call.short) == outcome_for_agent(ended)
 
     async def test_what_nobody_saw_says_so(self, world: World) -> None:
         """Where no surface ever showed the card, that is what is told."""
@@ -70,7 +73,7 @@ class TestSettle:
         ended = await world.gate.settle(call, unseen=True)
 
         assert ended is not None
-        assert "expired: nobody saw it" == card(ended).outcome
+        assert say("outcome.expired.unseen") == card(ended).outcome
 
     async def test_an_approval_that_nobody_ran_lapses(self, world: World) -> None:
         """At the end of the window."""
@@ -92,7 +95,7 @@ class TestSettle:
 
         assert ended is not None
         assert (State.ERROR, Status.UNKNOWN, None) == (ended.state, ended.status, ended.due_at)
-        assert "Look before you ask anew." in outcome_for_agent(ended)
+        assert say("agent.unknown", short=call.short, how="approved") == outcome_for_agent(ended)
 
     async def test_what_is_over_stays_over(self, world: World) -> None:
         """Settled again, fresh or stale, nothing happens."""
@@ -134,7 +137,7 @@ class TestUndeliverable:
         ended = await world.gate.undeliverable(call.ref)
 
         assert (State.IDLE, Status.UNDELIVERABLE) == (ended.state, ended.status)
-        assert "nobody could be asked: every surface refused its card" == card(ended).outcome
+        assert sentence(fact("outcome.undeliverable", why=fact(Unfit.SURFACES))) == card(ended).outcome
 
 
 class TestLateReason:
@@ -148,8 +151,8 @@ class TestLateReason:
         answer = await world.gate.add_reason(call.ref, ANN, "wrong folder")
         stored = await world.now(call)
 
-        assert f"{call.short}: the reason is on record." == answer.text
-        assert f"rejected by {ANN}: wrong folder" == card(stored).outcome
+        assert fact(Told.REASON_ADDED, short=call.short) == answer.fact
+        assert say("outcome.rejected.reason", by=ANN, reason="wrong folder") == card(stored).outcome
         assert ("reason", ANN) == ((await world.last(call)).event, (await world.last(call)).actor)
         assert [ROOM] == world.told(PostKind.EDIT)
 
@@ -258,7 +261,7 @@ class TestLateReason:
         (answer,) = await world.gate.decide(again)
         after = await world.now(call)
 
-        assert f"{call.short}: the reason is on record." == answer.text
+        assert fact(Told.REASON_ADDED, short=call.short) == answer.fact
         assert ("wrong folder", before.decided_at, before.version) == (after.reason, after.decided_at, after.version)
 
     async def test_without_a_reason_it_is_late(self, world: World) -> None:
@@ -314,11 +317,14 @@ class TestLimits:
         flood = Flood(Limits(asks=2, asks_within_s=10))
         flood.admit("r", "a", NOON)
         flood.admit("r", "a", NOON + timedelta(seconds=5))
-        with pytest.raises(TooManyPending, match="a asked 2 times"):
+        with pytest.raises(TooManyPending) as at_9:
             flood.admit("r", "a", NOON + timedelta(seconds=9))
         flood.admit("r", "a", NOON + timedelta(seconds=10))
-        with pytest.raises(TooManyPending, match="ask again in 6 seconds"):
+        with pytest.raises(TooManyPending) as at_10:
             flood.admit("r", "a", NOON + timedelta(seconds=10))
+
+        assert fact(Refusal.FLOOD, who="a", count=2, minutes=0, wait=2) == at_9.value.fact
+        assert fact(Refusal.FLOOD, who="a", count=2, minutes=0, wait=6) == at_10.value.fact
 
     def test_it_remembers_ten_thousand_agents(self) -> None:
         """Beyond that the longest silent is forgotten first, so that memory has an end."""
@@ -334,8 +340,10 @@ async def test_a_claimed_call_cannot_be_withdrawn_or_undelivered(world: World) -
     """Once somebody runs it, it can't be taken back."""
     call = await world.ask(READ, runs=Runs.CALLER)
     await world.gate.claim(call.ref, "cli", CLAIM)
+    running = fact("outcome.running", by=say("outcome.by_policy"))
     for end in (world.gate.withdraw(call.ref, UMA), world.gate.undeliverable(call.ref)):
-        with pytest.raises(Exception, match="was decided already"):
+        with pytest.raises(AlreadyDecided) as refused:
             await end
+        assert sentence(fact(Refusal.DECIDED, short=call.short, outcome=running)) == refused.value.message
 
     assert Status.RUNNING == (await world.now(call)).status

@@ -21,7 +21,9 @@ from hitl.errors import (
 from hitl.gate import secret_hash
 from hitl.limits import Limits
 from hitl.model import Action, Decision, PostKind, Preparation, Result, Risk, Runs, State, Status, ToolInfo
+from hitl.outcomes import Refusal, Unfit, fact
 from hitl.people import Conversation
+from hitl.wording import say, sentence
 from tests.hitl.world import (
     ANN,
     BAN,
@@ -105,9 +107,10 @@ def _told(one: Submitted | SaysoError) -> str:
 async def test_who_is_not_listed_there_cannot_ask(changes: dict[str, Any]) -> None:
     """A stranger, an approver who is no requester, a listed one elsewhere: nothing is recorded."""
     world = World(conversations={"telegram:5": Conversation("telegram:5", requesters=())})
-    with pytest.raises(NotApprover, match="list of those who may ask"):
+    with pytest.raises(NotApprover) as refused:
         await world.gate.submit(ask(**changes))
 
+    assert fact(Refusal.REQUESTER, who=changes.get("requester", UMA)) == refused.value.fact
     assert [] == world.store.changes
 
 
@@ -124,17 +127,20 @@ async def test_who_is_not_listed_there_cannot_ask(changes: dict[str, Any]) -> No
 )
 async def test_text_that_cannot_be_kept_is_refused(world: World, changes: dict[str, Any], place: str) -> None:
     """A lone surrogate anywhere in an ask is refused by its place, before anything is looked at."""
-    with pytest.raises(InvalidConfirmation, match=f"Argument {place} "):
+    with pytest.raises(InvalidConfirmation) as refused:
         await world.gate.submit(ask(**changes))
 
+    assert say("json.surrogate", at=place) == refused.value.message
     assert [] == world.store.changes
 
 
 @pytest.mark.parametrize("asked_s", [4, 0, -1, 7 * 24 * 3600 + 1])
 async def test_a_timeout_out_of_range_is_refused(world: World, asked_s: int) -> None:
     """From 5 seconds to 7 days; anything else is no timeout."""
-    with pytest.raises(InvalidConfirmation, match="between 5 seconds and 7 days"):
+    with pytest.raises(InvalidConfirmation) as refused:
         await world.gate.submit(ask(timeout_s=asked_s))
+
+    assert fact(Refusal.TIMEOUT, given=asked_s) == refused.value.fact
 
 
 @pytest.mark.parametrize(("asked_s", "given_s"), [(None, 300), (5, 5), (300, 300), (301, 300)])
@@ -170,8 +176,10 @@ class TestKeys:
     async def test_another_call_under_it_is_a_conflict(self, world: World, changes: dict[str, Any]) -> None:
         """Other arguments, another tool, another conversation: refused, naming the call that has the key."""
         call = await world.ask(key="k")
-        with pytest.raises(KeyConflict, match=call.short):
+        with pytest.raises(KeyConflict) as refused:
             await world.gate.submit(ask(**({"key": "k"} | changes)))
+
+        assert fact(Refusal.KEY, name="k", short=call.short) == refused.value.fact
 
     async def test_it_belongs_to_its_requester(self) -> None:
         """Two requesters may use the same word."""
@@ -242,7 +250,7 @@ class TestNobodyToAsk:
         call = await world.ask()
 
         assert (State.IDLE, Status.UNDELIVERABLE) == (call.state, call.status)
-        assert "nobody could be asked: nobody may approve it" == card(call).outcome
+        assert sentence(fact("outcome.undeliverable", why=fact(Unfit.NOBODY))) == card(call).outcome
         assert ["asked", "undeliverable"] == await world.events(call)
         assert () == world.store.changes[0].posts
 
@@ -251,7 +259,7 @@ class TestNobodyToAsk:
         world = World(conversations={"terminal:1": Conversation("terminal:1")})
         call = await world.ask(origin="terminal:1")
 
-        assert "nobody could be asked: no surface can show it" == card(call).outcome
+        assert sentence(fact("outcome.undeliverable", why=fact(Unfit.NOWHERE))) == card(call).outcome
 
     async def test_a_pending_list_is_a_surface(self) -> None:
         """Without chats it waits, where an approver can see this machine's list."""
@@ -268,14 +276,14 @@ class TestNeverAllowedByAccident:
         """A tool that may not run here is denied, whatever the policy would say."""
         call = await world.ask(READ, tools="elsewhere")
 
-        assert (Status.DENIED, "No tool of that name may run here.") == (call.status, call.reason)
+        assert (Status.DENIED, say("why.no_tool")) == (call.status, call.reason)
 
     async def test_a_broken_policy_denies(self, world: World) -> None:
         """No usable policy: denied, and why."""
         world.rules.broken = True
         call = await world.ask(READ)
 
-        assert (Status.DENIED, "The policy can't be evaluated, so nothing is allowed.") == (call.status, call.reason)
+        assert (Status.DENIED, say("why.policy_error")) == (call.status, call.reason)
 
     async def test_a_call_can_demand_to_be_asked(self, world: World) -> None:
         """`must_ask` parks what the policy would allow; it can't lift a denial."""
@@ -308,8 +316,9 @@ class TestTooMany:
     async def test_arguments_have_a_largest_size(self) -> None:
         """Counted as they are kept; one byte more is refused, and nothing recorded."""
         world = World(limits=Limits(args_bytes=len('{"path":"ab"}')))
-        with pytest.raises(InvalidConfirmation, match="take 14 bytes; at most 13 are taken"):
+        with pytest.raises(InvalidConfirmation) as refused:
             await world.ask(args={"path": "abc"})
+        assert fact(Refusal.SIZE, size=14, most=13) == refused.value.fact
         assert [] == await world.store.pending()
 
         assert Status.PENDING == (await world.ask(args={"path": "ab"})).status
@@ -318,10 +327,11 @@ class TestTooMany:
         """One more than may wait is refused and not recorded; when one is decided there is room again."""
         world = World(limits=Limits(open_per_requester=2))
         first, _ = await world.ask(), await world.ask()
-        with pytest.raises(TooManyPending, match=r"has 2 calls waiting"):
+        with pytest.raises(TooManyPending) as refused:
             await world.ask()
         await world.press(first)
 
+        assert fact(Refusal.PENDING, who=UMA, count=2) == refused.value.fact
         assert Status.PENDING == (await world.ask()).status
 
     async def test_a_flood_is_told_how_long_to_wait(self) -> None:
@@ -330,10 +340,11 @@ class TestTooMany:
         await world.ask()
         world.clock.advance(20)
         await world.ask()
-        with pytest.raises(TooManyPending, match=r"ask again in 41 seconds"):
+        with pytest.raises(TooManyPending) as refused:
             await world.ask()
         world.clock.advance(41)
 
+        assert fact(Refusal.FLOOD, who="helper", count=2, minutes=1, wait=41) == refused.value.fact
         assert Status.PENDING == (await world.ask()).status
 
     async def test_only_what_people_see_counts(self) -> None:

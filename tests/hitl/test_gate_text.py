@@ -8,8 +8,10 @@ import pytest
 
 from hitl.answers import Came
 from hitl.model import Kind, Status, Verb
+from hitl.outcomes import Told, fact
 from hitl.replies import Span, SpanKind
 from tests.hitl.world import ANN, BOB, DROP, ROOM, SAM, WRITE, World, code, reply
+from tests.sentences import says
 
 
 async def alone(world: World, text: str, about: Any, **changes: Any) -> Any:
@@ -94,7 +96,7 @@ class TestUnaddressed:
         answer = await alone(world, "yes", other if about == "another call" else None)
 
         assert Came.WHICH is answer.came
-        assert f"Nothing was decided: reply to the card, or name it: yes {call.short}." == answer.text
+        assert fact(Told.POINT, short=call.short) == answer.fact
         assert Status.PENDING == (await world.now(call)).status
 
     async def test_with_nothing_open_it_goes_to_the_agent(self, world: World) -> None:
@@ -148,7 +150,7 @@ class TestUnclear:
         answer = await world.type(text, target=call.ref)
 
         assert Came.UNCLEAR is answer.came
-        assert "Nothing was decided." in answer.text
+        assert says(answer.text, Told.UNCLEAR, short=call.short)
         assert ("unclear", ANN) == ((await world.last(call)).event, (await world.last(call)).actor)
         assert Status.PENDING == (await world.now(call)).status
 

@@ -13,6 +13,7 @@ from hitl.limits import Limits
 from hitl.model import Action, Mode, Preparation, Reason, Result, Risk, Runs, Status
 from hitl.policy import Policy, load
 from hitl.terms import Terms
+from hitl.wording import say
 from tests.hitl.world import ANN, BAN, CLAIM, DROP, GROUP, READ, ROOM, WIPE, WRITE, World, code
 
 MONITOR, OFF = Terms("dev", Mode.MONITOR), Terms("dev", Mode.OFF)
@@ -116,18 +117,18 @@ async def test_who_demands_a_person_gets_one(world: World, terms: Terms) -> None
 
 
 @pytest.mark.parametrize(
-    ("terms", "line"),
+    ("terms", "note"),
     [
-        (Terms("production"), "⚠ stage production, mode enforce"),
-        (Terms(mode=Mode.MONITOR), "⚠ mode monitor"),
-        (MONITOR, "⚠ stage dev, mode monitor"),
+        (Terms("production"), say("card.stage", stage="production", mode="enforce")),
+        (Terms(mode=Mode.MONITOR), say("card.mode", mode="monitor")),
+        (MONITOR, say("card.stage", stage="dev", mode="monitor")),
     ],
 )
-async def test_stage_and_mode_stand_on_the_card(world: World, terms: Terms, line: str) -> None:
+async def test_stage_and_mode_stand_on_the_card(world: World, terms: Terms, note: str) -> None:
     """Of whatever is parked."""
     call = await with_terms(world, terms).ask(WRITE, must_ask=True)
 
-    assert line in card(call).warnings
+    assert say("card.warning", note=note) in card(call).warnings
 
 
 async def test_the_ordinary_needs_no_line(world: World) -> None:
@@ -189,8 +190,10 @@ class TestACallersCommand:
         """Behind whatever wrappers, and though the policy never looked at it; in the details as well."""
         call = await world.ask(WRITE, runs=Runs.CALLER, args={"argv": argv, "cwd": "/srv"})
 
-        assert f"programs: {', '.join(programs)}" in card(call).warnings
-        assert f"programs: {', '.join(programs)}" in details(call).split("\n")
+        line = say("card.programs", programs=", ".join(programs))
+
+        assert line in card(call).warnings
+        assert line in details(call).split("\n")
 
     async def test_nothing_beside_it_poses_as_it(self, world: World) -> None:
         """Another argument that looks like a command says nothing of what runs."""

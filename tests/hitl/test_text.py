@@ -7,6 +7,8 @@ import time
 import pytest
 
 from hitl.text import Cut, cut_lines, cut_middle, hidden, one_line, visible
+from hitl.wording import say
+from tests.sentences import says
 
 HIDING = {
     "zero-width space": "\u200b",
@@ -97,7 +99,9 @@ def test_a_mark_without_a_letter_is_written_out() -> None:
 
 def test_a_pile_of_marks_is_counted() -> None:
     """Four marks stay on a letter; the rest, which would cover the lines around, are counted."""
-    assert "z" + "\u0301" * 4 + "[+46 marks]!" == visible("z" + "\u0301" * 50 + "!")
+    counted = say("card.marks_left_out", count=46)
+
+    assert "z" + "\u0301" * 4 + counted + "!" == visible("z" + "\u0301" * 50 + "!")
     assert 46 == hidden("z" + "\u0301" * 50 + "!")
 
 
@@ -109,7 +113,7 @@ def test_one_line_shows_breaks_and_keeps_both_ends() -> None:
 
     assert line.startswith("startxxx")
     assert line.endswith("xxxend")
-    assert " characters left out " in line
+    assert says(line, "card.left_out")
     assert len(line) <= 60
 
 
@@ -117,7 +121,7 @@ def test_a_cut_counts_what_is_missing() -> None:
     """What stays and what is left out make the whole."""
     cut = cut_middle("a" * 500 + "b" * 735 + "c" * 500, 529)
 
-    assert Cut("a" * 250 + "… 1,235 characters left out …" + "c" * 250, 1235) == cut
+    assert Cut("a" * 250 + say("card.left_out", count="1,235") + "c" * 250, 1235) == cut
 
 
 def test_what_fits_is_not_cut() -> None:
@@ -151,7 +155,7 @@ def test_lines_are_cut_in_the_middle() -> None:
     """The first and the last lines stay, and a line between them counts the others."""
     cut = cut_lines("\n".join("abcdefgh"), 5)
 
-    assert Cut("a\nb\n… 4 lines left out …\ng\nh", 4) == cut
+    assert Cut(f"a\nb\n{say('card.lines_left_out', count=4)}\ng\nh", 4) == cut
 
 
 @pytest.mark.parametrize("unit", ["\u0301", "\u200b", "漢", "x\u0301", "🇩", "\\u{20"])

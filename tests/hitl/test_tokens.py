@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from hitl.errors import InvalidConfirmation
 from hitl.model import Verb
+from hitl.outcomes import Refusal, fact
 from hitl.tokens import (
     CROCKFORD,
     ButtonData,
@@ -89,8 +90,10 @@ def test_no_changed_character_is_taken(place: int, char: str) -> None:
 @given(st.text(max_size=70) | st.binary(min_size=34, max_size=34).map(lambda raw: raw.hex()))
 def test_garbage_is_refused(text: str) -> None:
     """What isn't button data says so, whatever it is."""
-    with pytest.raises(InvalidConfirmation, match="isn't one of ours"):
+    with pytest.raises(InvalidConfirmation) as refused:
         ButtonData.unpack(text)
+
+    assert fact(Refusal.BUTTON) == refused.value.fact
 
 
 @pytest.mark.parametrize("raw", [bytes(34), b"\x02" + bytes(33), b"\x01\x03" + bytes(32)])

@@ -11,6 +11,7 @@ from hitl.audit import verify
 from hitl.model import Call, Claim, Decision, Result, Runs, State, Verb
 from hitl.testing import a_call
 from hitl.views import full_view, view
+from hitl.wording import say
 from tests.hitl.world import ANN, CLAIM, NOON, READ, SECRET, UMA, World
 
 TOKEN = "ghp_" + "0123456789abcdefghijABCDEFGHIJ012345"
@@ -90,10 +91,11 @@ async def test_it_is_json(world: World) -> None:
 
 def test_it_tells_people_and_agents_apart() -> None:
     """`outcome` is for people, `message` for the agent."""
-    shown = view(a_call(NOON, state=State.IDLE, decision=Decision.EXPIRED, decided_by="service"))
+    call = a_call(NOON, state=State.IDLE, decision=Decision.EXPIRED, decided_by="service")
+    shown = view(call)
 
-    assert "expired: nobody answered in time" == shown["outcome"]
-    assert "Silence is no answer by a person." in shown["message"]
+    assert say("outcome.expired") == shown["outcome"]
+    assert say("agent.expired", short=call.short) == shown["message"]
 
 
 def test_the_stored_arguments_stay() -> None:

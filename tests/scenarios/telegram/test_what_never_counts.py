@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import html
 from typing import TYPE_CHECKING
 
 import pytest
 
 from hitl.errors import InvalidConfirmation
 from hitl.model import Status, Verb
+from hitl.outcomes import Refusal
 from hitl.testing import ScriptedExecutor
 from hitl.wording import say
+from tests.scenarios.harness import saying
+from tests.sentences import says
 from tests.wire.telegram.state import CHANNEL_BOT
 
 if TYPE_CHECKING:
@@ -17,8 +21,6 @@ if TYPE_CHECKING:
 
     from hitl.model import Ask, Call, Preparation
     from tests.scenarios.telegram.surface import TelegramStage
-
-NEITHER = "Nothing was decided."
 
 
 async def forwarded(stage: TelegramStage, _: Call) -> None:
@@ -59,20 +61,29 @@ async def in_a_channels_name(stage: TelegramStage, call: Call) -> None:
     group.server.platform.post(group.room, CHANNEL_BOT, sender_chat=channel.id, text="yes", reply_to=card.id)
 
 
-@pytest.mark.parametrize("act", [forwarded, edited, anonymous, anonymous_command, in_a_channels_name])
+@pytest.mark.parametrize(
+    ("act", "what"),
+    [
+        (forwarded, "chat.forwarded"),
+        (edited, "chat.edited"),
+        (anonymous, "chat.anonymous"),
+        (anonymous_command, "chat.anonymous"),
+        (in_a_channels_name, "chat.channel"),
+    ],
+)
 async def test_it_is_told_and_on_record(
-    stage: TelegramStage, act: Callable[[TelegramStage, Call], Awaitable[None]]
+    stage: TelegramStage, act: Callable[[TelegramStage, Call], Awaitable[None]], what: str
 ) -> None:
     """Ann may decide, but not like that."""
     call = await stage.ask()
     await act(stage, call)
     await stage.surface.settle()
     lines = [line.event for ref in (call.ref, "") for line in await stage.store.history(ref)]
-    told = [sent.params["text"] for sent in await stage.surface.server.calls("sendMessage")][1:]
+    told = [html.unescape(sent.params["text"]) for sent in await stage.surface.server.calls("sendMessage")][1:]
 
     assert Status.PENDING == await stage.status(call)
     assert "barred" in lines
-    assert any(said in text for text in told for said in (NEITHER, "decides nothing", "don't decide"))
+    assert saying(told, what)
 
 
 @pytest.mark.parametrize("words", ["yes", "no because of me", "@{me} list", "/approve {short}"])
@@ -99,7 +110,7 @@ async def test_a_press_by_nobody_is_refused(stage: TelegramStage) -> None:
     press = await group.server.press(group.people["ann"], group.message(call), "Approve", anonymous=True)
     answer = await group.server.wait_answer(press)
 
-    assert (True, True) == (answer.show_alert, NEITHER in answer.text)
+    assert (True, say("chat.bot")) == (answer.show_alert, answer.text)
     assert Status.PENDING == await stage.status(call)
 
 
@@ -112,7 +123,7 @@ async def test_made_up_data_is_refused(stage: TelegramStage, data: str) -> None:
     answer = await group.server.wait_answer(press)
     await group.settle()
 
-    assert (True, True) == (answer.show_alert, NEITHER in answer.text)
+    assert (True, say(Refusal.BUTTON)) == (answer.show_alert, answer.text)
     assert "forged" == (await stage.events(call))[-1]
     assert Status.PENDING == await stage.status(call)
 
@@ -124,7 +135,7 @@ async def test_another_cards_data_is_refused(stage: TelegramStage) -> None:
     data = group.data(other, Verb.APPROVE)
     press = await group.server.press(group.people["ann"], group.message(seen), data=data)
 
-    assert NEITHER in (await group.server.wait_answer(press)).text
+    assert say("chat.forged") == (await group.server.wait_answer(press)).text
     assert [Status.PENDING] * 2 == [await stage.status(seen), await stage.status(other)]
 
 
@@ -137,7 +148,7 @@ async def test_a_button_of_another_chat_is_refused(stage: TelegramStage) -> None
     elsewhere = await group.server.wait_message(private, "/whoami")
     press = await group.server.press(group.people["ann"], elsewhere, data=group.data(call, Verb.APPROVE), chat=private)
 
-    assert NEITHER in (await group.server.wait_answer(press)).text
+    assert say("chat.forged") == (await group.server.wait_answer(press)).text
     assert Status.PENDING == await stage.status(call)
 
 
@@ -149,7 +160,7 @@ async def test_a_call_is_decided_where_it_is_asked_about(stage: TelegramStage) -
     await group.server.say(group.people["ann"], private, f"/approve {call.short}")
     told = await group.server.wait_message(private, call.short)
 
-    assert f"{call.short} is not asked about here. {NEITHER}" == told.text
+    assert say(Refusal.PLACE, short=call.short) == told.text
     assert Status.PENDING == await stage.status(call)
 
 
@@ -159,7 +170,7 @@ async def test_a_press_without_its_message_names_no_chat(stage: TelegramStage) -
     group = stage.surface
     press = await group.server.press(group.people["ann"], group.message(call), "Approve", shape="inline")
 
-    assert NEITHER in (await group.server.wait_answer(press)).text
+    assert say("chat.forged") == (await group.server.wait_answer(press)).text
     assert Status.PENDING == await stage.status(call)
 
 
@@ -182,7 +193,8 @@ async def test_a_press_on_what_is_over_is_told_so(stage: TelegramStage, verb: Ve
     answers = await stage.surface.server.calls("answerCallbackQuery")
 
     assert 2 == len(answers)
-    assert f"{call.short} was decided already: done, approved by telegram:" in answers[-1].params["text"]
+    outcome = say("outcome.succeeded", by=stage.surface.identities["ann"])
+    assert says(answers[-1].params["text"], Refusal.DECIDED, short=call.short, outcome=outcome)
 
 
 async def test_a_stranger_gets_an_answer_and_no_flood(stage: TelegramStage) -> None:
@@ -190,7 +202,7 @@ async def test_a_stranger_gets_an_answer_and_no_flood(stage: TelegramStage) -> N
     call = await stage.ask()
     for _ in range(5):
         await stage.surface.answer("sam", call, "yes")
-    told = [text for text in stage.surface.heard("sam") if "not on the list" in text]
+    told = saying(stage.surface.heard("sam"), Refusal.STRANGER, who=stage.surface.identities["sam"], short=call.short)
 
     assert 1 == len(told)
     assert ["refused"] * 5 == (await stage.events(call))[-5:]
@@ -276,7 +288,7 @@ async def test_a_ref_in_an_askers_words_that_we_repeat_points_to_nothing(stage: 
     group = stage.surface
     stage.service.gate.executor = Missing(stage.executor.tools)
     await group.say("uma", f"delete {path.format(short=call.short)}")
-    repeated = await group.server.wait_message(group.room, "is not there")
+    repeated = await group.server.wait_message(group.room, say("path.absent", path=path.format(short=call.short)))
     await group.server.say(group.people["ann"], group.room, "ok", reply_to=repeated)
     await group.settle()
 

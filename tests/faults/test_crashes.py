@@ -18,6 +18,7 @@ from hitl.faults import POINTS
 from hitl.gate import secret_hash
 from tests.acceptance.installation import Installation, until
 from tests.patience import PATIENCE_S
+from tests.sentences import says
 
 #: One line is added by each run of the tool.
 RUN = "run echo ran >> out.txt"
@@ -118,7 +119,7 @@ def after_restart(service: Installation, ref: str, decision: str | None, result:
         assert ("approved", "unknown") == (decision, result)
         assert "unknown" == service.status(ref)
         assert "unknown" == service.events(ref)[-1]
-        assert "not known" in service.run("show", ref).stdout
+        assert says(service.run("show", ref).stdout, "outcome.unknown")
         with pytest.raises(AlreadyDecided):
             service.call("decide", target=ref, verb="approve")
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hitl.audit import verify
+from hitl.wording import say
 from tests.patience import PATIENCE_S
+from tests.sentences import says
 from tests.wire.slack import SlackServer
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from tests.wire.slack import Message
 
 RUN = "run echo ran >> out.txt"
+LABEL = say("button.approve")
 SETTINGS = """
 requesters = ["slack:{team}/{ann}"]
 approvers = ["slack:{team}/{ann}"]
@@ -48,16 +51,17 @@ async def test_a_death_on_the_way_runs_nothing_twice(install: Callable[..., Inst
             await server.wait_connected(app, timeout=PATIENCE_S)
             await server.say(ann, app, RUN)
             room = await server.direct(ann, app)
-            card = await server.wait_message(room, button="✅ Approve", timeout=PATIENCE_S)
+            card = await server.wait_message(room, button=LABEL, timeout=PATIENCE_S)
             await server.wait_drained(PATIENCE_S)
-            await server.press(ann, card, "✅ Approve")
+            await server.press(ann, card, LABEL)
             assert -9 == await asyncio.to_thread(service.wait)
             await asyncio.to_thread(service.start)
             await server.wait_connected(app, timeout=PATIENCE_S)
             if POINTS[point]:
-                await server.press(ann, card, "✅ Approve")
-            await server.wait_message(room, "done, approved by", edits=1, timeout=PATIENCE_S)
-            check(service, [one for one in room.messages.values() if "risk: bash" in one.shown.text])
+                await server.press(ann, card, LABEL)
+            done = say("outcome.succeeded", by=f"slack:{app.team_id}/{ann.id}")
+            await server.wait_message(room, done, edits=1, timeout=PATIENCE_S)
+            check(service, [one for one in room.messages.values() if says(one.shown.text, "card.title", tool="bash")])
         finally:
             await asyncio.to_thread(service.close)
 

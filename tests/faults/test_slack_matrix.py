@@ -15,9 +15,11 @@ from bot.settings import Settings
 from bot.slack_setup import SCOPES, report
 from hitl.model import Action, Risk, Status, Verb
 from hitl.people import Conversation
+from hitl.wording import say
 from tests.faults.matrix import HANG_S, TIMEOUT_S, Life, Trouble, check, summary
 from tests.hitl.world import verdict
 from tests.scenarios.slack.surface import Room, SlackStage, first
+from tests.sentences import says
 from tests.wire.slack import DropAnswer, Garbage, Hang, Message, Refuse, Reset, SlackServer
 from tests.wired_slack import slack_settings
 
@@ -153,7 +155,7 @@ class RoomLife(Life):
 
     def cards(self) -> list[Message]:
         """All cards there are, wherever they stand."""
-        return [one for one in self.posted() if "risk: bash" in first(one).shown.text]
+        return [one for one in self.posted() if says(first(one).shown.text, "card.title", tool="bash")]
 
     def posted(self) -> list[Message]:
         """All that the app wrote for everybody in some conversation."""
@@ -196,8 +198,8 @@ class RoomLife(Life):
         """To the next page, of the window or of what was whispered in its place."""
         person, server = self._room.people[who], self._room.server
         windows = await server.views(person)
-        whispers = [one for one in await server.ephemerals(person) if "More ▶" in one.labels]
-        await server.press(person, windows[-1] if windows else whispers[-1], "More ▶")
+        whispers = [one for one in await server.ephemerals(person) if say("window.page.next") in one.labels]
+        await server.press(person, windows[-1] if windows else whispers[-1], say("window.page.next"))
 
     async def _explain(self, who: str) -> None:
         """In the window, or where there is none by the command that was named in its place."""

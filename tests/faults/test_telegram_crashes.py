@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hitl.audit import verify
+from hitl.wording import say
 from tests.patience import PATIENCE_S
+from tests.sentences import says
 from tests.wire.telegram import TelegramServer
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from tests.wire.telegram import Bot, Chat, Message, User
 
 RUN = "run echo ran >> out.txt"
-LABEL = "✅ Approve"
+LABEL = say("button.approve")
 #: What becomes of the call where the process dies once it has the one permission to run it: nobody tries again.
 UNKNOWN = {"gate.approved": 0, "service.leased": 0, "service.ran": 1}
 #: Where the tool may still be running.
@@ -83,7 +85,7 @@ class Drill:
 
     def cards(self) -> list[Message]:
         """The bot's cards in the chat."""
-        return [one for one in self.room.messages.values() if "risk: bash" in one.text]
+        return [one for one in self.room.messages.values() if says(one.text, "card.title", tool="bash")]
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -127,11 +129,11 @@ def check(point: str, drill: Drill, card: Message) -> None:
     assert "approved" == calls[0][0]
     may_be_lost = point in RUNNING or point.startswith("writer.")
     if point in UNKNOWN or (may_be_lost and calls[0][1] == "unknown"):
-        assert "whether it ran is not known" in card.text
+        assert says(card.text, "outcome.unknown")
         assert ran <= 1
     else:
         assert ("succeeded", 1) == (calls[0][1], ran)
-        assert "done, approved by" in card.text
+        assert says(card.text, "outcome.succeeded")
     if point in UNKNOWN:
         assert UNKNOWN[point] == ran
     assert {None} == {verify(chain) for chain in service.chains().values()}

@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 SOURCES = [path for package in ("hitl", "adapters", "bot") for path in sorted((ROOT / package).rglob("*.py"))]
 
-# --- FOR NOW: folders whose tests still quote sentences. Remove each folder once its tests name them. ---
-STILL_QUOTING = ("scenarios", "thirdparty", "faults", "matrix", "adapters", "bot", "wire", "contracts")
-# --- END OF: FOR NOW ---
-
 #: Files that quote sentences on purpose, relative to `tests`, each with the reason.
 QUOTING: Mapping[str, str] = {
     "hitl/test_wording.py": "It is the catalogue's own test.",
@@ -181,11 +177,10 @@ def test_no_test_quotes_a_sentence_of_the_catalogue() -> None:
     """
     sentences = runs_of_sentences()
     skipped = {ROOT / "tests" / name for name in QUOTING}
-    folders = tuple(ROOT / "tests" / name for name in STILL_QUOTING)
     quotes = [
         (str(path.relative_to(ROOT)), line, sentences[run])
         for path in sorted((ROOT / "tests").rglob("*.py"))
-        if path not in skipped and not any(path.is_relative_to(folder) for folder in folders)
+        if path not in skipped
         for line, text in constants(path)
         if (run := next(filter(sentences.__contains__, runs_of(text)), None))
     ]

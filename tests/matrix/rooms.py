@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from hitl.wording import say
 from tests.wire.slack import SlackServer
 from tests.wire.telegram import TelegramServer
 
 #: What names a request in every text about it.
 MARK = re.compile(r"\b(?:chat|ask|late)\d+\b")
-LABELS = {"approve": "✅ Approve", "reject": "❌ Reject"}
+LABELS = {verb: say(f"button.{verb}") for verb in ("approve", "reject")}
 PATIENCE_S = 180.0
 
 

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hitl.model import Status, Verb
+from hitl.outcomes import Refusal
 from tests.scenarios.from_a_script import seen
+from tests.scenarios.harness import saying
+from tests.sentences import says
 
 if TYPE_CHECKING:
     from hitl.model import Call
@@ -66,7 +69,7 @@ async def test_time_goes_on_from_where_it_was(stage: Any) -> None:
     await restart(stage, down_s=250)
 
     assert [Status.EXPIRED, Status.PENDING] == [await stage.status(call) for call in (early, late)]
-    assert "nobody answered in time" in seen(stage, early)
+    assert says(seen(stage, early), "outcome.expired")
     assert ((), 3) == (stage.surface.message(early).labels, len(stage.surface.message(late).labels))
     await stage.wait(49.9)
     assert Status.PENDING == await stage.status(late)
@@ -86,4 +89,4 @@ async def test_a_press_on_what_is_over_holds_up_nobody(stage: Any) -> None:
         await restart(stage)
 
     assert [Status.SUCCEEDED] * 2 == [await stage.status(call) for call in cards]
-    assert 2 == sum("time was up" in text for text in stage.surface.heard("ann"))
+    assert 2 == len(saying(stage.surface.heard("ann"), Refusal.EXPIRED, short=over.short))

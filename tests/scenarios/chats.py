@@ -6,7 +6,7 @@ import abc
 import contextlib
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from tests.scenarios.harness import Stage, Surface
+from tests.scenarios.harness import Stage, Surface, saying
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -45,9 +45,9 @@ class ChatRoom(Surface, Generic[M, W]):
     def cards(self, call: Call) -> list[M]:
         """All cards of the call, oldest first."""
 
-    def told(self, who: str, text: str) -> bool:
-        """Whether that person was ever shown something with that text in it."""
-        return any(text in shown for shown in self.heard(who))
+    def told(self, who: str, what: str, /, **particulars: object) -> bool:
+        """Whether that person was ever shown this sentence of the catalogue, with these particulars."""
+        return bool(saying(self.heard(who), what, **particulars))
 
     def message(self, call: Call) -> M:
         """The card as it is now."""

@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hitl.model import Action, Kind, Ran, Reply, Result, Status, Verb
+from hitl.outcomes import fact
+from tests.sentences import says
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from hitl.model import Call
+    from hitl.outcomes import Fact
     from tests.scenarios.harness import Stage
 
 
@@ -99,26 +102,32 @@ async def lost(stage: Stage, call: Call) -> None:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """What is done, what becomes of the call, and what its card says then."""
+    """What is done, what becomes of the call, and the sentence that its card holds then."""
 
     act: Callable[[Stage, Call], Awaitable[None]]
     status: Status
-    says: str
+    sentence: Fact
 
+    def is_on(self, card: str) -> bool:
+        """Whether a card's text holds that sentence."""
+        return says(card, self.sentence.what, **self.sentence.particulars)
+
+
+_DONE = fact("outcome.succeeded")
 
 ENDS = {
-    "pressed": End(pressed, Status.SUCCEEDED, "done, approved by"),
-    "said": End(said, Status.SUCCEEDED, "done, approved by"),
-    "reacted": End(reacted, Status.SUCCEEDED, "done, approved by"),
-    "commanded": End(commanded, Status.REJECTED, "it is mine"),
-    "approved elsewhere": End(approved_elsewhere, Status.SUCCEEDED, "done, approved by"),
-    "rejected elsewhere": End(rejected_elsewhere, Status.REJECTED, "rejected by"),
-    "withdrawn": End(withdrawn, Status.WITHDRAWN, "withdrawn by"),
-    "expired": End(expired, Status.EXPIRED, "expired: nobody answered in time"),
-    "found late": End(found_late, Status.EXPIRED, "expired: nobody answered in time"),
-    "denied": End(denied, Status.DENIED, "denied by the policy"),
-    "changed": End(changed, Status.REFUSED, "but not run"),
-    "failed": End(failed, Status.FAILED, "the disk is full"),
-    "timed out": End(timed_out, Status.TIMED_OUT, "stopped at its time limit"),
-    "lost": End(lost, Status.UNKNOWN, "whether it ran is not known"),
+    "pressed": End(pressed, Status.SUCCEEDED, _DONE),
+    "said": End(said, Status.SUCCEEDED, _DONE),
+    "reacted": End(reacted, Status.SUCCEEDED, _DONE),
+    "commanded": End(commanded, Status.REJECTED, fact("outcome.rejected.reason", reason="it is mine")),
+    "approved elsewhere": End(approved_elsewhere, Status.SUCCEEDED, _DONE),
+    "rejected elsewhere": End(rejected_elsewhere, Status.REJECTED, fact("outcome.rejected")),
+    "withdrawn": End(withdrawn, Status.WITHDRAWN, fact("outcome.withdrawn")),
+    "expired": End(expired, Status.EXPIRED, fact("outcome.expired")),
+    "found late": End(found_late, Status.EXPIRED, fact("outcome.expired")),
+    "denied": End(denied, Status.DENIED, fact("outcome.denied")),
+    "changed": End(changed, Status.REFUSED, fact("outcome.refused")),
+    "failed": End(failed, Status.FAILED, fact("outcome.failed", error="the disk is full")),
+    "timed out": End(timed_out, Status.TIMED_OUT, fact("outcome.timed_out")),
+    "lost": End(lost, Status.UNKNOWN, fact("outcome.unknown")),
 }

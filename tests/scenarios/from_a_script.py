@@ -15,7 +15,11 @@ import pytest
 from bot.agent import TOOLS
 from hitl.gate import secret_hash
 from hitl.model import Ask, Ran, Result, Runs, Status, Verb
+from hitl.outcomes import Refusal, Told
 from hitl.people import channel_of
+from hitl.wording import say
+from tests.scenarios.harness import saying
+from tests.sentences import says
 
 if TYPE_CHECKING:
     from hitl.model import Call
@@ -62,7 +66,7 @@ async def test_a_yes_comes_back_to_the_script(stage: Any, way: str) -> None:
     await stage.service.gate.finish(call.ref, SECRET, Ran(Result.SUCCEEDED))
     await stage.surface.settle()
     assert {"argv": ARGV} == lease.call.arguments
-    assert "done, approved by" in seen(stage, call)
+    assert says(seen(stage, call), "outcome.succeeded")
     assert () == stage.surface.message(call).labels
 
 
@@ -74,7 +78,7 @@ async def test_a_no_comes_back_to_the_script(stage: Any, way: str) -> None:
     await answered(stage, call, way, Verb.REJECT)
 
     assert Status.REJECTED == (await waiting).status
-    assert "rejected by" in seen(stage, call)
+    assert says(seen(stage, call), "outcome.rejected")
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -91,7 +95,7 @@ async def test_when_it_was_said_is_on_record(stage: Any, way: str) -> None:
 
 async def test_its_card_names_what_would_run(stage: Any) -> None:
     """Every program of its command, behind whatever starts it."""
-    assert "programs: env, xargs, gzip" in seen(stage, await asked(stage))
+    assert says(seen(stage, await asked(stage)), "card.programs", programs="env, xargs, gzip")
 
 
 async def test_a_yes_to_the_room_is_asked_about(stage: Any) -> None:
@@ -102,8 +106,8 @@ async def test_a_yes_to_the_room_is_asked_about(stage: Any) -> None:
         await stage.surface.settle()
 
     assert Status.PENDING == await stage.status(call)
-    assert 1 == sum("Nothing was decided" in text and call.short in text for text in stage.surface.heard("ann"))
-    assert not any("Nothing was decided" in text for text in told_alone(stage, "sam"))
+    assert 1 == len(saying(stage.surface.heard("ann"), Told.POINT, short=call.short))
+    assert [] == told_alone(stage, "sam")
 
 
 async def test_an_approval_that_no_script_takes_lapses(stage: Any) -> None:
@@ -112,7 +116,7 @@ async def test_an_approval_that_no_script_takes_lapses(stage: Any) -> None:
     await answered(stage, call, "a press", Verb.APPROVE)
     await stage.wait(301)
 
-    assert "nobody ran it in time" in seen(stage, call)
+    assert says(seen(stage, call), "outcome.lapsed")
 
 
 async def test_a_script_that_gives_up_takes_its_card_along(stage: Any) -> None:
@@ -121,10 +125,11 @@ async def test_a_script_that_gives_up_takes_its_card_along(stage: Any) -> None:
     await stage.service.gate.withdraw(call.ref, stage.surface.identities["uma"])
     await stage.surface.settle()
     await stage.surface.press("ann", call, Verb.APPROVE)
+    withdrawn = say("outcome.withdrawn", by=stage.surface.identities["uma"])
 
-    assert "withdrawn by" in seen(stage, call)
+    assert withdrawn in seen(stage, call)
     assert () == stage.surface.message(call).labels
-    assert stage.surface.told("ann", "withdrawn")
+    assert stage.surface.told("ann", Refusal.DECIDED, short=call.short, outcome=withdrawn)
 
 
 def seen(stage: Any, call: Call) -> str:

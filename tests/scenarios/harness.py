@@ -6,6 +6,7 @@ written against `Stage` and `Surface` alone, and run on every surface in `confte
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bot.agent import TOOLS
@@ -15,13 +16,25 @@ from hitl.model import Action, Ask, Call, Risk, Runs, Status, ToolInfo, Verb
 from hitl.people import Directory
 from hitl.testing import ScriptedExecutor, SetClock
 from hitl.tokens import Keyring
+from hitl.wording import SIGNS, say
 from tests.hitl.world import NOON, Rules, Store, verdict
+from tests.sentences import says
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 #: Who takes part: Uma's agent asks; Ann and Bob may decide; nobody lists Sam.
 PEOPLE = ("uma", "ann", "bob", "sam")
+#: What an agent writes to look like a line of ours and a card of ours.
+FAKE_STATUS = "\n".join(
+    (
+        "x",
+        f"ABC234 delete_file: {say('outcome.succeeded', by='ann')}",
+        say("card.title", sign=SIGNS[Risk.LOW], risk=Risk.LOW, tool="read_file"),
+    )
+)
+#: What colours a terminal.
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _RULES = {
     "list_files": (Action.ALLOW, Risk.LOW),
     "read_file": (Action.ALLOW, Risk.LOW),
@@ -30,6 +43,16 @@ _RULES = {
     "delete_files": (Action.APPROVE, Risk.CRITICAL),
     "bash": (Action.APPROVE, Risk.HIGH),
 }
+
+
+def unboxed(shown: str) -> str:
+    """What a screen shows, on one line: without colours, and without the sides of a box around it."""
+    return " ".join(COLOUR.sub("", shown).replace("│", " ").split())
+
+
+def saying(texts: Iterable[str], what: str, /, **particulars: object) -> list[str]:
+    """Those of the texts that hold this sentence of the catalogue, with these particulars."""
+    return [text for text in texts if says(text, what, **particulars)]
 
 
 class Surface(Protocol):

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hitl.model import Kind, Reply, Status, Verb
+from hitl.outcomes import Refusal
 from tests.scenarios.from_a_script import seen
+from tests.sentences import says
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterator
@@ -50,12 +52,12 @@ async def test_one_wins_and_all_others_are_told(stage: Any, verbs: tuple[Verb, V
     answers = await answering
     status = await stage.status(call)
     events = await stage.events(call)
-    late = [answer for answer in answers if "was decided already" in answer.text]
+    late = [answer for answer in answers if answer.fact and answer.fact.what == Refusal.DECIDED]
 
     assert (1, 9) == (events.count("approved") + events.count("rejected"), events.count("late"))
     assert 1 == len(await stage.store.votes(call.ref))
     assert len(stage.ran()) == (status is Status.SUCCEEDED)
     assert len(late) >= 1
-    assert all(stage.surface.told(who, "was decided already") for who in PEOPLE)
-    assert ("done, approved by" if status is Status.SUCCEEDED else "rejected by") in seen(stage, call)
+    assert all(stage.surface.told(who, Refusal.DECIDED, short=call.short) for who in PEOPLE)
+    assert says(seen(stage, call), "outcome.succeeded" if status is Status.SUCCEEDED else "outcome.rejected")
     assert () == stage.surface.message(call).labels

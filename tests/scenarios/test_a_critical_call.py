@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hitl.model import Status, Verb
+from hitl.outcomes import Told
+from tests.sentences import says
 
 if TYPE_CHECKING:
     from tests.scenarios.harness import Stage
@@ -38,7 +40,7 @@ async def test_a_press_is_asked_again(stage: Stage) -> None:
     await stage.wait(3)
     await stage.surface.press("ann", call, Verb.APPROVE)
 
-    assert "say so again within 60 seconds" in told
+    assert says(told, Told.CONFIRM, short=call.short)
     assert [Status.PENDING, Status.SUCCEEDED] == [between, await stage.status(call)]
 
 

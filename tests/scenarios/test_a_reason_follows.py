@@ -5,15 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hitl.model import Status, Verb
+from hitl.outcomes import Refusal, Told, fact
+from hitl.wording import say
+from tests.scenarios.harness import saying
 
 if TYPE_CHECKING:
     from hitl.model import Call
+    from hitl.outcomes import Fact
     from tests.scenarios.harness import Stage
 
 WHY = "no because it is the only copy"
-ASKED = "was rejected. It was not run. A reason may follow within 60 seconds."
-GIVEN = "was rejected, reason: it is the only copy. It was not run."
-NONE = "was rejected, and no reason was given. It was not run."
+ASKED = fact("agent.rejected.asked")
+GIVEN = fact("agent.rejected.reason", reason="it is the only copy")
+NONE = fact("agent.rejected.no_reason")
 
 
 async def rejected(stage: Stage) -> Call:
@@ -23,9 +27,9 @@ async def rejected(stage: Stage) -> Call:
     return call
 
 
-def told(stage: Stage, call: Call) -> list[str]:
+def told(stage: Stage, call: Call) -> list[Fact]:
     """What whoever asked was told of the call's end, in order."""
-    sentences = {f"{call.short} {end}": end for end in (ASKED, GIVEN, NONE)}
+    sentences = {say(end.what, short=call.short, **end.particulars): end for end in (ASKED, GIVEN, NONE)}
     return [end for text in stage.surface.heard("uma") for said, end in sentences.items() if text.endswith(said)]
 
 
@@ -39,7 +43,7 @@ async def test_it_reaches_whoever_asked(stage: Stage) -> None:
 
     assert [ASKED] == at_once
     assert [ASKED, GIVEN] == given == told(stage, call)
-    assert f"{call.short}: the reason is on record." in stage.surface.heard("ann")
+    assert say(Told.REASON_ADDED, short=call.short) in stage.surface.heard("ann")
 
 
 async def test_when_none_comes_whoever_asked_is_told_so(stage: Stage) -> None:
@@ -62,7 +66,7 @@ async def test_after_it_was_said_that_none_came_none_does(stage: Stage) -> None:
     await stage.surface.answer("ann", call, f"no {call.short} because it is the only copy")
 
     assert [ASKED, NONE] == told(stage, call)
-    assert any("A reason can be added for 60 seconds" in text for text in stage.surface.heard("ann"))
+    assert saying(stage.surface.heard("ann"), Refusal.REASON_LATE, short=call.short)
 
 
 async def test_nobody_elses_no_explains_it(stage: Stage) -> None:

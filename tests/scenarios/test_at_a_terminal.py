@@ -7,10 +7,11 @@ from datetime import timedelta
 
 import pytest
 
-from hitl.model import Result, Status
+from hitl.model import Decision, Result, Status
 from hitl.wording import say
 from tests.scenarios.harness import Stage
 from tests.scenarios.terminal import Terminal
+from tests.sentences import says
 
 
 @pytest.fixture
@@ -90,7 +91,7 @@ async def test_a_failure_is_told_as_one(stage: Stage) -> None:
     call = await stage.ask()
     await stage.surface.say("ann", "yes")
 
-    assert f"{call.short} was approved, but failed: no such file" == stage.last("ann")
+    assert say("agent.failed", short=call.short, how=Decision.APPROVED, error="no such file") == stage.last("ann")
 
 
 async def test_an_empty_line_is_nothing(stage: Stage) -> None:
@@ -122,7 +123,7 @@ async def test_the_end_of_the_conversation_withdraws_what_waits(stage: Stage, te
     await terminal.end("uma")
 
     assert [Status.PENDING, Status.WITHDRAWN] == [between, await stage.status(call)]
-    assert "withdrawn by" in stage.last("uma")
+    assert says(stage.last("uma"), "outcome.withdrawn")
 
 
 async def test_time_is_the_stages_own(stage: Stage) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hitl.model import Status, Verb
+from hitl.outcomes import Refusal
+from tests.scenarios.harness import saying
+from tests.sentences import says
 
 if TYPE_CHECKING:
     from tests.scenarios.harness import Stage
@@ -18,7 +21,7 @@ async def test_silence_means_no(stage: Stage) -> None:
     await stage.wait(1)
 
     assert [Status.PENDING, Status.EXPIRED] == [before, await stage.status(call)]
-    assert "expired: nobody answered in time" in stage.last("ann")
+    assert says(stage.last("ann"), "outcome.expired")
     assert [] == stage.ran()
 
 
@@ -38,5 +41,5 @@ async def test_a_yes_too_late_is_told_so(stage: Stage) -> None:
     await stage.surface.press("ann", call, Verb.APPROVE)
 
     assert Status.EXPIRED == await stage.status(call)
-    assert any("time was up at 12:05:00 UTC" in text for text in stage.surface.heard("ann"))
+    assert saying(stage.surface.heard("ann"), Refusal.EXPIRED, short=call.short, time="12:05:00")
     assert [] == stage.ran()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hitl.model import Status, Verb
+from tests.sentences import says
 
 if TYPE_CHECKING:
     from tests.scenarios.harness import Stage
@@ -36,5 +37,5 @@ async def test_the_same_call_twice_is_two_cards(stage: Stage) -> None:
     other = await stage.ask(key="two")
     await stage.surface.press("ann", other, Verb.APPROVE)
 
-    assert f"the same call waits as {one.short}" in stage.surface.card(other).replace("\n", " ")
+    assert says(stage.surface.card(other), "card.same", short=one.short)
     assert [Status.PENDING, Status.SUCCEEDED] == [await stage.status(one), await stage.status(other)]

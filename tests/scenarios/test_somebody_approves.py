@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hitl.model import Status, Verb
+from hitl.model import Decision, Risk, Status, Verb
+from tests.sentences import says
 
 if TYPE_CHECKING:
     from tests.scenarios.harness import Stage
@@ -17,7 +18,9 @@ async def test_the_card_says_what_is_asked(stage: Stage) -> None:
     call = await stage.ask(args={"path": "notes.txt"})
     card = stage.surface.card(call)
 
-    for said in ("high risk", "delete_file", "path: notes.txt", call.short, "12:05:00 UTC", "silence means no"):
+    assert says(card, "card.title", risk=Risk.HIGH, tool="delete_file")
+    assert says(card, "card.ends")
+    for said in ("path: notes.txt", call.short, "12:05:00 UTC"):
         assert said in card
     assert Status.PENDING == await stage.status(call)
     assert [] == stage.ran()
@@ -30,7 +33,7 @@ async def test_a_press_runs_it(stage: Stage) -> None:
 
     assert Status.SUCCEEDED == await stage.status(call)
     assert [{"path": "notes.txt"}] == stage.ran()
-    assert f"{call.short} was approved and ran." in stage.last("ann")
+    assert says(stage.last("ann"), "agent.succeeded", short=call.short, how=Decision.APPROVED)
 
 
 @pytest.mark.parametrize("text", ["yes", "Yes!", "ok", "approve"])

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hitl.model import Status, Verb
+from hitl.outcomes import Told
+from tests.sentences import says
 
 if TYPE_CHECKING:
     from tests.scenarios.harness import Stage
@@ -21,7 +23,7 @@ async def test_it_is_asked_back_and_then_answered(stage: Stage, text: str) -> No
     between = await stage.status(call)
     await stage.surface.answer("ann", call, "yes")
 
-    assert "Nothing was decided." in told
+    assert says(told, Told.UNCLEAR, short=call.short)
     assert [Status.PENDING, Status.SUCCEEDED] == [between, await stage.status(call)]
 
 
@@ -34,6 +36,6 @@ async def test_details_first(stage: Stage) -> None:
     shown = stage.last("ann")
     await stage.surface.answer("ann", call, "yes")
 
-    assert "open the details first" in told
+    assert says(told, Told.DETAILS_NEEDED, short=call.short)
     assert "x" * 5000 in shown
     assert Status.SUCCEEDED == await stage.status(call)

@@ -8,6 +8,9 @@ import pytest
 
 from hitl.cards import outcome_for_agent
 from hitl.model import Status, Verb
+from hitl.outcomes import Told
+from hitl.wording import say
+from tests.sentences import says
 
 if TYPE_CHECKING:
     from tests.scenarios.harness import Stage
@@ -19,7 +22,7 @@ async def test_a_press_is_enough(stage: Stage) -> None:
     await stage.surface.press("ann", call, Verb.REJECT)
 
     assert Status.REJECTED == await stage.status(call)
-    assert f"{call.short} rejected." in stage.surface.heard("ann")
+    assert say(Told.REJECTED, short=call.short) in stage.surface.heard("ann")
     assert [] == stage.ran()
 
 
@@ -31,7 +34,7 @@ async def test_a_reason_reaches_the_agent(stage: Stage) -> None:
 
     assert stored is not None
     assert "it is the only copy" in str(stored.reason)
-    assert "reason: it is the only copy" in outcome_for_agent(stored)
+    assert says(outcome_for_agent(stored), "agent.rejected.reason", short=call.short, reason="it is the only copy")
 
 
 @pytest.mark.parametrize("emoji", ["👎", "❌"])

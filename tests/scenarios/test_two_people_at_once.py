@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hitl.model import Status, Verb
+from hitl.outcomes import Refusal
+from tests.scenarios.harness import saying
 
 if TYPE_CHECKING:
     from tests.scenarios.harness import Stage
@@ -29,5 +31,6 @@ async def test_one_wins_and_the_other_hears_who(stage: Stage, verbs: tuple[Verb,
 
     assert status in {Status.SUCCEEDED, Status.REJECTED}
     assert len(stage.ran()) == (status is Status.SUCCEEDED)
-    assert any("was decided already" in text and str(stored.decided_by) in text for text in stage.surface.heard(loser))
+    late = saying(stage.surface.heard(loser), Refusal.DECIDED, short=call.short)
+    assert any(str(stored.decided_by) in text for text in late)
     assert 1 == len(await stage.store.votes(call.ref))

@@ -18,11 +18,14 @@ from bot.telegram import build_chat as telegram_chat
 from hitl.canonical import digest_mark
 from hitl.gate import Gate
 from hitl.model import Action, Ask, Call, Risk, Runs, Status, ToolInfo
+from hitl.outcomes import Refusal
 from hitl.people import Directory
 from hitl.testing import ScriptedExecutor, SetClock
 from hitl.tokens import Keyring
+from hitl.wording import say
 from tests.hitl.world import NOON, Rules, Store, verdict
 from tests.patience import PATIENCE_S
+from tests.scenarios.harness import saying
 from tests.wire.slack import SlackServer
 from tests.wire.telegram import TelegramServer
 from tests.wired import telegram_settings
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from tests.wire.telegram import Message as TelegramMessage
 
 EACH = 10
+APPROVE, REJECT = say("button.approve"), say("button.reject")
 
 
 @dataclass
@@ -146,12 +150,13 @@ class Town:
         assert other is not None
         return one, other
 
-    async def told(self, call: Call, text: str) -> bool:
-        """Whether both cards come to say that."""
+    async def told(self, call: Call, what: str, /, **particulars: object) -> bool:
+        """Whether both cards come to hold this sentence of the catalogue, with these particulars."""
 
         def both() -> bool:
             one, other = self.telegram_card(call), self.slack_card(call)
-            return bool(one and other and text in one.text and text in other.shown.text)
+            texts = [one.text, other.shown.text] if one and other else []
+            return 2 == len(saying(texts, what, **particulars))
 
         await self.until(both)
         return True
@@ -180,7 +185,7 @@ async def test_twenty_decide_at_once(town: Town) -> None:
     await town.ready()
     call = await town.ask()
     here, there = await town.shown(call)
-    labels = ["✅ Approve", "❌ Reject"]
+    labels = [APPROVE, REJECT]
     presses = [town.telegram.press(one, here, labels[number % 2]) for number, one in enumerate(town.here)]
     acts = [town.slack.press(one, there, labels[number % 2]) for number, one in enumerate(town.there)]
     queries, _ = await asyncio.gather(asyncio.gather(*presses), asyncio.gather(*acts))
@@ -188,12 +193,12 @@ async def test_twenty_decide_at_once(town: Town) -> None:
     await town.until(lambda: len(town.slack.world.ephemerals) == EACH)
     told = [*answers, *(one.shown.text for one in town.slack.world.ephemerals)]
     stored = await town.service.ended(call)
-    outcome = "done, approved by" if stored.status is Status.SUCCEEDED else "rejected by"
+    outcome = "outcome.succeeded" if stored.status is Status.SUCCEEDED else "outcome.rejected"
 
-    assert 19 == sum("was decided already" in text for text in told)
+    assert 19 == len(saying(told, Refusal.DECIDED, short=call.short))
     assert len(town.executor.ran) == (stored.status is Status.SUCCEEDED)
     assert 1 == len(await town.store.votes(call.ref))
-    assert await town.told(call, f"{outcome} {stored.decided_by}")
+    assert await town.told(call, outcome, by=stored.decided_by)
 
 
 async def test_both_cards_show_the_same_digest(town: Town) -> None:
@@ -216,10 +221,10 @@ async def test_after_a_restart_both_end_the_same(town: Town) -> None:
     await town.close()
     await town.open()
     await town.ready()
-    await town.slack.press(town.there[0], there, "✅ Approve")
+    await town.slack.press(town.there[0], there, APPROVE)
 
     assert Status.SUCCEEDED is (await town.service.ended(call, PATIENCE_S)).status
-    assert await town.told(call, "done, approved by slack:")
+    assert await town.told(call, "outcome.succeeded", by="slack:")
 
 
 @pytest.mark.parametrize("down", ["telegram", "slack"])
@@ -231,15 +236,15 @@ async def test_one_is_down_for_a_while(town: Town, down: str) -> None:
     here, there = await town.shown(call)
     if down == "telegram":
         await town.telegram.down()
-        await town.slack.press(town.there[0], there, "✅ Approve")
+        await town.slack.press(town.there[0], there, APPROVE)
     else:
         await town.slack.down()
-        await town.telegram.press(town.here[0], here, "✅ Approve")
+        await town.telegram.press(town.here[0], here, APPROVE)
     ended = await town.service.ended(call, PATIENCE_S)
     await (town.telegram.up() if down == "telegram" else town.slack.up())
 
     assert Status.SUCCEEDED is ended.status
-    assert await town.told(call, f"done, approved by {ended.decided_by}")
+    assert await town.told(call, "outcome.succeeded", by=ended.decided_by)
 
 
 async def test_both_are_down_at_the_start(town: Town) -> None:
@@ -256,8 +261,8 @@ async def test_both_are_down_at_the_start(town: Town) -> None:
     await town.slack.up()
     await town.ready()
     here, _ = await town.shown(call)
-    await town.telegram.press(town.here[0], here, "✅ Approve")
+    await town.telegram.press(town.here[0], here, APPROVE)
 
     assert ["slack", "telegram"] == sorted(trouble.partition(":")[0] for trouble in troubles)
     assert Status.SUCCEEDED is (await town.service.ended(call, PATIENCE_S)).status
-    assert await town.told(call, "done, approved by telegram:")
+    assert await town.told(call, "outcome.succeeded", by="telegram:")

@@ -18,8 +18,10 @@ from typing import Any
 from slack_sdk import WebClient
 
 from adapters.slack.webhook import PATH
+from hitl.outcomes import Fact
 from hitl.tokens import as_short
 from tests.acceptance.installation import ME, Installation, until
+from tests.sentences import says
 from tests.thirdparty.between import LINK, Between, Passed
 from tests.thirdparty.third_slack import SECRET, Minutehand, running
 
@@ -131,9 +133,10 @@ class Stand:
         """The call that the card names in its header."""
         return str(as_short(_header(card).rpartition("\N{MIDDLE DOT} ")[2]))
 
-    def ends(self, call: Asked, outcome: str, number: int = 0) -> None:
-        """A card is edited to the outcome, and has no buttons any more."""
-        until(lambda: outcome in self.card(call, number), f"a card that says {outcome!r}")
+    def ends(self, call: Asked, outcome: Fact, number: int = 0) -> None:
+        """A card is edited to the outcome, with these particulars of it, and has no buttons any more."""
+        what, particulars = outcome.what, outcome.particulars
+        until(lambda: says(self.card(call, number), what, **particulars), f"a card that says {what}, {particulars}")
 
         assert "sayso:approve" not in self.card(call, number)
 

@@ -21,7 +21,9 @@ from contextlib import ExitStack
 
 import pytest
 
+from hitl.outcomes import Fact, Told, fact
 from tests.acceptance.installation import until
+from tests.sentences import says
 from tests.thirdparty.between import Fault, Passed
 from tests.thirdparty.stand import Asked, Stand, standing
 from tests.thirdparty.third_slack import needed
@@ -30,7 +32,12 @@ pytestmark = [pytest.mark.thirdparty, needed]
 
 #: How an event comes to be sent again: nobody hears that it was taken.
 UNHEARD = {"http": Fault.FAILED, "socket": Fault.LOST}
-DONE = "done, approved by"
+DONE = fact("outcome.succeeded")
+
+
+def rejected(reason: str) -> Fact:
+    """The outcome of a rejection for that reason."""
+    return fact("outcome.rejected.reason", reason=reason)
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +99,7 @@ def test_a_press_rejects_and_the_window_asks_why(stand: Stand) -> None:
     """The press counts; what is written into the window that it opened is the reason on record, and on the card."""
     call = stand.asks()
     told = stand.press("ann", call, "reject", reason="Not on a Friday & never <here>.")
-    stand.ends(call, "Not on a Friday & never <here>")
+    stand.ends(call, rejected("Not on a Friday & never <here>"))
 
     assert {} == told
     assert "Not on a Friday & never <here>." == stand.reason(call)
@@ -114,15 +121,15 @@ def test_a_no_in_the_thread_rejects_with_its_reason(stand: Stand) -> None:
     """In the same message."""
     call = stand.asks()
     stand.writes("ann", call, "no because it is too late")
-    stand.ends(call, "it is too late")
+    stand.ends(call, rejected("it is too late"))
 
     assert "it is too late" == stand.reason(call)
     assert ["rejected"] == decisions(stand, call)
     assert 0 == stand.ran(call)
 
 
-@pytest.mark.parametrize(("name", "outcome", "runs"), [("+1", DONE, 1), ("x", "rejected by", 0)])
-def test_a_reaction_to_the_card_decides(stand: Stand, name: str, outcome: str, runs: int) -> None:
+@pytest.mark.parametrize(("name", "outcome", "runs"), [("+1", DONE, 1), ("x", fact("outcome.rejected"), 0)])
+def test_a_reaction_to_the_card_decides(stand: Stand, name: str, outcome: Fact, runs: int) -> None:
     """Of somebody whom Slack's directory calls no bot; such calls aren't critical."""
     call = stand.asks()
     stand.slack.does("ann", "react", ts=call.card, reaction=name)
@@ -150,7 +157,7 @@ def test_a_command_decides(stand: Stand) -> None:
     """Over HTTP; over Socket Mode minutehand serves none."""
     call = stand.asks()
     stand.slack.does("ann", "command", text=f"reject {call.short} because of the audit")
-    stand.ends(call, "of the audit")
+    stand.ends(call, rejected("of the audit"))
 
     assert ["rejected"] == decisions(stand, call)
 
@@ -182,7 +189,7 @@ def test_words_that_are_sent_again_count_once(stand: Stand) -> None:
     stand.writes("ann", call, f"yes {call.short}")
     stand.ends(call, DONE)
     stand.settle()
-    told = [one for one in stand.thread(call.thread) if f"{call.short} approved" in one["text"]]
+    told = [one for one in stand.thread(call.thread) if says(one["text"], Told.APPROVED, short=call.short)]
 
     assert [0, 1] == retries(stand.delivered(f"yes {call.short}"))
     assert 1 == stand.kept(f"yes {call.short}")
@@ -333,7 +340,7 @@ def test_a_window_whose_answer_was_lost(stand: Stand) -> None:
     call = stand.asks()
     stand.outward.next("/api/views.open", Fault.LOST)
     stand.press("ann", call, "reject", reason="it stood open")
-    stand.ends(call, "it stood open")
+    stand.ends(call, rejected("it stood open"))
 
     assert "it stood open" == stand.reason(call)
     assert ["rejected"] == decisions(stand, call)

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hitl.model import Action, Risk, Status, Verb
+from hitl.outcomes import Refusal
+from hitl.wording import say
 from tests.hitl.world import verdict
+from tests.scenarios.harness import saying
 from tests.wire.slack import Refuse
 
 if TYPE_CHECKING:
@@ -13,6 +16,7 @@ if TYPE_CHECKING:
     from tests.scenarios.slack.surface import SlackStage
 
 WHY = "it is the only copy"
+WINDOW = say("window.title.why")
 
 
 def demand(stage: SlackStage, tool: str = "delete_file", risk: Risk = Risk.HIGH) -> None:
@@ -23,7 +27,7 @@ def demand(stage: SlackStage, tool: str = "delete_file", risk: Risk = Risk.HIGH)
 async def give(stage: SlackStage, who: str, text: str = WHY) -> None:
     """Fill in the window in front of that person."""
     room = stage.surface
-    window = await room.server.wait_view(room.people[who], "Why?")
+    window = await room.server.wait_view(room.people[who], WINDOW)
     await room.server.submit(room.people[who], window, {"reason": text})
     await room.settle()
 
@@ -45,14 +49,15 @@ async def test_a_no_counts_before_it_is_explained(stage: SlackStage) -> None:
     assert Status.REJECTED == at_once
     assert WHY == await reason(stage, call)
     assert WHY in stage.surface.message(call).shown.text
-    assert any(f"reason: {WHY}" in one.shown.text for one in stage.surface.posted())
+    posted = [one.shown.text for one in stage.surface.posted()]
+    assert saying(posted, "agent.rejected.reason", short=call.short, reason=WHY)
 
 
 async def test_a_window_that_is_closed_leaves_it_at_that(stage: SlackStage) -> None:
     """The no stands, without a reason."""
     call = await stage.ask()
     await stage.surface.press("ann", call, Verb.REJECT)
-    window = await stage.surface.server.wait_view(stage.surface.people["ann"], "Why?")
+    window = await stage.surface.server.wait_view(stage.surface.people["ann"], WINDOW)
     await stage.surface.server.close(stage.surface.people["ann"], window)
     await stage.surface.settle()
 
@@ -68,7 +73,7 @@ async def test_after_a_minute_it_is_too_late(stage: SlackStage) -> None:
     await give(stage, "ann")
 
     assert "" == await reason(stage, call)
-    assert any("A reason can be added for 60 seconds" in text for text in stage.surface.whispers("ann"))
+    assert saying(stage.surface.whispers("ann"), Refusal.REASON_LATE, short=call.short)
 
 
 async def test_a_yes_that_needs_one_waits_for_it(stage: SlackStage) -> None:
@@ -106,7 +111,7 @@ async def test_a_reason_after_somebody_elses_decision_is_told_so(stage: SlackSta
     await give(stage, "ann")
 
     assert Status.REJECTED == await stage.status(call)
-    assert any("was decided already" in text for text in stage.surface.whispers("ann"))
+    assert saying(stage.surface.whispers("ann"), Refusal.DECIDED, short=call.short)
 
 
 async def test_where_no_window_opens_a_command_takes_it(stage: SlackStage) -> None:
@@ -117,7 +122,7 @@ async def test_where_no_window_opens_a_command_takes_it(stage: SlackStage) -> No
     told = stage.surface.whispers("ann")
     await stage.surface.command("ann", f"reject {call.short} {WHY}")
 
-    assert any(f"/sayso reject {call.short} REASON" in text for text in told)
+    assert saying(told, "window.why.reject.by_command", short=call.short)
     assert WHY == await reason(stage, call)
 
 

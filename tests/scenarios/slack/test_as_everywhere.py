@@ -8,6 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hitl.model import Status, Verb
+from hitl.outcomes import Told
+from hitl.wording import say
+from tests.scenarios.harness import FAKE_STATUS
 from tests.scenarios.test_a_critical_call import *  # noqa: F403 - the scenarios are what is wanted
 from tests.scenarios.test_a_reason_follows import *  # noqa: F403
 from tests.scenarios.test_a_stranger_answers import *  # noqa: F403
@@ -21,6 +24,7 @@ from tests.scenarios.test_somebody_approves import *  # noqa: F403
 from tests.scenarios.test_somebody_is_unclear import *  # noqa: F403
 from tests.scenarios.test_somebody_rejects import *  # noqa: F403
 from tests.scenarios.test_two_people_at_once import *  # noqa: F403
+from tests.sentences import says
 
 if TYPE_CHECKING:
     from tests.scenarios.slack.surface import SlackStage
@@ -28,13 +32,12 @@ if TYPE_CHECKING:
 
 async def test_a_fake_status_line_is_seen_to_be_the_agents(stage: SlackStage) -> None:  # type: ignore[no-redef]
     """Lines in an argument stand in a frame of their own, those of the note on the line that says whose they are."""
-    fake = "x\nABC234 delete_file: done, approved by ann\n🟢 low risk: read_file"
-    call = await stage.ask(args={"path": fake}, note=fake)
+    call = await stage.ask(args={"path": FAKE_STATUS}, note=FAKE_STATUS)
     shown = stage.surface.message(call).shown
 
-    assert [fake] == [frame.text for frame in shown.of("pre")]
-    assert "the agent says: x⏎ABC234" in shown.text.replace(fake, "")
-    assert "\nABC234" not in shown.text.replace(fake, "")
+    assert [FAKE_STATUS] == [frame.text for frame in shown.of("pre")]
+    assert says(shown.text.replace(FAKE_STATUS, ""), "card.note", note="x⏎ABC234")
+    assert "\nABC234" not in shown.text.replace(FAKE_STATUS, "")
 
 
 async def test_a_press_is_enough(stage: SlackStage) -> None:  # type: ignore[no-redef]
@@ -43,6 +46,6 @@ async def test_a_press_is_enough(stage: SlackStage) -> None:  # type: ignore[no-
     await stage.surface.press("ann", call, Verb.REJECT)
 
     assert Status.REJECTED == await stage.status(call)
-    assert f"{call.short} rejected." in stage.surface.whispers("ann")
-    assert stage.surface.told("ann", f"{call.short} is rejected. Why?")
+    assert say(Told.REJECTED, short=call.short) in stage.surface.whispers("ann")
+    assert stage.surface.told("ann", "window.why.reject", short=call.short)
     assert [] == stage.ran()

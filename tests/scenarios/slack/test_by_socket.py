@@ -11,9 +11,12 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack.receiver import Inbox, Sockets, bolt
 from hitl.model import Status, Verb
+from hitl.outcomes import Told
 from hitl.testing import MemoryStore, SetClock
+from hitl.wording import say
 from tests.hitl.world import NOON
 from tests.patience import PATIENCE_S
+from tests.scenarios.harness import saying
 from tests.scenarios.slack.surface import Room, SlackStage, staged
 from tests.wire.slack import Refuse, SlackServer
 from tests.wired_slack import up
@@ -68,7 +71,7 @@ async def test_what_nobody_reads_is_acknowledged(stage: SlackStage) -> None:
     await room.server.open_home(room.people["ann"], room.app)
     call = await stage.ask()
     await room.press("ann", call, Verb.REJECT)
-    window = await room.server.wait_view(room.people["ann"], "Why?")
+    window = await room.server.wait_view(room.people["ann"], say("window.title.why"))
     await room.server.close(room.people["ann"], window)
     await room.settle()
 
@@ -103,7 +106,7 @@ async def test_what_was_said_while_no_event_came_stands_between(stage: SlackStag
     await room.write("ann", "yes")
 
     assert Status.PENDING == await stage.status(call)
-    assert any("Nothing was decided" in text for text in room.whispers("ann"))
+    assert saying(room.whispers("ann"), Told.POINT, short=call.short)
 
 
 @pytest.mark.parametrize("method", ["auth.test", "apps.connections.open"])

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hitl.model import Status
+from hitl.outcomes import Refusal
+from hitl.wording import say
+from tests.scenarios.harness import saying
 from tests.scenarios.slack.surface import in_one
+from tests.sentences import says
 
 if TYPE_CHECKING:
     from tests.scenarios.slack.surface import SlackStage
@@ -41,7 +45,7 @@ async def test_pending_lists_what_waits_for_one(stage: SlackStage) -> None:
 
     assert call.short in await whispered(stage, "ann", "pending")
     assert call.short in await whispered(stage, "uma", "pending")
-    assert "Nothing waits for you here." == await whispered(stage, "sam", "pending")
+    assert say("chat.pending.none") == await whispered(stage, "sam", "pending")
 
 
 async def test_show_opens_a_window(stage: SlackStage) -> None:
@@ -51,8 +55,8 @@ async def test_show_opens_a_window(stage: SlackStage) -> None:
     (window,) = await stage.surface.server.views(stage.surface.people["uma"])
 
     assert "a/long/way.txt" in in_one(window)
-    assert "There is no call" in await whispered(stage, "sam", f"show {call.short}")
-    assert "/sayso show needs" in await whispered(stage, "ann", "show it")
+    assert says(await whispered(stage, "sam", f"show {call.short}"), Refusal.UNKNOWN, short=call.short)
+    assert says(await whispered(stage, "ann", "show it"), "chat.usage", command="/sayso show")
 
 
 @pytest.mark.parametrize(("verb", "status"), [("approve", Status.SUCCEEDED), ("reject", Status.REJECTED)])
@@ -73,7 +77,7 @@ async def test_not_from_another_channel(stage: SlackStage) -> None:
     await room.settle()
 
     assert Status.PENDING == await stage.status(call)
-    assert any("is not asked about here" in text for text in room.whispers("ann"))
+    assert saying(room.whispers("ann"), Refusal.PLACE, short=call.short)
 
 
 async def test_whoever_asked_takes_it_back(stage: SlackStage) -> None:
@@ -83,7 +87,7 @@ async def test_whoever_asked_takes_it_back(stage: SlackStage) -> None:
     between = await stage.status(call)
     await stage.surface.command("uma", f"withdraw {call.short}")
 
-    assert "Only the one who asked" in told
+    assert says(told, Refusal.WITHDRAW, short=call.short)
     assert [Status.PENDING, Status.WITHDRAWN] == [between, await stage.status(call)]
 
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hitl.model import Status, Verb
+from hitl.outcomes import Refusal
+from hitl.wording import say
+from tests.scenarios.harness import saying
 from tests.scenarios.slack.surface import in_one
+from tests.sentences import says
 from tests.wire.slack import Refuse
 
 if TYPE_CHECKING:
@@ -17,6 +21,7 @@ _NO_WAY = {
     "chat.postEphemeral": Refuse("not_in_channel"),
     "response_url": Refuse("used_url", 404),
 }
+MORE, BACK = say("window.page.next"), say("window.page.before")
 LONG = {"command": "\n".join(f"echo line-{number} {'🗑' * 9}" for number in range(900))}
 
 
@@ -34,9 +39,9 @@ async def test_every_line_is_on_some_page(stage: SlackStage) -> None:
     room = stage.surface
     await room.press("ann", call, Verb.DETAILS)
     pages = [(await room.server.views(room.people["ann"]))[-1]]
-    while "More ▶" in pages[-1].shown.labels:
-        pages.append(await turned(stage, pages[-1], "More ▶"))
-    back = await turned(stage, pages[-1], "◀ Back")
+    while MORE in pages[-1].shown.labels:
+        pages.append(await turned(stage, pages[-1], MORE))
+    back = await turned(stage, pages[-1], BACK)
     text = "".join(in_one(page) for page in pages)
 
     assert 3 <= len(pages)
@@ -52,7 +57,8 @@ async def test_who_may_not_decide_is_shown_nothing(stage: SlackStage) -> None:
     await stage.surface.press("sam", call, Verb.DETAILS)
 
     assert [] == await stage.surface.server.views(stage.surface.people["sam"])
-    assert any("not on the list" in text for text in stage.surface.whispers("sam"))
+    sam = stage.surface.identities["sam"]
+    assert saying(stage.surface.whispers("sam"), Refusal.STRANGER, who=sam, short=call.short)
 
 
 async def test_where_no_window_opens_they_are_whispered(stage: SlackStage) -> None:
@@ -61,12 +67,12 @@ async def test_where_no_window_opens_they_are_whispered(stage: SlackStage) -> No
     room = stage.surface
     await room.server.fail("views.open", Refuse("expired_trigger_id"))
     await room.press("ann", call, Verb.DETAILS)
-    whispered = await room.server.wait_ephemeral(room.people["ann"], button="More ▶")
-    second = await turned(stage, whispered, "More ▶")
+    whispered = await room.server.wait_ephemeral(room.people["ann"], button=MORE)
+    second = await turned(stage, whispered, MORE)
     await room.press("ann", call, Verb.APPROVE)
 
     assert "line-0 " in whispered.shown.text
-    assert "page 2 of" in second.shown.text
+    assert says(second.shown.text, "window.page", page=2)
     assert Status.SUCCEEDED == await stage.status(call)
 
 
@@ -84,5 +90,5 @@ async def test_what_could_not_be_shown_does_not_count_as_seen(stage: SlackStage)
     await room.press("ann", call, Verb.APPROVE)
     private = room.posted(await room.server.direct(room.people["ann"], room.app))
 
-    assert any(f"I can't show {call.short} whole here" in one.shown.text for one in private)
+    assert saying((one.shown.text for one in private), "chat.not_shown", short=call.short)
     assert [Status.PENDING, Status.SUCCEEDED] == [blind, await stage.status(call)]

@@ -9,10 +9,13 @@ import pytest
 
 from adapters.slack.messages import card_message
 from hitl.model import Status, Verb
+from hitl.outcomes import Refusal
 from hitl.people import Conversation, chat_of
 from hitl.testing import ScriptedExecutor
+from hitl.wording import say
 from tests.patience import PATIENCE_S
 from tests.scenarios.ends import ENDS
+from tests.sentences import says
 from tests.settling import quieted
 from tests.wire.slack import DropAnswer, Garbage, Refuse, Reset
 
@@ -49,7 +52,7 @@ async def test_the_card_tells_how_it_ended(stage: SlackStage, way: str) -> None:
 
     assert end.status == await stage.status(call)
     card = stage.surface.message(call)
-    assert end.says in card.shown.text
+    assert end.is_on(card.shown.text)
     assert () == card.labels
     assert card.edits <= 2
 
@@ -65,9 +68,9 @@ async def test_a_press_after_the_end_is_answered_once(stage: SlackStage, way: st
         await stage.surface.press(who, call, Verb.APPROVE)
     (late,), (stranger,) = (stage.surface.whispers(who)[before:] for who, before in known.items())
 
-    assert "was decided already" in late or "is over: time was up" in late
+    assert any(says(late, refusal, short=call.short) for refusal in (Refusal.DECIDED, Refusal.EXPIRED))
     assert ".." not in late
-    assert "not on the list" in stranger
+    assert says(stranger, Refusal.STRANGER, who=stage.surface.identities["sam"], short=call.short)
     assert status == await stage.status(call)
 
 
@@ -89,9 +92,6 @@ def open_cards(stage: SlackStage, call: Call) -> list[Message]:
     return [message for message in stage.surface.cards(call) if message.labels]
 
 
-SPARE = "this is a second copy of the card. The other one here counts."
-
-
 @pytest.mark.parametrize("times", [1, 2, 3, 4])
 async def test_of_the_copies_of_a_card_whose_answers_were_lost_one_can_be_pressed(
     stage: SlackStage, times: int
@@ -110,11 +110,11 @@ async def test_of_the_copies_of_a_card_whose_answers_were_lost_one_can_be_presse
     await stage.wait(30)
     shown = [line for line in await stage.events(call) if line == "shown"]
 
-    assert {f"{call.short}: {SPARE}"} == {message.shown.text for message in copies}
+    assert {say("card.spare", short=call.short)} == {message.shown.text for message in copies}
     assert min(times, 2) == len(copies)
     assert 1 + min(times, 2) == len(stage.surface.cards(call))
     assert Status.SUCCEEDED == await stage.status(call)
-    assert "approved by" in same(stage, card).shown.text
+    assert says(same(stage, card).shown.text, "outcome.succeeded")
     assert 1 == len(shown)
 
 
@@ -145,7 +145,7 @@ async def test_a_copy_that_shows_up_after_the_end_shows_the_outcome(stage: Slack
     )
     await room.settle()
 
-    assert "rejected by" in same(stage, copy).shown.text
+    assert says(same(stage, copy).shown.text, "outcome.rejected")
     assert () == same(stage, copy).labels
 
 
@@ -215,19 +215,19 @@ async def test_a_second_card_is_told_how_a_long_run_ended(stage: SlackStage) -> 
     await posted(stage, call)
     lost, _ = stage.surface.cards(call)
     await stage.surface.pressed("ann", lost, Verb.APPROVE)
-    await shows(stage, call, "running")
+    await shows(stage, call, "outcome.running")
     await stage.surface.server.fail("chat.update", Refuse("fatal_error"), times=2)
     slow.go.set()
-    await shows(stage, call, "done, approved by")
+    await shows(stage, call, "outcome.succeeded")
 
     assert Status.SUCCEEDED == await stage.status(call)
     assert 1 == len(stage.ran())
 
 
-async def shows(stage: SlackStage, call: Call, text: str) -> None:
-    """Until both cards say so."""
+async def shows(stage: SlackStage, call: Call, what: str) -> None:
+    """Until both cards hold this sentence of the catalogue."""
     async with asyncio.timeout(PATIENCE_S):
-        while not all(text in card.shown.text for card in stage.surface.cards(call)):
+        while not all(says(card.shown.text, what) for card in stage.surface.cards(call)):
             stage.clock.advance(0.05)
             await asyncio.sleep(0.005)
 
@@ -277,7 +277,8 @@ async def test_where_a_card_cannot_be_edited_its_outcome_is_said(stage: SlackSta
     await stage.surface.press("ann", call, Verb.APPROVE)
 
     assert Status.SUCCEEDED == await stage.status(call)
-    assert any(f"{call.short}: done, approved by" in one.shown.text for one in stage.surface.posted())
+    outcome = say("outcome.succeeded", by=stage.surface.identities["ann"])
+    assert any(f"{call.short}: {outcome}" in one.shown.text for one in stage.surface.posted())
 
 
 async def test_a_card_that_was_deleted_is_decided_all_the_same(stage: SlackStage) -> None:
@@ -289,7 +290,8 @@ async def test_a_card_that_was_deleted_is_decided_all_the_same(stage: SlackStage
     await stage.surface.settle()
 
     assert Status.SUCCEEDED == await stage.status(call)
-    assert any(f"{call.short}: done, approved by" in one.shown.text for one in stage.surface.posted())
+    outcome = say("outcome.succeeded", by=stage.surface.identities["ann"])
+    assert any(f"{call.short}: {outcome}" in one.shown.text for one in stage.surface.posted())
 
 
 async def test_several_changes_are_few_edits(stage: SlackStage) -> None:

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hitl.model import Status, Verb
+from hitl.model import Decision, Status, Verb
+from hitl.outcomes import Refusal, Told
+from tests.scenarios.harness import saying
+from tests.sentences import says
 from tests.wire.slack import Refuse
 
 if TYPE_CHECKING:
@@ -41,7 +44,7 @@ async def test_a_mention_begins_a_thread(stage: SlackStage) -> None:
     assert {room.people["ann"].id, room.people["bob"].id} == {mark.target for mark in card.shown.of("user")}
     assert Status.SUCCEEDED == await stage.status(call)
     assert [room.people["uma"].id] == [mark.target for mark in notice.shown.of("user")]
-    assert "was approved and ran" in notice.shown.text
+    assert says(notice.shown.text, "agent.succeeded", short=call.short, how=Decision.APPROVED)
 
 
 async def test_the_agent_is_spoken_with_there_without_its_name(stage: SlackStage) -> None:
@@ -78,7 +81,7 @@ async def test_a_stranger_runs_nothing(stage: SlackStage) -> None:
 
     assert [] == stage.ran()
     assert [] == stage.surface.posted()
-    assert any("not on the list of those who may ask" in text for text in stage.surface.whispers("sam"))
+    assert saying(stage.surface.whispers("sam"), Refusal.REQUESTER, who=stage.surface.identities["sam"])
 
 
 async def test_with_two_cards_a_yes_asks_which(stage: SlackStage) -> None:
@@ -100,7 +103,7 @@ async def test_a_yes_to_somebody_elses_question_decides_nothing(stage: SlackStag
     await stage.surface.write("ann", f"yes {call.short}")
 
     assert [Status.PENDING, Status.SUCCEEDED] == [between, await stage.status(call)]
-    assert any(call.short in text and "Nothing was decided" in text for text in stage.surface.whispers("ann"))
+    assert saying(stage.surface.whispers("ann"), Told.POINT, short=call.short)
 
 
 async def test_ones_own_words_between_do_not_matter(stage: SlackStage) -> None:
@@ -181,7 +184,7 @@ async def test_the_first_press_after_a_restart_counts(stage: SlackStage) -> None
     await stage.surface.press("ann", call, Verb.APPROVE)
 
     assert Status.SUCCEEDED == await stage.status(call)
-    assert "done, approved by" in stage.surface.message(call).shown.text
+    assert says(stage.surface.message(call).shown.text, "outcome.succeeded")
 
 
 async def test_in_private_the_app_need_not_be_named(stage: SlackStage) -> None:
@@ -197,4 +200,4 @@ async def test_in_private_the_app_need_not_be_named(stage: SlackStage) -> None:
 
     assert uma == call.origin
     assert Status.PENDING == await stage.status(call)
-    assert any("somebody else must approve it" in text for text in room.whispers("uma"))
+    assert saying(room.whispers("uma"), Refusal.OWN, short=call.short)

@@ -5,8 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from hitl.canonical import digest_mark
 from hitl.model import Status, Verb
+from hitl.outcomes import Refusal, Told
 from hitl.people import Conversation
+from hitl.wording import say
+from tests.scenarios.harness import saying
+from tests.sentences import says
 from tests.wire.slack import Refuse
 
 if TYPE_CHECKING:
@@ -52,7 +57,7 @@ async def test_a_yes_to_somebody_else_in_the_cards_thread_decides_nothing(stage:
     await room.settle()
 
     assert Status.PENDING == await stage.status(call)
-    assert any("Nothing was decided" in text for text in room.whispers("ann"))
+    assert saying(room.whispers("ann"), Told.POINT, short=call.short)
 
 
 async def test_every_copy_ends_in_the_same_outcome(stage: SlackStage) -> None:
@@ -68,8 +73,8 @@ async def test_every_copy_ends_in_the_same_outcome(stage: SlackStage) -> None:
     last = [card_in(stage, place, call) for place in places]
 
     assert Status.SUCCEEDED == status
-    assert 1 == len({text.partition("digest ")[2].split()[0] for text in first})
-    assert all(f"done, approved by {room.identities['bob']}" in card.shown.text for card in last)
+    assert first == saying(first, "card.mark", mark=digest_mark(call.digest))
+    assert all(says(card.shown.text, "outcome.succeeded", by=room.identities["bob"]) for card in last)
     assert [()] * 4 == [card.labels for card in last]
 
 
@@ -90,7 +95,7 @@ async def test_many_decide_at_once_on_all_copies(stage: SlackStage) -> None:
 
     assert len(stage.ran()) <= 1
     assert 1 == len(await stage.store.votes(call.ref))
-    assert len(acts) - 1 == sum("was decided already" in text for text in told)
+    assert len(acts) - 1 == len(saying(told, Refusal.DECIDED, short=call.short))
 
 
 async def test_the_same_two_cards_in_private_ask_which(stage: SlackStage) -> None:
@@ -116,7 +121,7 @@ async def test_what_is_told_in_private_stands_between_a_card_and_a_yes(stage: Sl
     await room.server.say(room.people["ann"], room.app, "yes")
     await room.settle()
 
-    assert "Nothing was decided" in private[-1].shown.text
+    assert says(private[-1].shown.text, Told.UNCLEAR, short=call.short)
     assert Status.PENDING == await stage.status(call)
 
 
@@ -136,17 +141,17 @@ async def test_where_the_app_is_no_member_buttons_still_work(stage: SlackStage) 
     await room.settle()
 
     assert Status.SUCCEEDED == await stage.status(call)
-    assert f"{call.short} approved." in room.whispers("ann")
-    assert "done, approved by" in card_in(stage, desk, call).shown.text
-    assert f"use the buttons, or /sayso approve {call.short}" in card
-    assert "answer yes" not in card
+    assert say(Told.APPROVED, short=call.short) in room.whispers("ann")
+    assert says(card_in(stage, desk, call).shown.text, "outcome.succeeded")
+    assert says(card, "card.how.buttons", short=call.short)
+    assert not says(card, "card.how")
 
 
 async def test_once_it_was_invited_words_are_asked_for(stage: SlackStage) -> None:
     """As everywhere; who is a member is known for ten minutes."""
     call, desk = await routed(stage)
 
-    assert "answer yes, or no because REASON" in card_in(stage, desk, call).shown.text
+    assert says(card_in(stage, desk, call).shown.text, "card.how")
     assert 1 == sum(one.method == "conversations.info" for one in stage.surface.server.platform.calls)
     await stage.ask(args={"path": "other.txt"})
     assert 1 == sum(one.method == "conversations.info" for one in stage.surface.server.platform.calls)
@@ -157,6 +162,6 @@ async def test_where_slack_does_not_say_words_are_asked_for(stage: SlackStage) -
     await stage.surface.server.fail("conversations.info", Refuse("missing_scope"))
     call, desk = await routed(stage)
 
-    assert "answer yes, or no because REASON" in card_in(stage, desk, call).shown.text
+    assert says(card_in(stage, desk, call).shown.text, "card.how")
     await stage.ask(args={"path": "other.txt"})
     assert 1 == sum(one.method == "conversations.info" for one in stage.surface.server.platform.calls)

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hitl.model import Status, Verb
+from hitl.outcomes import Refusal
+from hitl.wording import say
+from tests.scenarios.harness import saying
 from tests.wire.slack import Refuse
 
 if TYPE_CHECKING:
@@ -77,7 +80,7 @@ async def test_a_reaction_of_whom_slack_tells_nothing_is_none(stage: SlackStage)
     await stage.surface.press("ann", call, Verb.APPROVE)
 
     assert [Status.PENDING, Status.SUCCEEDED] == [before, await stage.status(call)]
-    assert any("can't look up here who you are" in text for text in stage.surface.whispers("ann"))
+    assert saying(stage.surface.whispers("ann"), "chat.unchecked")
 
 
 async def test_our_own_reaction_is_none(stage: SlackStage) -> None:
@@ -121,7 +124,7 @@ async def test_a_broadcast_copy_is_none(stage: SlackStage) -> None:
     await room.settle()
 
     assert Status.PENDING == await stage.status(call)
-    assert any("goes to the channel too" in text for text in room.whispers("ann"))
+    assert saying(room.whispers("ann"), "chat.broadcast")
 
 
 async def test_a_forged_value_is_none(stage: SlackStage) -> None:
@@ -133,9 +136,10 @@ async def test_a_forged_value_is_none(stage: SlackStage) -> None:
     for forged in (value, "AAAA", ""):
         await room.server.press(room.people["ann"], room.message(call), "sayso:approve", forged={"value": forged})
     await room.settle()
+    refused = ["chat.forged", Refusal.BUTTON, Refusal.BUTTON]
 
     assert [Status.PENDING] * 2 == [await stage.status(one) for one in (call, other)]
-    assert 3 == sum("Nothing was decided" in text for text in room.whispers("ann"))
+    assert sorted(map(say, refused)) == sorted(room.whispers("ann"))
 
 
 async def test_the_same_delivery_again_has_no_effect(stage: SlackStage) -> None:

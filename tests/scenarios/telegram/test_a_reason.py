@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hitl.model import Status, Verb
+from hitl.outcomes import Refusal, Told
+from hitl.wording import say
 
 if TYPE_CHECKING:
     from hitl.model import Call
@@ -14,11 +16,16 @@ if TYPE_CHECKING:
     from tests.wire.telegram import Message
 
 
+async def asked(stage: TelegramStage, what: str, call: Call) -> Message:
+    """The bot's question about a call that has this key in the catalogue of sentences."""
+    return await stage.surface.server.wait_message(stage.surface.room, say(what, short=call.short))
+
+
 async def rejected(stage: TelegramStage) -> tuple[Call, Message]:
     """A call that Ann rejected by a press, and the question that followed."""
     call = await stage.ask()
     await stage.surface.press("ann", call, Verb.REJECT)
-    return call, await stage.surface.server.wait_message(stage.surface.room, "Reply to this message to say why")
+    return call, await asked(stage, "answer.why_rejected", call)
 
 
 async def needing_a_reason(stage: TelegramStage) -> tuple[Call, Message]:
@@ -26,7 +33,7 @@ async def needing_a_reason(stage: TelegramStage) -> tuple[Call, Message]:
     stage.rules.set("delete_file", require_reason=True)
     call = await stage.ask()
     await stage.surface.press("ann", call, Verb.APPROVE)
-    return call, await stage.surface.server.wait_message(stage.surface.room, "approved only with a reason")
+    return call, await asked(stage, "answer.why_approved", call)
 
 
 async def reply(stage: TelegramStage, who: str, question: Message, text: str) -> None:
@@ -57,7 +64,7 @@ async def test_her_reply_is_the_reason_whatever_it_says(stage: TelegramStage) ->
     assert Status.REJECTED == before == stored.status
     assert "yes, approve it, was a joke" == stored.reason
     assert "yes, approve it, was a joke" in stage.surface.message(call).text
-    assert stage.surface.told("ann", "the reason is on record")
+    assert stage.surface.told("ann", Told.REASON_ADDED, short=call.short)
 
 
 async def test_somebody_elses_reply_is_no_reason(stage: TelegramStage) -> None:
@@ -68,7 +75,7 @@ async def test_somebody_elses_reply_is_no_reason(stage: TelegramStage) -> None:
 
     assert stored is not None
     assert (Status.REJECTED, None) == (stored.status, stored.reason)
-    assert stage.surface.told("bob", "was decided already")
+    assert stage.surface.told("bob", Refusal.DECIDED, short=call.short)
 
 
 async def test_after_a_minute_it_is_too_late(stage: TelegramStage) -> None:
@@ -80,7 +87,7 @@ async def test_after_a_minute_it_is_too_late(stage: TelegramStage) -> None:
 
     assert stored is not None
     assert stored.reason is None
-    assert stage.surface.told("ann", "A reason can be added for 60 seconds")
+    assert stage.surface.told("ann", Refusal.REASON_LATE, short=call.short)
 
 
 async def test_a_wait_that_ended_while_we_were_down_ends_at_the_start(stage: TelegramStage) -> None:
@@ -92,7 +99,7 @@ async def test_a_wait_that_ended_while_we_were_down_ends_at_the_start(stage: Tel
     await stage.start()
     await stage.surface.settle()
 
-    assert f"{call.short} was rejected, and no reason was given. It was not run." == stage.last("uma")
+    assert say("agent.rejected.no_reason", short=call.short) == stage.last("uma")
 
 
 async def test_a_reason_that_was_sent_while_we_were_down_counts_in_its_time(stage: TelegramStage) -> None:
@@ -129,13 +136,13 @@ async def test_a_reason_is_no_second_yes_to_a_critical_call(stage: TelegramStage
     said: list[Status] = []
     for _ in range(2):
         await stage.surface.press("ann", call, Verb.APPROVE)
-        question = await stage.surface.server.wait_message(stage.surface.room, "approved only with a reason")
+        question = await asked(stage, "answer.why_approved", call)
         await reply(stage, "ann", question, "the disk is full")
         said.append(await stage.status(call))
         await stage.wait(3)
 
     assert [Status.PENDING, Status.SUCCEEDED] == said
-    assert stage.surface.told("ann", "say so again within 60 seconds")
+    assert stage.surface.told("ann", Told.CONFIRM, short=call.short)
 
 
 async def test_a_reason_in_two_messages_is_no_second_yes(stage: TelegramStage) -> None:
@@ -143,13 +150,13 @@ async def test_a_reason_in_two_messages_is_no_second_yes(stage: TelegramStage) -
     stage.rules.set("delete_files", require_reason=True)
     call = await stage.ask("delete_files", {"pattern": "*"})
     await stage.surface.press("ann", call, Verb.APPROVE)
-    question = await stage.surface.server.wait_message(stage.surface.room, "approved only with a reason")
+    question = await asked(stage, "answer.why_approved", call)
     await reply(stage, "ann", question, "the disk is full")
     await stage.wait(3)
     await reply(stage, "ann", question, "and it is full of logs")
 
     assert Status.PENDING == await stage.status(call)
-    assert stage.surface.told("ann", "Nothing was decided")
+    assert stage.surface.told("ann", Told.UNCLEAR, short=call.short)
 
 
 async def test_a_no_in_its_place_is_a_no(stage: TelegramStage) -> None:
@@ -169,7 +176,7 @@ async def test_a_doubt_in_its_place_completes_nothing(stage: TelegramStage, text
     before = await stage.status(call)
     await reply(stage, "ann", question, "the disk is full")
 
-    assert stage.surface.told("ann", "Nothing was decided")
+    assert stage.surface.told("ann", Told.UNCLEAR, short=call.short)
     assert [Status.PENDING, Status.SUCCEEDED] == [before, await stage.status(call)]
 
 
@@ -180,7 +187,7 @@ async def test_nobody_else_completes_it(stage: TelegramStage, text: str) -> None
     await reply(stage, "bob", question, text)
 
     assert Status.PENDING == await stage.status(call)
-    assert stage.surface.told("bob", "Nothing was decided")
+    assert stage.surface.told("bob", Told.UNCLEAR, short=call.short)
 
 
 async def test_when_somebody_was_quicker_she_hears_it(stage: TelegramStage) -> None:
@@ -188,6 +195,7 @@ async def test_when_somebody_was_quicker_she_hears_it(stage: TelegramStage) -> N
     call, question = await needing_a_reason(stage)
     await stage.surface.press("bob", call, Verb.REJECT)
     await reply(stage, "ann", question, "the disk is full")
+    outcome = say("outcome.rejected", by=stage.surface.identities["bob"])
 
     assert Status.REJECTED == await stage.status(call)
-    assert stage.surface.told("ann", f"{call.short} was decided already: rejected by")
+    assert stage.surface.told("ann", Refusal.DECIDED, short=call.short, outcome=outcome)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from hitl.model import Status, Verb
 from tests.scenarios.across_a_restart import *  # noqa: F403 - the scenarios are what is wanted
+from tests.sentences import says
 
 if TYPE_CHECKING:
     from tests.scenarios.telegram.surface import TelegramStage
@@ -37,7 +38,7 @@ async def test_who_pressed_in_vain_is_told_to_press_again(stage: TelegramStage) 
     await group.settle()
 
     assert Status.PENDING == await stage.status(call)
-    assert "press again" in group.message(call).text
+    assert says(group.message(call).text, "card.refreshed")
     assert 3 == len(group.message(call).labels)
     await group.press("ann", call, Verb.APPROVE)
     assert Status.SUCCEEDED == await stage.status(call)
@@ -54,5 +55,5 @@ async def test_a_card_that_was_deleted_meanwhile_is_posted_anew(stage: TelegramS
     await group.press("ann", call, Verb.APPROVE)
 
     assert Status.SUCCEEDED == await stage.status(call)
-    assert "done, approved by" in group.message(call).text
+    assert says(group.message(call).text, "outcome.succeeded")
     assert () == group.message(call).labels

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hitl.model import Status
+from hitl.outcomes import Refusal, Told
+from hitl.wording import say
+from tests.sentences import says
 
 if TYPE_CHECKING:
     from tests.scenarios.telegram.surface import TelegramStage
@@ -28,8 +31,8 @@ async def test_a_call_can_be_decided_by_its_ref(stage: TelegramStage) -> None:
     no = await said(stage, "bob", f"/reject {other.short}\nbecause it is mine")
     stored = await stage.store.get(other.ref)
 
-    assert f"{one.short} approved." in yes
-    assert f"{other.short} rejected: it is mine" in no
+    assert says(yes, Told.APPROVED, short=one.short)
+    assert says(no, Told.REJECTED_WITH_REASON, short=other.short, reason="it is mine")
     assert stored is not None
     assert [Status.SUCCEEDED, Status.REJECTED] == [await stage.status(one), await stage.status(other)]
     assert "it is mine" == stored.reason
@@ -44,8 +47,8 @@ async def test_what_waits_is_listed_for_those_whom_it_concerns(stage: TelegramSt
     explained = await said(stage, "sam", f"@{stage.surface.bot.user.username} details?")
 
     assert [call.short for call in calls] == [line.split()[0] for line in listed.split("\n")]
-    assert "Nothing waits for you here." == for_sam
-    assert f"There is no call {calls[0].short}. Nothing was decided." == shown_sam
+    assert say("chat.pending.none") == for_sam
+    assert say(Refusal.UNKNOWN, short=calls[0].short) == shown_sam
     assert "approvers" not in explained
 
 
@@ -56,7 +59,7 @@ async def test_a_call_is_shown_whole(stage: TelegramStage) -> None:
 
     assert "path: notes.txt" in shown
     assert call.digest in shown
-    assert shown.endswith("waiting for an answer")
+    assert shown.endswith(say("outcome.pending"))
 
 
 async def test_a_call_is_shown_only_where_its_card_is(stage: TelegramStage) -> None:
@@ -78,10 +81,10 @@ async def test_the_asker_takes_a_call_back_and_nobody_else(stage: TelegramStage)
     refused = await said(stage, "bob", f"/cancel {call.short}")
     taken = await said(stage, "uma", f"/cancel {call.short}")
 
-    assert "Only the one who asked" in refused
-    assert f"{call.short} is withdrawn." in taken
+    assert says(refused, Refusal.WITHDRAW, short=call.short)
+    assert says(taken, "chat.withdrawn", short=call.short)
     assert Status.WITHDRAWN == await stage.status(call)
-    assert "withdrawn by" in stage.surface.message(call).text
+    assert says(stage.surface.message(call).text, "outcome.withdrawn")
 
 
 async def test_everybody_can_ask_for_their_id(stage: TelegramStage) -> None:
@@ -89,7 +92,7 @@ async def test_everybody_can_ask_for_their_id(stage: TelegramStage) -> None:
     ann = stage.surface.identities["ann"]
     sam = stage.surface.identities["sam"]
 
-    assert f"You are {ann} here, known to me as {ann}." == await said(stage, "ann", "/whoami")
+    assert say("chat.whoami", identity=ann, principal=ann) == await said(stage, "ann", "/whoami")
     assert sam in await said(stage, "sam", "/whoami")
     assert "" == await said(stage, "sam", "/whoami")
 
@@ -100,7 +103,7 @@ async def test_a_command_without_a_ref_is_explained(stage: TelegramStage, text: 
     call = await stage.ask()
     answer = await said(stage, "ann", text)
 
-    assert "needs the six characters of a call" in answer
+    assert says(answer, "chat.usage")
     assert Status.PENDING == await stage.status(call)
 
 
@@ -109,14 +112,14 @@ async def test_the_others_help(stage: TelegramStage, text: str) -> None:
     """In a few lines."""
     answer = await said(stage, "ann", text)
 
-    assert "I am up" in answer if text == "/status" else "/pending: what waits" in answer
+    assert says(answer, "chat.status" if text == "/status" else "chat.help")
 
 
 async def test_an_unknown_ref_is_told(stage: TelegramStage) -> None:
     """And no other call is taken for it, though just one waits."""
     call = await stage.ask()
 
-    assert "There is no call ABC234" in await said(stage, "ann", "/approve ABC234")
+    assert says(await said(stage, "ann", "/approve ABC234"), Refusal.UNKNOWN, short="ABC234")
     assert Status.PENDING == await stage.status(call)
 
 

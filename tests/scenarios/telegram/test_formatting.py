@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hitl.model import Status, Verb
+from hitl.outcomes import Told
+from hitl.wording import say
+from tests.sentences import says
 
 if TYPE_CHECKING:
     from hitl.model import Call
@@ -42,7 +45,7 @@ async def test_formatted_words_run_nothing(stage: TelegramStage, html: str) -> N
     told = stage.last("ann")
 
     assert [Status.PENDING, Status.SUCCEEDED] == [formatted, await replied(stage, call, "ok")]
-    assert "Nothing was decided" in told
+    assert says(told, Told.UNCLEAR, short=call.short)
 
 
 @pytest.mark.parametrize("before", ["\N{PARTY POPPER} ", "\N{THUMBS UP SIGN}\N{EMOJI MODIFIER FITZPATRICK TYPE-4} "])
@@ -83,7 +86,7 @@ async def test_a_reason_that_was_taken_back_completes_no_yes(stage: TelegramStag
     call = await stage.ask()
     await stage.surface.press("ann", call, Verb.APPROVE)
     group = stage.surface
-    question = await group.server.wait_message(group.room, "approved only with a reason")
+    question = await group.server.wait_message(group.room, say("answer.why_approved", short=call.short))
     await group.server.say(group.people["ann"], group.room, html, reply_to=question, html=True)
     await group.settle()
 

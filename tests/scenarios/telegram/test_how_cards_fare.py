@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hitl.model import Preparation, Ran, Result, Status, Verb
+from hitl.outcomes import Refusal, Told
 from hitl.tokens import ButtonData
+from hitl.wording import say
 from tests.scenarios.ends import ENDS
+from tests.scenarios.harness import saying
+from tests.sentences import says
 from tests.wire.telegram import Refuse
 
 if TYPE_CHECKING:
@@ -23,7 +27,7 @@ async def test_the_card_tells_how_it_ended(stage: TelegramStage, way: str) -> No
 
     assert end.status == await stage.status(call)
     card = stage.surface.message(call)
-    assert end.says in card.text
+    assert end.is_on(card.text)
     assert () == card.labels
     assert card.edits <= 2
 
@@ -42,9 +46,9 @@ async def test_a_press_after_the_end_is_answered_once(stage: TelegramStage, way:
     texts = [answer.text for answer in answers if answer is not None]
 
     assert 2 == len(texts)
-    assert "was decided already" in texts[0] or "is over: time was up" in texts[0]
+    assert any(says(texts[0], refusal, short=call.short) for refusal in (Refusal.DECIDED, Refusal.EXPIRED))
     assert ".." not in texts[0]
-    assert "not on the list" in texts[1]
+    assert says(texts[1], Refusal.STRANGER, who=group.identities["sam"], short=call.short)
     assert status == await stage.status(call)
 
 
@@ -110,7 +114,8 @@ async def test_a_card_that_was_deleted_is_decided_all_the_same(stage: TelegramSt
     await group.settle()
 
     assert Status.SUCCEEDED == await stage.status(call)
-    assert any(f"{call.short}: done, approved by" in message.text for message in group.posted())
+    outcome = say("outcome.succeeded", by=group.identities["ann"])
+    assert any(f"{call.short}: {outcome}" in message.text for message in group.posted())
 
 
 async def test_a_quick_double_press_is_answered_twice_and_decides_once(stage: TelegramStage) -> None:
@@ -121,8 +126,8 @@ async def test_a_quick_double_press_is_answered_twice_and_decides_once(stage: Te
     texts = [(await group.server.wait_answer(press)).text for press in presses]
     await group.settle()
 
-    assert f"{call.short} approved." == texts[0]
-    assert "was decided already" in texts[1]
+    assert say(Told.APPROVED, short=call.short) == texts[0]
+    assert says(texts[1], Refusal.DECIDED, short=call.short)
     assert 1 == len(stage.ran())
     assert group.message(call).edits <= 2
 
@@ -175,7 +180,7 @@ async def test_a_group_that_became_a_supergroup_gets_its_cards_once_more(stage: 
     await group.answer("bob", calls[1], "no")
 
     assert [Status.SUCCEEDED, Status.REJECTED] == [await stage.status(call) for call in calls[:2]]
-    cards = [message.text.split("\n")[0] for message in group.posted(new) if "risk: delete_file" in message.text]
+    cards = saying((message.text.split("\n")[0] for message in group.posted(new)), "card.title", tool="delete_file")
     assert len(calls) == len(cards) == len(set(cards))
 
 
@@ -217,7 +222,7 @@ async def test_details_that_fit_no_message_are_a_file(stage: TelegramStage) -> N
 
     assert [f"{long.short}.txt"] == [file.name for file in files]
     assert "🗑" * 2500 in files[0].content.decode()
-    assert stage.surface.told("ann", "x" * 2000)
+    assert any("x" * 2000 in text for text in stage.surface.heard("ann"))
 
 
 async def test_details_that_could_not_be_shown_do_not_count_as_seen(stage: TelegramStage) -> None:
@@ -233,7 +238,7 @@ async def test_details_that_could_not_be_shown_do_not_count_as_seen(stage: Teleg
     await group.press("ann", call, Verb.DETAILS)
     await group.press("ann", call, Verb.APPROVE)
 
-    assert group.told("ann", f"I can't show {call.short} whole here")
+    assert group.told("ann", "chat.not_shown", short=call.short)
     assert [Status.PENDING, Status.SUCCEEDED] == [blind, await stage.status(call)]
 
 
@@ -245,6 +250,6 @@ async def test_what_happens_while_an_edit_waits_for_its_turn_is_in_it(stage: Tel
     group.wires.chat._pace.hold(group.room.id, 0.5)  # noqa: SLF001 - as a 429 would
     await group.press("ann", call, Verb.APPROVE)
 
-    assert "done, approved by" in group.message(call).text
+    assert says(group.message(call).text, "outcome.succeeded")
     assert 1 == group.message(call).edits
     assert 1 == len(await group.server.calls("editMessageText"))

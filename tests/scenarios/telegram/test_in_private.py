@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hitl.model import Status
+from hitl.outcomes import Told
 from hitl.ports import PlatformError
-from tests.scenarios.harness import Stage
+from tests.scenarios.harness import Stage, saying
+from tests.sentences import says
 from tests.wire.telegram import DropAnswer, Refuse
 
 if TYPE_CHECKING:
@@ -62,7 +64,7 @@ async def test_a_word_sent_before_the_card_was_there_does_not(stage: TelegramSta
     await group.settle()
 
     assert Status.PENDING == await stage.status(call)
-    assert any(f"yes {call.short}" in message.text for message in group.posted())
+    assert saying((message.text for message in group.posted()), Told.POINT, short=call.short)
 
 
 @pytest.mark.parametrize("text", ["hm", "what a day", "yes but not now"])
@@ -73,7 +75,7 @@ async def test_an_unclear_word_is_asked_about(stage: TelegramStage, text: str) -
     await stage.surface.server.say(stage.surface.people["ann"], room, text)
 
     assert Status.PENDING == await stage.status(call)
-    assert "Nothing was decided" in stage.surface.posted()[-1].text
+    assert says(stage.surface.posted()[-1].text, Told.UNCLEAR, short=call.short)
 
 
 async def test_a_word_below_the_card_decides_after_a_restart(stage: TelegramStage) -> None:
@@ -121,7 +123,7 @@ async def test_a_word_below_something_else_does_not_after_a_restart(stage: Teleg
     await stage.surface.server.say(stage.surface.people["ann"], room, "yes")
 
     assert Status.PENDING == await stage.status(call)
-    assert "Nothing was decided" in stage.surface.posted()[-1].text
+    assert says(stage.surface.posted()[-1].text, Told.POINT, short=call.short)
 
 
 @pytest.mark.parametrize(("fault", "then"), [(DropAnswer(), Status.PENDING), (REFUSED, Status.SUCCEEDED)])

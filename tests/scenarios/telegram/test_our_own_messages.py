@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hitl.model import Status
+from hitl.outcomes import Told
+from tests.sentences import says
 
 if TYPE_CHECKING:
     from hitl.model import Call
@@ -26,7 +28,7 @@ async def replied(stage: TelegramStage, who: str, to: Message, text: str) -> Mes
 async def unclear(stage: TelegramStage, call: Call, who: str = "ann") -> Message:
     """The question that follows a reply to a card which is neither yes nor no."""
     question = await replied(stage, who, stage.surface.message(call), "hmm, what a day")
-    assert "Nothing was decided" in question.text
+    assert says(question.text, Told.UNCLEAR, short=call.short)
     return question
 
 
@@ -96,7 +98,7 @@ async def test_a_yes_to_a_message_that_is_about_no_call_is_asked_back(stage: Tel
     await replied(stage, "ann", answer, "yes")
 
     assert [Status.PENDING, Status.SUCCEEDED] == [before, await stage.status(call)]
-    assert f"yes {call.short}" in answer.text
+    assert says(answer.text, Told.POINT, short=call.short)
 
 
 async def test_a_binding_that_was_changed_in_the_database_points_to_nothing(stage: TelegramStage) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -9,9 +10,12 @@ import pytest
 
 from hitl.errors import InvalidConfirmation
 from hitl.model import Status, Verb
+from hitl.outcomes import Refusal
 from hitl.testing import ScriptedExecutor
 from hitl.tokens import ButtonData
 from hitl.wording import say
+from tests.scenarios.harness import saying
+from tests.sentences import says
 from tests.wire.telegram.state import CHANNEL_BOT
 
 if TYPE_CHECKING:
@@ -19,8 +23,6 @@ if TYPE_CHECKING:
 
     from hitl.model import Ask, Call, Preparation
     from tests.scenarios.telegram.surface import TelegramStage
-
-NEITHER = "Nothing was decided."
 
 
 async def forwarded(stage: TelegramStage, _: Call) -> None:
@@ -61,20 +63,29 @@ async def in_a_channels_name(stage: TelegramStage, call: Call) -> None:
     group.server.platform.post(group.room, CHANNEL_BOT, sender_chat=channel.id, text="yes", reply_to=card.id)
 
 
-@pytest.mark.parametrize("act", [forwarded, edited, anonymous, anonymous_command, in_a_channels_name])
+@pytest.mark.parametrize(
+    ("act", "what"),
+    [
+        (forwarded, "chat.forwarded"),
+        (edited, "chat.edited"),
+        (anonymous, "chat.anonymous"),
+        (anonymous_command, "chat.anonymous"),
+        (in_a_channels_name, "chat.channel"),
+    ],
+)
 async def test_it_is_told_and_on_record(
-    stage: TelegramStage, act: Callable[[TelegramStage, Call], Awaitable[None]]
+    stage: TelegramStage, act: Callable[[TelegramStage, Call], Awaitable[None]], what: str
 ) -> None:
     """Ann may decide, but not like that."""
     call = await stage.ask()
     await act(stage, call)
     await stage.surface.settle()
     lines = [line.event for ref in (call.ref, "") for line in await stage.store.history(ref)]
-    told = [sent.params["text"] for sent in await stage.surface.server.calls("sendMessage")][1:]
+    told = [html.unescape(sent.params["text"]) for sent in await stage.surface.server.calls("sendMessage")][1:]
 
     assert Status.PENDING == await stage.status(call)
     assert "barred" in lines
-    assert any(said in text for text in told for said in (NEITHER, "decides nothing", "don't decide"))
+    assert saying(told, what)
 
 
 @pytest.mark.parametrize("words", ["yes", "no because of me", "@{me} list", "/approve {short}"])
@@ -101,7 +112,7 @@ async def test_a_press_by_nobody_is_refused(stage: TelegramStage) -> None:
     press = await group.server.press(group.people["ann"], group.message(call), "Approve", anonymous=True)
     answer = await group.server.wait_answer(press)
 
-    assert (True, True) == (answer.show_alert, NEITHER in answer.text)
+    assert (True, say("chat.bot")) == (answer.show_alert, answer.text)
     assert Status.PENDING == await stage.status(call)
 
 
@@ -114,7 +125,7 @@ async def test_made_up_data_is_refused(stage: TelegramStage, data: str) -> None:
     answer = await group.server.wait_answer(press)
     await group.settle()
 
-    assert (True, True) == (answer.show_alert, NEITHER in answer.text)
+    assert (True, say(Refusal.BUTTON)) == (answer.show_alert, answer.text)
     assert "forged" == (await stage.events(call))[-1]
     assert Status.PENDING == await stage.status(call)
 
@@ -130,7 +141,7 @@ async def test_a_button_that_we_did_not_make_is_refused(stage: TelegramStage, ch
     forged = replace(ButtonData.unpack(group.data(call, Verb.REJECT)), **changed).pack()
     press = await group.server.press(group.people["ann"], group.message(call), data=forged)
 
-    assert NEITHER in (await group.server.wait_answer(press)).text
+    assert says((await group.server.wait_answer(press)).text, "chat.forged")
     assert "forged" == (await stage.events(call))[-1]
     assert Status.PENDING == await stage.status(call)
 
@@ -142,7 +153,7 @@ async def test_another_cards_data_is_refused(stage: TelegramStage) -> None:
     data = group.data(other, Verb.APPROVE)
     press = await group.server.press(group.people["ann"], group.message(seen), data=data)
 
-    assert NEITHER in (await group.server.wait_answer(press)).text
+    assert say("chat.forged") == (await group.server.wait_answer(press)).text
     assert [Status.PENDING] * 2 == [await stage.status(seen), await stage.status(other)]
 
 
@@ -155,7 +166,7 @@ async def test_a_button_of_another_chat_is_refused(stage: TelegramStage) -> None
     elsewhere = await group.server.wait_message(private, "/whoami")
     press = await group.server.press(group.people["ann"], elsewhere, data=group.data(call, Verb.APPROVE), chat=private)
 
-    assert NEITHER in (await group.server.wait_answer(press)).text
+    assert say("chat.forged") == (await group.server.wait_answer(press)).text
     assert Status.PENDING == await stage.status(call)
 
 
@@ -167,7 +178,7 @@ async def test_a_call_is_decided_where_it_is_asked_about(stage: TelegramStage) -
     await group.server.say(group.people["ann"], private, f"/approve {call.short}")
     told = await group.server.wait_message(private, call.short)
 
-    assert f"{call.short} is not asked about here. {NEITHER}" == told.text
+    assert say(Refusal.PLACE, short=call.short) == told.text
     assert Status.PENDING == await stage.status(call)
 
 
@@ -177,7 +188,7 @@ async def test_a_press_without_its_message_names_no_chat(stage: TelegramStage) -
     group = stage.surface
     press = await group.server.press(group.people["ann"], group.message(call), "Approve", shape="inline")
 
-    assert NEITHER in (await group.server.wait_answer(press)).text
+    assert say("chat.forged") == (await group.server.wait_answer(press)).text
     assert Status.PENDING == await stage.status(call)
 
 
@@ -200,7 +211,8 @@ async def test_a_press_on_what_is_over_is_told_so(stage: TelegramStage, verb: Ve
     answers = await stage.surface.server.calls("answerCallbackQuery")
 
     assert 2 == len(answers)
-    assert f"{call.short} was decided already: done, approved by telegram:" in answers[-1].params["text"]
+    outcome = say("outcome.succeeded", by=stage.surface.identities["ann"])
+    assert says(answers[-1].params["text"], Refusal.DECIDED, short=call.short, outcome=outcome)
 
 
 async def test_a_stranger_gets_an_answer_and_no_flood(stage: TelegramStage) -> None:
@@ -208,7 +220,7 @@ async def test_a_stranger_gets_an_answer_and_no_flood(stage: TelegramStage) -> N
     call = await stage.ask()
     for _ in range(5):
         await stage.surface.answer("sam", call, "yes")
-    told = [text for text in stage.surface.heard("sam") if "not on the list" in text]
+    told = saying(stage.surface.heard("sam"), Refusal.STRANGER, who=stage.surface.identities["sam"], short=call.short)
 
     assert 1 == len(told)
     assert ["refused"] * 5 == (await stage.events(call))[-5:]
@@ -294,7 +306,7 @@ async def test_a_ref_in_an_askers_words_that_we_repeat_points_to_nothing(stage: 
     group = stage.surface
     stage.service.gate.executor = Missing(stage.executor.tools)
     await group.say("uma", f"delete {path.format(short=call.short)}")
-    repeated = await group.server.wait_message(group.room, "is not there")
+    repeated = await group.server.wait_message(group.room, say("path.absent", path=path.format(short=call.short)))
     await group.server.say(group.people["ann"], group.room, "ok", reply_to=repeated)
     await group.settle()
 

@@ -144,7 +144,7 @@ class Console:
         if (call.ref, call.reason) in self._told:
             return
         self._told.add((call.ref, call.reason))
-        concerned = self._is_own(call) or call.decided_by == self._principal
+        concerned = self._gate.access.asked(self._principal, call) or call.decided_by == self._principal
         if concerned and call.decision is not Decision.EXPIRED:
             self._tell_outcome(call)
         else:

@@ -56,6 +56,11 @@ class Client:
         self._lines.close()
         self._socket.close()
 
+    def hang_up(self) -> None:
+        """End the conversation: a thread that waits for what is shown hears that it broke off."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+
     def call(self, op: str, **fields: Any) -> dict[str, Any]:
         """Send one request, read its answer. Raises the error of the tree that the service answered."""
         self._send({"op": op, **{name: value for name, value in fields.items() if value is not None}})
@@ -66,11 +71,23 @@ class Client:
 
     def say(self, line: str) -> Iterator[str]:
         """After `attach`: one line to the agent, and the texts that came of it."""
+        self.tell(line)
+        while (text := self.shown()) is not None:
+            yield text
+
+    def tell(self, line: str) -> None:
+        """After `attach`: one line to the agent."""
         self._send({"say": line})
-        while "show" in (answer := self._read()):
-            yield str(answer["show"])
+
+    def shown(self) -> str | None:
+        """After `attach`: the next text that is shown, also one that no line asked for; None once a line is answered.
+
+        Raises the error of the tree that the service answered, and Unavailable where it broke off.
+        """
+        answer = self._read()
         if "error" in answer:
             raise by_code(answer["error"]["code"], answer["error"]["message"])
+        return str(answer["show"]) if "show" in answer else None
 
     def _send(self, message: dict[str, Any]) -> None:
         # Who hangs up while we speak may have said why: that is read next, or that there is nothing.

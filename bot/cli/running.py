@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import queue
 import sys
+import threading
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bot.cli.common import Config, SocketFile, connect, fail, settings
+from hitl.errors import SaysoError
 from hitl.wording import say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from adapters.socket.client import Client
 
 
 def register(app: typer.Typer) -> None:
@@ -62,6 +70,36 @@ def chat(config: Config = None, socket: SocketFile = None) -> None:
         client.call("attach")
         if sys.stdin.isatty():
             typer.echo(say("chat.welcome", help=say("offline.help")), err=True)
-        for line in sys.stdin:
-            for text in client.say(line):
-                typer.echo(text)
+        Listening(client, typer.echo).talk(sys.stdin)
+
+
+class Listening:
+    """A conversation that shows what the service says when it says it, also while nobody types."""
+
+    def __init__(self, client: Client, show: Callable[[str], None]) -> None:
+        self._client = client
+        self._show = show
+        self._answers: queue.SimpleQueue[SaysoError | None] = queue.SimpleQueue()
+
+    def talk(self, lines: Iterable[str]) -> None:
+        """Say each line once the one before it is answered. Raises what the service answered, or that it broke off."""
+        listener = threading.Thread(target=self._listen, daemon=True)
+        listener.start()
+        try:
+            for line in lines:
+                self._client.tell(line)
+                if error := self._answers.get():
+                    raise error
+        finally:
+            self._client.hang_up()
+            listener.join()
+
+    def _listen(self) -> None:
+        try:
+            while True:
+                if (text := self._client.shown()) is None:
+                    self._answers.put(None)
+                else:
+                    self._show(text)
+        except SaysoError as error:
+            self._answers.put(error)

@@ -18,6 +18,7 @@ from hitl.errors import SaysoError
 from hitl.outcomes import Refusal
 from hitl.wording import say
 from tests.acceptance.installation import ME, OTHER, SAYSO, Installation, until
+from tests.patience import PATIENCE_S
 from tests.sentences import says
 
 #: Somebody asks, somebody else approves: what a doctor likes.
@@ -47,6 +48,30 @@ def test_a_person_at_a_terminal_is_told_what_the_agent_understands(service: Inst
     assert "" == service.run("chat").stderr
     for end in (master, slave):
         os.close(end)
+
+
+def test_a_person_who_types_nothing_hears_what_became_of_their_call(service: Installation) -> None:
+    """The answer was given elsewhere; `sayso chat` says so when it happens, not behind the next line."""
+    talking = subprocess.Popen(
+        [SAYSO, "chat"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=service.surroundings(PYTHONUNBUFFERED="1"),
+        cwd=service.root,
+        text=True,
+    )
+    assert talking.stdin is not None
+    assert talking.stdout is not None
+    with talking:
+        talking.stdin.write("write hello.txt hi\n")
+        talking.stdin.flush()
+        (call,) = service.waiting()
+        service.call("decide", target=call["ref"], verb="approve")
+        until_told = iter(talking.stdout.readline, "")
+
+        assert any(says(line, "agent.succeeded", short=call["short"]) for line in until_told)
+        talking.stdin.close()
+        assert 0 == talking.wait(PATIENCE_S)
 
 
 def test_a_command_that_was_approved_answers_no_other_call(service: Installation) -> None:

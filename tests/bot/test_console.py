@@ -116,6 +116,24 @@ async def test_two_people_see_the_card_and_one_may_answer(screen: Callable[..., 
     assert says(await approver.type("yes"), "agent.succeeded", short=short, how=Decision.APPROVED)
 
 
+async def test_whoever_asked_hears_once_how_it_ended_elsewhere(screen: Callable[..., Screen], running: Running) -> None:
+    """Approved and run, or taken back, by another way: they are told when it happens, and so is whoever was asked."""
+    asker, approver = screen(ASKER), screen(ME)
+    await asker.type("write a.txt one")
+    (short,) = await approver.shorts()
+    await approver.type("yes")
+
+    told = [text for text in asker.shown if says(text, "agent.succeeded", short=short)]
+    assert (1, 1) == (len(told), len([text for text in approver.shown if says(text, "agent.succeeded", short=short)]))
+
+    await asker.type("write b.txt two")
+    (short,) = await approver.shorts()
+    await running.service.gate.withdraw(short, ASKER)
+
+    assert says(asker.shown[-1], "agent.withdrawn", short=short)
+    assert says(approver.shown[-1], "outcome.withdrawn", by=ASKER)
+
+
 async def test_an_asker_sees_no_calls_of_others(screen: Callable[..., Screen]) -> None:
     """Neither their cards nor their details."""
     asker, approver = screen(ASKER), screen(ME)

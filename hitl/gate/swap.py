@@ -90,7 +90,7 @@ async def note(gate: Gate, reply: Reply, call: Call, event: Event, answer: Answe
 
     def seal(now: datetime) -> Change:
         del now
-        entry = entry_of(call, event, gate.people.principal(reply.identity), **how(reply), code=code)
+        entry = entry_of(call, event, gate.people.principal(reply.identity), **arrival(reply), code=code)
         return Change(entries=(entry,), handled=reply.event)
 
     await gate.store.commit(Unit(None, seal))
@@ -125,7 +125,7 @@ def entry_of(call: Call, event: Event, actor: str, **data: object) -> Entry:
     return Entry(call.ref, event, actor, {name: value for name, value in data.items() if value is not None})
 
 
-def how(reply: Reply) -> dict[str, object]:
+def arrival(reply: Reply) -> dict[str, object]:
     """What the record says of how a reply came."""
     pressed = reply.pressed_at.isoformat() if reply.pressed_at else None
     return {

@@ -13,7 +13,7 @@ from hitl.errors import CallDenied, NotApprover, PolicyUnusable
 from hitl.faults import reach
 from hitl.gate.fitness import judged_now, why_unfit
 from hitl.gate.moves import lease_of, ready_to_run, with_decision, with_refusal
-from hitl.gate.swap import claimant, edits, entry_of, how, note, swap
+from hitl.gate.swap import arrival, claimant, edits, entry_of, note, swap
 from hitl.lifecycle import Trigger
 from hitl.model import Action, Call, Event, Kind, Prompt, PromptKind, Reply, Risk, Runs, Verdict, Vote
 from hitl.outcomes import Refusal, Told, fact, kept
@@ -55,7 +55,7 @@ async def vote_yes(gate: Gate, reply: Reply, call: Call, principal: str, reading
         policies = {"policy_asked": call.verdict.policy, "policy_now": verdict.policy}
         ended = with_refusal(decided, unfit, now) if unfit else ready_to_run(gate, decided, now)
         taken = {"claimed_by": claimant(ended)}
-        entries = [entry_of(ended, Event.APPROVED, principal, **how(reply), **policies, **taken)]
+        entries = [entry_of(ended, Event.APPROVED, principal, **arrival(reply), **policies, **taken)]
         if unfit:
             entries.append(entry_of(ended, Event.REFUSED, "service", why=kept(unfit)))
         return Change(ended, (vote,), entries, edits(ended), handled=reply.event)
@@ -110,7 +110,7 @@ async def leave_open(gate: Gate, reply: Reply, call: Call, principal: str, kind:
     """Put on record what is left open with one person about a call."""
 
     def seal(now: datetime) -> Change:
-        entry = entry_of(call, Event(kind), principal, **how(reply))
+        entry = entry_of(call, Event(kind), principal, **arrival(reply))
         prompt = Prompt(call.ref, principal, kind, now)
         return Change(entries=(entry,), prompts=(prompt,), handled=reply.event)
 
@@ -127,7 +127,7 @@ async def vote_no(gate: Gate, reply: Reply, call: Call, principal: str, reading:
         ended = with_decision(gate, call, Trigger.REJECT, principal, now, reason)
         if asked:
             ended = ended.evolve(due_at=now + timedelta(seconds=gate.limits.late_reason_s))
-        entry = entry_of(ended, Event.REJECTED, principal, **how(reply), reason=reason)
+        entry = entry_of(ended, Event.REJECTED, principal, **arrival(reply), reason=reason)
         return Change(ended, (vote,), (entry,), edits(ended), handled=reply.event)
 
     ended = await swap(gate, call, seal)
@@ -143,7 +143,7 @@ async def _denied_now(gate: Gate, reply: Reply, call: Call, verdict: Verdict) ->
 
     def seal(now: datetime) -> Change:
         ended = with_decision(gate, call, Trigger.DENY, f"policy:{verdict.policy}", now, why)
-        entry = entry_of(ended, Event.DENIED, "policy", **how(reply), why=why)
+        entry = entry_of(ended, Event.DENIED, "policy", **arrival(reply), why=why)
         return Change(ended, entries=(entry,), posts=edits(ended), handled=reply.event)
 
     ended = await swap(gate, call, seal)

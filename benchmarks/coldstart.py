@@ -14,7 +14,7 @@ import asyncio  # noqa: E402 - how long imports take is part of what is measured
 import os  # noqa: E402
 from pathlib import Path  # noqa: E402
 
-from benchmarks.desk import Desk, Patient  # noqa: E402
+from benchmarks.desk import Desk  # noqa: E402
 from benchmarks.workers import STARTED, tell  # noqa: E402
 
 _IMPORTED = time.monotonic()
@@ -23,7 +23,7 @@ _IMPORTED = time.monotonic()
 async def _resume(folder: Path) -> dict[str, float]:
     started = float(os.environ[STARTED])
     began: list[float] = []
-    desk = await Desk.open(folder, policies=Patient(), tool=lambda _: began.append(time.monotonic()))
+    desk = await Desk.open(folder, tool=lambda _: began.append(time.monotonic()))
     ready = time.monotonic()
     (call,) = await desk.running.store.pending(limit=1)
     await desk.to_tool(call.ref)

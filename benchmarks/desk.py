@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Self
 
-    from hitl.ports import PolicySource
 
 TOOLS, TOOL = "notes", "write_note"
 APPROVER = "local:1000"
@@ -33,7 +32,7 @@ LIMITS = Limits(asks=1_000_000, asks_within_s=0)
 
 
 class Patient:
-    """A policy that asks about everything and gives people an hour: the built-in one gives them minutes."""
+    """A policy that asks about everything and gives people an hour."""
 
     digest = "0" * 64
     _verdict = Verdict(Action.APPROVE, Risk.MEDIUM, "asks", Reason.MATCHED_RULE, "It writes.", digest, timeout_s=3600)
@@ -67,9 +66,7 @@ class Desk:
     _numbers: count[int] = field(default_factory=count)
 
     @classmethod
-    async def open(
-        cls, folder: Path, *, policies: PolicySource | None = None, tool: Callable[[str], None] | None = None
-    ) -> Self:
+    async def open(cls, folder: Path, *, tool: Callable[[str], None] | None = None) -> Self:
         """The started service on a state folder. `tool` is called with each ref that runs."""
         started: dict[str, float] = {}
         runs: list[str] = []
@@ -93,7 +90,7 @@ class Desk:
             people=people,
             allow=(),
             limits=LIMITS,
-            policies=policies,
+            policies=Patient(),
             executor=registry,
         )
         await running.service.start()

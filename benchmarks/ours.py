@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import uvloop
 
-from benchmarks.desk import Cycle, Desk, Patient
+from benchmarks.desk import Cycle, Desk
 from benchmarks.figures import Spread
 from benchmarks.machine import resident_bytes, size_of
 from benchmarks.workers import tell
@@ -72,7 +72,7 @@ async def flight(folder: Path, tasks: int, tenths: int) -> dict[str, Any]:
 
 async def pending(folder: Path, *levels: int) -> dict[str, Any]:
     """With ever more calls waiting: decision to tool start, and the memory and disk that a waiting call takes."""
-    desk = await Desk.open(folder, policies=Patient())
+    desk = await Desk.open(folder)
     for _ in range(_WARM_UP):
         await desk.cycle()
     base_memory, waiting, refs = resident_bytes(), 0, []
@@ -124,7 +124,7 @@ async def _replace(desk: Desk, refs: list[str]) -> float:
 async def ready(folder: Path) -> dict[str, Any]:
     """From nothing but the files to a service that decides."""
     started = time.perf_counter()
-    desk = await Desk.open(folder, policies=Patient())
+    desk = await Desk.open(folder)
     took = time.perf_counter() - started
     await desk.close()
     return {"ready_s": took}
@@ -144,7 +144,7 @@ class _Lateness:
 
 async def expiry(folder: Path, waiting: int, due: int, within_s: int) -> dict[str, Any]:
     """Calls that run out one after the other within some seconds, among many that don't."""
-    desk = await Desk.open(folder, policies=Patient())
+    desk = await Desk.open(folder)
     await _park_many(desk, waiting - due)
     lateness = _Lateness()
     desk.running.service.gate.observers.append(lateness)
@@ -176,7 +176,7 @@ async def race(folder: Path, calls: int, decisions: int) -> dict[str, Any]:
 
 async def wait(folder: Path, number: int) -> dict[str, Any]:
     """Leave so many calls waiting."""
-    desk = await Desk.open(folder, policies=Patient())
+    desk = await Desk.open(folder)
     await _park_many(desk, number)
     await desk.close()
     return {"pending": number}

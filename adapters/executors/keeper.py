@@ -9,8 +9,8 @@ told to stop (SIGTERM), and when the service dies (PR_SET_PDEATHSIG). Told to st
 first and kills after GRACE_S.
 
 LANDLOCK_JSON is null, or an object of two lists of paths: `reads` may be read and run, `writes` also written.
-SCRATCH is empty, or a folder that the service made for this command. The service removes it; if the service has died,
-the keeper does.
+SCRATCH is empty, or a folder that the service made for this command. The service removes it. Told to stop, the keeper
+does: a service that was killed may have threads that still end, and looks alive until the last one has.
 Exit: the command's status, 128 + N after signal N as shells have it, 125 where the command was never started.
 """
 
@@ -54,24 +54,26 @@ class _PathRule(ctypes.Structure):
 def main(arguments: list[str]) -> int:
     """Keep the command; the exit status."""
     parent, grace_s, (limits, scratch), command = int(arguments[0]), float(arguments[1]), arguments[2:4], arguments[5:]
-    try:
-        return _kept(parent, grace_s, limits, command)
-    finally:
-        if scratch and os.getppid() != parent:
-            _remove(scratch)
+    status, stopped = _kept(parent, grace_s, limits, command)
+    if scratch and (stopped or os.getppid() != parent):
+        _remove(scratch)
+    return status
 
 
-def _kept(parent: int, grace_s: float, limits: str, command: list[str]) -> int:
+def _kept(parent: int, grace_s: float, limits: str, command: list[str]) -> tuple[int, bool]:
+    """The exit status, and whether the keeper was told to stop."""
     signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
     _prctl(_PDEATHSIG, signal.SIGTERM)
     _prctl(_SUBREAPER, 1)
     if os.getppid() != parent:
-        return NEVER_STARTED
+        return NEVER_STARTED, True
     child = os.fork()
     if child == 0:
         _become(command, json.loads(limits))
-    status = _Keeping(child, grace_s).until_over()
-    return os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
+    keeping = _Keeping(child, grace_s)
+    status = keeping.until_over()
+    shown = os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
+    return shown, keeping.kill_at is not None
 
 
 class _Keeping:

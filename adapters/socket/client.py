@@ -56,8 +56,8 @@ class Client:
         self._lines.close()
         self._socket.close()
 
-    def hang_up(self) -> None:
-        """End the conversation: a thread that waits for what is shown hears that it broke off."""
+    def leave(self) -> None:
+        """Shut the connection down, so that a thread that waits in `shown` gets Unavailable."""
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 

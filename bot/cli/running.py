@@ -91,7 +91,7 @@ class Listening:
                 if error := self._answers.get():
                     raise error
         finally:
-            self._client.hang_up()
+            self._client.leave()
             listener.join()
 
     def _listen(self) -> None:

@@ -8,6 +8,8 @@ PEERS := .venv-peers
 THIRDPARTY := .venv-thirdparty
 SLACK_SERVER := .venv-slack-server
 ARGS ?=
+# Half of what tests do is wait for processes and deadlines, so one more than there are processors keeps those busy.
+WORKERS := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
@@ -31,7 +33,7 @@ demo: $(STAMP) ## the whole loop in this terminal (ARGS=... goes to `sayso demo`
 	@$(BIN)/sayso demo $(ARGS)
 
 test: $(STAMP) ## run the tests (ARGS=... goes to pytest)
-	@$(BIN)/pytest -n auto --dist worksteal $(ARGS)
+	@$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 check: $(STAMP) ## format, lint, types, import directions, test docstrings
 	$(BIN)/ruff format --check .

@@ -212,7 +212,7 @@ class Chats:
         Only for one who may decide: nobody else may make us edit another message. Raises InvalidConfirmation.
         """
         verb, call, route, known = await self._sealed(heard)
-        if not known and self._principal(heard) in call.approvers:
+        if not known and self._gate.access.is_approver(self._principal(heard), call):
             await self._adopt(heard, call, route)
         return verb, call, route
 
@@ -352,7 +352,7 @@ class Chats:
 
     def _means(self, heard: Heard, call: Call) -> bool:
         """Whether words said where a card stands by its route may be meant for it: in a channel only an approver's."""
-        return heard.private or self._principal(heard) in call.approvers
+        return heard.private or self._gate.access.is_approver(self._principal(heard), call)
 
     async def _reason(self, heard: Heard, event: tuple[str, str], aimed: _Aimed) -> None:
         """A reason that we asked this person for. It completes the yes that they pressed, or follows their no.

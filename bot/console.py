@@ -13,8 +13,9 @@ from adapters.terminal.messages import box, ended, plain
 from bot.agent import TOOLS, Plan, Question, understand
 from hitl.answers import Answer, Came
 from hitl.cards import card, details, outcome_for_agent
-from hitl.errors import SaysoError
+from hitl.errors import CallDenied, SaysoError
 from hitl.model import Ask, Call, Decision, Runs, Status
+from hitl.recent import remember
 from hitl.wording import say
 
 if TYPE_CHECKING:
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.service import Service
+
+
+#: Decisions that come with the call itself: nobody waits for them.
+_AT_ONCE = frozenset({Decision.ALLOWED, Decision.DENIED})
+#: So many outcomes are remembered as told.
+_MOST_TOLD = 1000
 
 
 class Console:
@@ -44,7 +51,7 @@ class Console:
         self._show = show
         self._width = width
         self._colour = colour
-        self._told: set[tuple[str, str | None]] = set()
+        self._told: dict[tuple[str, Status, str | None], None] = {}
         service.listeners.add(self)
 
     async def open_calls(self) -> list[Call]:
@@ -72,7 +79,7 @@ class Console:
     async def withdraw_all(self) -> None:
         """The conversation is over: what still waits is withdrawn, and said."""
         for call in filter(self._is_own, await self.open_calls()):
-            self._told.add((call.ref, call.reason))
+            remember(self._told, (call.ref, Status.WITHDRAWN, None), None, most=_MOST_TOLD)
             self._say(ended(await self._gate.withdraw(call.ref, self._desk.identity), colour=self._colour))
 
     def changed(self, call: Call) -> None:
@@ -83,14 +90,19 @@ class Console:
             text = box(call, width=self._width(), colour=self._colour) if self._width else plain(call)
             self._show(text)
             self._desk.showed_card(call, self._gate.clock.now())
-        elif call.ended and call.ref in self._desk.shown and not self._rejected_it(call):
+        elif call.ended and self._concerns(call) and not self._rejected_it(call):
             self._tell_end(call)
+
+    def _concerns(self, call: Call) -> bool:
+        """Whether the end of a call is news here: its card was shown, its time ran out, or this person waits for it."""
+        waited = self._gate.access.asked(self._principal, call) and call.decision not in _AT_ONCE
+        return call.ref in self._desk.shown or call.decision is Decision.EXPIRED or waited
 
     def _may_see(self, call: Call) -> bool:
         return self._gate.access.may_see(self._principal, call)
 
     def _rejected_it(self, call: Call) -> bool:
-        """Whether it was this person's no, which was answered already."""
+        """Whether this person rejected the call: whoever does is answered."""
         return call.decision is Decision.REJECTED and call.decided_by == self._principal
 
     def _is_own(self, call: Call) -> bool:
@@ -101,7 +113,7 @@ class Console:
             self._tell_end(await self._service.ended(answer.call))
         elif answer.came is Came.NOT_A_REPLY or (answer.came is Came.UNCLEAR and understand(line)):
             await self._ask_agent(line, waiting, answer.text if waiting else "")
-        else:
+        elif not (isinstance(answer.error, CallDenied) and answer.call and self._was_told(answer.call)):
             self._say(answer.text, answer.call)
             if answer.call and answer.call.awaits_reason and answer.came is Came.REJECTED:
                 self._say(say("offline.why", short=answer.call.short), answer.call)
@@ -140,15 +152,18 @@ class Console:
                 self._say(say("offline.still", short=still.short, sentence=card(still).sentence), still)
 
     def _tell_end(self, call: Call) -> None:
-        """What became of a call, once: a rejection once more when its reason is known, or known not to come."""
-        if (call.ref, call.reason) in self._told:
+        """Show an outcome once. A rejection is shown again when its reason comes, or can't come any more."""
+        if self._was_told(call):
             return
-        self._told.add((call.ref, call.reason))
+        remember(self._told, (call.ref, call.status, call.reason), None, most=_MOST_TOLD)
         concerned = self._gate.access.asked(self._principal, call) or call.decided_by == self._principal
         if concerned and call.decision is not Decision.EXPIRED:
             self._tell_outcome(call)
         else:
             self._say(ended(call, colour=self._colour), call)
+
+    def _was_told(self, call: Call) -> bool:
+        return (call.ref, call.status, call.reason) in self._told
 
     def _tell_outcome(self, call: Call) -> None:
         shown = card(call)

@@ -138,7 +138,7 @@ def outcome(call: Call) -> str:
 
 
 def outcome_fact(call: Call) -> Fact:
-    """How it stands or ended."""
+    """The call's status as a fact."""
     status = call.status
     key = f"outcome.{status.value}"
     if status is Status.REJECTED and call.reason:
@@ -181,8 +181,11 @@ def _facts(call: Call) -> dict[str, str]:
 
 
 def error_text(call: Call) -> str | None:
-    """What went wrong with a call, in words: our own for why it was unfit, else those of its tool."""
-    unfit = unkept(call.error) if call.error and call.result in {None, Result.REFUSED} else None
+    """What went wrong with a call, in words: our own for why it was unfit, else those of its tool.
+
+    A call that somebody claimed has its tool's words, whatever they look like.
+    """
+    unfit = unkept(call.error) if call.error and call.claim is None else None
     return sentence(unfit) if unfit else call.error
 
 

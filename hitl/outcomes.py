@@ -20,6 +20,10 @@ class Fact:
     what: str
     particulars: Mapping[str, object]
 
+    def __hash__(self) -> int:
+        """Facts that are equal are about the same."""
+        return hash(self.what)
+
 
 def fact(what: str, /, **particulars: object) -> Fact:
     """A fact with its particulars."""
@@ -57,7 +61,7 @@ class Refusal(StrEnum):
 
 
 class Told(StrEnum):
-    """What a reply is answered that wasn't refused."""
+    """Answers to replies that were accepted or held."""
 
     APPROVED = "answer.approved"
     NOT_RUN = "answer.approved.late_hold"
@@ -83,7 +87,7 @@ class Told(StrEnum):
 
 
 class Unfit(StrEnum):
-    """Why a call could not be asked, or was not run though it might."""
+    """Why a call could not be asked, or why an approved call was not run."""
 
     ROW = "unfit.row"
     DECISION = "unfit.decision"
@@ -111,7 +115,7 @@ def kept(unfit: Fact) -> str:
 
 
 def unkept(text: str) -> Fact | None:
-    """What `kept` kept; None for any other text."""
+    """Parse a text that `kept` wrote; None for any other text."""
     what, _, why = text.partition(": ")
     return fact(Unfit(what), why=why) if what in _CODES else None
 

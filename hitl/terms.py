@@ -44,7 +44,7 @@ class Terms:
         if self.mode is Mode.OFF:
             return _off()
         verdict = policies.current().judge(call)
-        if verdict.reason is Reason.POLICY_ERROR:
+        if verdict.reason == Reason.POLICY_ERROR:
             raise PolicyUnusable(verdict.message or verdict.why)
         return verdict
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.common import Config, SocketFile, connect, fail, settings
-from hitl.errors import SaysoError
 from hitl.wording import say
 
 if TYPE_CHECKING:
@@ -74,15 +73,18 @@ def chat(config: Config = None, socket: SocketFile = None) -> None:
 
 
 class Listening:
-    """A conversation that shows what the service says when it says it, also while nobody types."""
+    """A conversation that shows each text from the service as it arrives, also while nobody types."""
 
     def __init__(self, client: Client, show: Callable[[str], None]) -> None:
         self._client = client
         self._show = show
-        self._answers: queue.SimpleQueue[SaysoError | None] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
 
     def talk(self, lines: Iterable[str]) -> None:
-        """Say each line once the one before it is answered. Raises what the service answered, or that it broke off."""
+        """Say each line once the one before it is answered.
+
+        Raises what the service answered, that it broke off, or what showing a text raised.
+        """
         listener = threading.Thread(target=self._listen, daemon=True)
         listener.start()
         try:
@@ -101,5 +103,5 @@ class Listening:
                     self._answers.put(None)
                 else:
                     self._show(text)
-        except SaysoError as error:
+        except BaseException as error:  # noqa: BLE001 - whatever it is, the thread that waits must hear it
             self._answers.put(error)

@@ -8,7 +8,9 @@ from hitl import seals
 from hitl.errors import PolicyUnusable
 from hitl.model import ISOLATED, Action, Ask, Call, Decision, Mode, PolicyCall, Preparation, Runs, Verdict
 from hitl.outcomes import Fact, Unfit, fact
+from hitl.redaction import mask
 from hitl.terms import judged
+from hitl.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +31,7 @@ async def why_unfit_stored(gate: Gate, call: Call) -> Fact | None:
     except PolicyUnusable:
         return fact(Unfit.POLICY_ERROR)
     if call.decision is Decision.ALLOWED and gate.terms.mode is Mode.ENFORCE and verdict.action is not Action.ALLOW:
-        return fact(Unfit.POLICY_ASKS, why=verdict.message or verdict.why)
+        return fact(Unfit.POLICY_ASKS, why=_told(verdict.message or verdict.why))
     return await why_unfit(gate, call, verdict)
 
 
@@ -47,14 +49,14 @@ async def _broken(gate: Gate, call: Call) -> Fact | None:
 async def why_unfit(gate: Gate, call: Call, verdict: Verdict) -> Fact | None:
     """Why the call may not run now, if so: the policy, the allowlist, what changed meanwhile."""
     if verdict.action is Action.DENY:
-        return fact(Unfit.POLICY, why=verdict.message or verdict.why)
+        return fact(Unfit.POLICY, why=_told(verdict.message or verdict.why))
     if call.runs is Runs.CALLER:
         return None
     info = gate.executor.info(call.tools, call.tool)
     if info is None or (info.executor, info.definition) != (call.executor, call.definition):
         return fact(Unfit.TOOL)
     changed = await gate.executor.still_holds(call)
-    return fact(Unfit.CHANGED, why=changed) if changed else None
+    return fact(Unfit.CHANGED, why=_told(changed)) if changed else None
 
 
 def judged_now(gate: Gate, call: Call) -> Verdict:
@@ -75,3 +77,8 @@ def question(asked: Ask | Call, args: Mapping[str, Any], found: Preparation | Ca
         is_command=is_command,
         isolated=asked.runs is Runs.SERVICE and ISOLATED in found.preconditions,
     )
+
+
+def _told(text: str) -> str:
+    """The words of a policy or a tool as a fact may hold them: masked, on one line."""
+    return one_line(mask(text))

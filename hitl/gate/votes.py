@@ -1,4 +1,4 @@
-"""What a yes and a no come to: the rules of now, what must come before, and the one write that ends the asking."""
+"""Count an approval or a rejection: the rules of now, what must come before, and the one write that ends the asking."""
 
 from __future__ import annotations
 

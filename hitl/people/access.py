@@ -1,7 +1,7 @@
 """What a person may do with a call: one answer for every surface, by the operator's lists as they are now.
 
-The call names those whom it was shown to and whoever asked, as they were known then. Each name is looked up anew: a
-person who has got a name since, or another one, is still that person.
+The lists and the call may name a person by an identity that got a principal since. Every name is mapped through the
+directory of now, so that it stands for the person behind it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from hitl.outcomes import Refusal
 from hitl.people.directory import belongs
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from hitl.model import Call, Reply, Verdict
     from hitl.people.directory import Directory
 
@@ -29,11 +31,11 @@ class Access:
 
     def may_ask(self, principal: str, origin: str) -> bool:
         """Whether the principal may start calls in that conversation."""
-        return principal in self.people.requesters_for(origin)
+        return principal in self._people(self.people.requesters_for(origin))
 
     def operates(self, principal: str) -> bool:
         """Whether the principal looks after the installation."""
-        return principal in self.people.operators
+        return principal in self._people(self.people.operators)
 
     def asked(self, principal: str, call: Call) -> bool:
         """Whether it is that person's own call."""
@@ -41,7 +43,7 @@ class Access:
 
     def is_approver(self, principal: str, call: Call) -> bool:
         """Whether the call names that person among those who may decide it."""
-        return principal in map(self.people.principal, call.approvers)
+        return principal in self._people(call.approvers)
 
     def may_see(self, principal: str, call: Call) -> bool:
         """Whether the person may read the call: whoever asked, may decide, or operates."""
@@ -60,7 +62,8 @@ class Access:
         principal = self.people.principal(reply.identity)
         if reply.surface not in _PLACELESS and not belongs(call, reply.conversation):
             return Refusal.PLACE
-        if not self.is_approver(principal, call) or principal not in self.people.approvers_for(call.origin, verdict):
+        listed = self._people(self.people.approvers_for(call.origin, verdict))
+        if not self.is_approver(principal, call) or principal not in listed:
             return Refusal.STRANGER
         own = approve and self.asked(principal, call)
         return Refusal.OWN if own and not self.may_approve_own(verdict, call.origin, reply.surface) else None
@@ -73,7 +76,11 @@ class Access:
 
     def anybody(self, call: Call) -> bool:
         """Whether at least one person could approve the call, on any surface."""
-        if any(self.people.principal(name) != self.people.principal(call.requester) for name in call.approvers):
+        approvers = self._people(call.approvers)
+        if approvers - {self.people.principal(call.requester)}:
             return True
         own = any(self.may_approve_own(call.verdict, call.origin, surface) for surface in ("", "socket"))
-        return own and bool(call.approvers)
+        return own and bool(approvers)
+
+    def _people(self, names: Iterable[str]) -> frozenset[str]:
+        return frozenset(map(self.people.principal, names))

@@ -132,8 +132,8 @@ class Directory:
         return any(i.startswith("local:") for i in (principal, *self.principals.get(principal, ())))
 
     def is_listed(self, principal: str) -> bool:
-        """Whether the principal stands on any list at all."""
-        return any(principal in (listed or ()) for listed in self._lists())
+        """Whether the principal stands on any list at all, also by one of their identities."""
+        return any(principal in map(self.principal, listed or ()) for listed in self._lists())
 
     def places_on(self, platform: str) -> list[str]:
         """The places there that get cards or have lists of their own, in the order of their names."""

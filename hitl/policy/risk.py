@@ -413,7 +413,9 @@ def _from_arguments(args: Mapping[str, Any], level: int, why: str, *, any_path: 
             level, why = HIGH, "it has more arguments than are looked at"
     for value in args.values():
         if type(value) is str:
-            if any_path and (not value[:1].isalnum() or value[1:2] == ":") and _is_system(value):
+            # Any other text is no path of the system, also after its dots are resolved: `_is_system` is seldom called.
+            rooted = not value[:1].isalnum() or value[1:2] == ":" or "/." in value or "//" in value
+            if any_path and rooted and _is_system(value):
                 return CRITICAL, _changes(value)
             if ("-" in value or " " in value) and _suspect(value):
                 found = _matched(value, level, found)

@@ -132,6 +132,19 @@ def test_the_lists_of_now_count_beside_those_of_then() -> None:
     )
 
 
+def test_a_list_that_names_an_identity_means_the_person_behind_it() -> None:
+    """On every surface, and for whatever they may do."""
+    access = Access(
+        directory(approvers=(ANN,), requesters=(ANN,), operators=(ANN,), principals={"ann": (ANN, "slack:T/ANN")})
+    )
+    call = the_call(approvers=(ANN,))
+
+    assert access.may_ask("ann", ROOM)
+    assert access.operates("ann")
+    assert access.anybody(call)
+    assert access.why_not_decide(yes(ANN), call, call.verdict, approve=True) is None
+
+
 def test_a_call_is_decided_where_its_card_stands() -> None:
     """Elsewhere even an approver hears only that; the socket shows every call, so there is no elsewhere there."""
     access, call = Access(directory()), the_call()

@@ -154,3 +154,20 @@ def test_a_reason_is_given() -> None:
 def test_names_are_split_at_cases_and_marks() -> None:
     """Snake, kebab and camel case give the same words."""
     assert ("get", "http", "page") == tokens("getHTTPPage") == tokens("get-http_page")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/etc/hosts",
+        " /etc/hosts",
+        "//etc/hosts",
+        "/tmp/../etc/hosts",
+        "c:/windows/x",
+        "x/../c:/windows/x",
+        "x//../c:/windows/x",
+    ],
+)
+def test_a_file_of_the_system_is_critical_however_it_is_written(path: str) -> None:
+    """Blanks before it, dots and doubled separators lead to the same file."""
+    assert "critical" == level_name(assess(PolicyCall("office", "save_document", {"target": path}))[0])

@@ -92,6 +92,7 @@ class Unfit(StrEnum):
     ROW = "unfit.row"
     DECISION = "unfit.decision"
     VOTES = "unfit.votes"
+    APPROVERS = "unfit.approvers"
     POLICY = "unfit.policy"
     POLICY_ASKS = "unfit.policy_asks"
     POLICY_ERROR = "unfit.policy_error"

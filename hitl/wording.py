@@ -184,6 +184,7 @@ ENGLISH: Mapping[str, str] = {
     "unfit.row": "its stored row doesn't carry its seal",
     "unfit.decision": "its stored decision doesn't carry its seal",
     "unfit.votes": "its stored votes don't carry their seals",
+    "unfit.approvers": "whoever approved it may not approve it any more",
     "unfit.policy": "the policy denies it by now: {why}",
     "unfit.policy_asks": "the policy asks a person by now: {why}",
     "unfit.late": "the time to claim it is over",

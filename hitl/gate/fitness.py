@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from hitl import seals
 from hitl.errors import PolicyUnusable
-from hitl.model import ISOLATED, Action, Ask, Call, Decision, Mode, PolicyCall, Preparation, Runs, Verdict
+from hitl.gate.tally import tally
+from hitl.model import ISOLATED, Action, Ask, Call, Decision, Mode, PolicyCall, Preparation, Runs, Verdict, Vote
 from hitl.outcomes import Fact, Unfit, fact
 from hitl.redaction import mask
 from hitl.terms import judged
 from hitl.text import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from hitl.gate.gate import Gate
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
 
 async def why_unfit_stored(gate: Gate, call: Call) -> Fact | None:
     """Why a call whose decision is in the store may not run now, if so: its seals come first."""
-    if broken := await _broken(gate, call):
+    votes = await gate.store.votes(call.ref) if call.decision is Decision.APPROVED else ()
+    if broken := _broken(gate, call, votes):
         return broken
     # `due_at` isn't sealed, the decision's time is: nobody gains time to claim by moving the former.
     if gate.age(call.decided_at) > gate.limits.claim_caller_s:
@@ -32,18 +35,25 @@ async def why_unfit_stored(gate: Gate, call: Call) -> Fact | None:
         return fact(Unfit.POLICY_ERROR)
     if call.decision is Decision.ALLOWED and gate.terms.mode is Mode.ENFORCE and verdict.action is not Action.ALLOW:
         return fact(Unfit.POLICY_ASKS, why=_told(verdict.message or verdict.why))
+    if call.decision is Decision.APPROVED and not tally(votes, partial(_counts, gate, call, verdict)).complete:
+        return fact(Unfit.APPROVERS)
     return await why_unfit(gate, call, verdict)
 
 
-async def _broken(gate: Gate, call: Call) -> Fact | None:
+def _broken(gate: Gate, call: Call, votes: Sequence[Vote]) -> Fact | None:
     """Which seal of the stored call doesn't hold, if any."""
     if not seals.row_holds(gate.keys, call):
         return fact(Unfit.ROW)
     if not seals.decision_holds(gate.keys, call):
         return fact(Unfit.DECISION)
-    if call.decision is Decision.APPROVED and not seals.votes_hold(gate.keys, call, await gate.store.votes(call.ref)):
+    if call.decision is Decision.APPROVED and not seals.votes_hold(gate.keys, call, votes):
         return fact(Unfit.VOTES)
     return None
+
+
+def _counts(gate: Gate, call: Call, verdict: Verdict, voter: str) -> bool:
+    """Whether a yes of that person counts by now."""
+    return gate.access.counts(gate.people.principal(voter), call, verdict)
 
 
 async def why_unfit(gate: Gate, call: Call, verdict: Verdict) -> Fact | None:

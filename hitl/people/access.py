@@ -62,11 +62,15 @@ class Access:
         principal = self.people.principal(reply.identity)
         if reply.surface not in _PLACELESS and not belongs(call, reply.conversation):
             return Refusal.PLACE
-        listed = self._people(self.people.approvers_for(call.origin, verdict))
-        if not self.is_approver(principal, call) or principal not in listed:
+        if not self.counts(principal, call, verdict):
             return Refusal.STRANGER
         own = approve and self.asked(principal, call)
         return Refusal.OWN if own and not self.may_approve_own(verdict, call.origin, reply.surface) else None
+
+    def counts(self, principal: str, call: Call, verdict: Verdict) -> bool:
+        """Whether the person's vote counts by a verdict: the call names them, and the lists of now still do."""
+        listed = self._people(self.people.approvers_for(call.origin, verdict))
+        return self.is_approver(principal, call) and principal in listed
 
     def may_approve_own(self, verdict: Verdict, origin: str, surface: str) -> bool:
         """Whether a requester may approve a call of their own with that verdict, there and by that surface."""

@@ -24,7 +24,7 @@ from hitl.ports import Change, Unit
 from hitl.testing import MemoryStore
 from hitl.tokens import new_ref
 from hitl.wording import sentence
-from tests.hitl.world import ANN, BOB, CLAIM, NOON, READ, ROOM, SECRET, WRITE, World, code
+from tests.hitl.world import ANN, BOB, CLAIM, NOON, READ, ROOM, SECRET, WRITE, World, code, directory
 
 OTHER = secret_hash("another secret")
 WINDOW_S = 300
@@ -242,6 +242,32 @@ class TestUnfit:
         assert not_run(call, fact(Unfit.POLICY, why="Frozen.")) == refused.value.fact
         assert Status.REFUSED == (await world.now(call)).status
         assert [ROOM] == world.told(PostKind.EDIT)
+
+    async def test_whoever_approved_it_may_not_any_more(self, world: World) -> None:
+        """A vote of somebody who was taken off the list counts no more: not approved, not run."""
+        call = await approved(world)
+        world.gate.people = directory(approvers=(BOB,))
+        with pytest.raises(InvalidConfirmation) as refused:
+            await world.gate.claim(call.ref, "cli", CLAIM)
+
+        assert not_run(call, fact(Unfit.APPROVERS)) == refused.value.fact
+        assert Status.REFUSED == (await world.now(call)).status
+
+    async def test_the_rule_names_others_by_now(self, world: World) -> None:
+        """The list of the rule in force counts, as it does for a vote."""
+        call = await approved(world)
+        world.rules.set(WRITE, approvers=(BOB,))
+        with pytest.raises(InvalidConfirmation) as refused:
+            await world.gate.claim(call.ref, "cli", CLAIM)
+
+        assert not_run(call, fact(Unfit.APPROVERS)) == refused.value.fact
+
+    async def test_whoever_approved_it_has_a_name_by_now(self, world: World) -> None:
+        """It is the same person, whose vote counts."""
+        call = await approved(world)
+        world.gate.people = directory(principals={"ann": (ANN,)}, approvers=("ann",))
+
+        assert Status.RUNNING is (await world.gate.claim(call.ref, "cli", CLAIM)).call.status
 
     async def test_the_policy_cannot_be_evaluated(self, world: World) -> None:
         """No policy, no run."""

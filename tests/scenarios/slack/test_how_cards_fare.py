@@ -118,6 +118,30 @@ async def test_of_the_copies_of_a_card_whose_answers_were_lost_one_can_be_presse
     assert 1 == len(shown)
 
 
+async def test_a_card_whose_answer_was_lost_is_made_known_by_an_approver_alone(stage: SlackStage) -> None:
+    """Where we don't hear what we wrote ourselves: a stranger's press says nothing of which message is our card."""
+    app = stage.surface.server.world.apps[stage.surface.app.id]
+    app.events = frozenset(name for name in app.events if not name.startswith("message."))
+    await stage.surface.server.fail("chat.postMessage", DropAnswer(), times=1000)
+    call = await stage.submit()
+    lost = (await stage.surface.server.wait_for(lambda: stage.surface.cards(call), PATIENCE_S, "the card"))[0]
+    await stage.surface.pressed("sam", lost, Verb.APPROVE)
+    await recorded(stage, call, "refused")
+    after_the_stranger = await stage.events(call)
+    await stage.surface.pressed("ann", lost, Verb.APPROVE)
+    await recorded(stage, call, "succeeded")
+
+    assert "shown" not in after_the_stranger
+    assert "shown" in await stage.events(call)
+
+
+async def recorded(stage: SlackStage, call: Call, event: str) -> None:
+    """Until the record says so; time stands still meanwhile."""
+    async with asyncio.timeout(PATIENCE_S):
+        while event not in await stage.events(call):  # noqa: ASYNC110 - nothing outside tells the loop
+            await asyncio.sleep(0.005)
+
+
 async def test_so_it_is_in_private(stage: SlackStage) -> None:
     """There the channel is the person's."""
     room = stage.surface

@@ -54,7 +54,7 @@ class Corpus:
     least: float
 
 
-def of_seed(row: Row, _reference: Row) -> Case | None:
+def of_contenox(row: Row, _reference: Row) -> Case | None:
     """A row with a document of its own."""
     if row["advice"] != "match":
         return None
@@ -103,7 +103,7 @@ def _case(row: Row, policy: Row, tool: str, args: Row, **more: str) -> Case:
 
 
 CORPORA = (
-    Corpus("policy_seed3", of_seed, 1.0),
+    Corpus("policy_seed3", of_contenox, 1.0),
     Corpus("shell", of_shell, 0.97),
     Corpus("host", of_host, 0.97),
     Corpus("path", of_path, 0.97),

@@ -355,14 +355,14 @@ def _every(items: Iterable[Any], judge: Judge, use: Use, scope: Scope, cost: int
 class Operator:
     """An operator: the check of its value, how it compiles, and what it says of itself.
 
-    ``seed_check`` is the check in the dialect of contenox, for the operators that it has.
+    ``contenox_check`` is the check in the dialect of contenox, for the operators that it has.
     """
 
     check: Callable[[Any], Any]
     build: Callable[[Condition, Use], Test]
     takes: str
     keyed: bool = True
-    seed_check: Callable[[Any], Any] | None = None
+    contenox_check: Callable[[Any], Any] | None = None
 
 
 # --- values of operators
@@ -497,7 +497,7 @@ def _glob(pattern: str) -> Glob:
         raise BadValue(f"the glob {pattern!r} {error}") from error
 
 
-def _seed_globs(value: Any) -> tuple[Glob | None, ...]:
+def _contenox_globs(value: Any) -> tuple[Glob | None, ...]:
     """The compiled glob; None for one that contenox loads and never matches, which here cannot tell."""
     pattern = _text(value)
     try:
@@ -549,11 +549,11 @@ def _ports(value: Any) -> frozenset[int]:
     return frozenset(found)
 
 
-def _seed_entries(value: Any) -> tuple[str, ...]:
+def _contenox_entries(value: Any) -> tuple[str, ...]:
     return _split(_text(value))
 
 
-def _seed_hosts(value: Any) -> hosts.HostList:
+def _contenox_hosts(value: Any) -> hosts.HostList:
     return _host_list(_split(_text(value)))
 
 
@@ -1149,7 +1149,7 @@ def _build_isolated(condition: Condition, _use: Use) -> Test:
 
 
 OPERATORS: Mapping[str, Operator] = {
-    "eq": Operator(_scalar, _build_eq, "a text, number, true, false or null", seed_check=_text),
+    "eq": Operator(_scalar, _build_eq, "a text, number, true, false or null", contenox_check=_text),
     "ne": Operator(_scalar, _build_ne, "a text, number, true, false or null"),
     "in": Operator(_members, _build_in, "a list of texts or numbers"),
     "matches": Operator(_pattern, _build_matches, "a regular expression in RE2 syntax, found anywhere in the text"),
@@ -1162,21 +1162,23 @@ OPERATORS: Mapping[str, Operator] = {
     "ge": Operator(_decimal, _build_bound, "a number"),
     "exists": Operator(_flag, _build_exists, "true or false"),
     "size": Operator(_sizes, _build_size, "a whole number, or lt, le, gt, ge with one"),
-    "glob": Operator(_globs, _build_glob, "a path glob, or a list of them", seed_check=_seed_globs),
-    "host": Operator(_hosts, _build_host, "hosts, *.domains, addresses or networks", seed_check=_seed_hosts),
+    "glob": Operator(_globs, _build_glob, "a path glob, or a list of them", contenox_check=_contenox_globs),
+    "host": Operator(_hosts, _build_host, "hosts, *.domains, addresses or networks", contenox_check=_contenox_hosts),
     "host_class": Operator(_classes, _build_class, "classes of hosts"),
     "url_scheme": Operator(_schemes, _url_part(lambda url: url.scheme), "URL schemes"),
     "url_port": Operator(_ports, _url_part(lambda url: url.port), "port numbers"),
     "command_blacklist": Operator(
-        programs, _build_programs, "programs, sub-commands, options or globs", seed_check=_seed_entries
+        programs, _build_programs, "programs, sub-commands, options or globs", contenox_check=_contenox_entries
     ),
     "command_ask_always": Operator(
-        programs, _build_programs, "programs, sub-commands, options or globs", seed_check=_seed_entries
+        programs, _build_programs, "programs, sub-commands, options or globs", contenox_check=_contenox_entries
     ),
-    "command_prefix_allowlist": Operator(entries, _build_prefixes, "beginnings of commands", seed_check=_seed_entries),
+    "command_prefix_allowlist": Operator(
+        entries, _build_prefixes, "beginnings of commands", contenox_check=_contenox_entries
+    ),
     "command_effects": Operator(_effect_names, _build_effects, f"effects: {', '.join(EFFECTS)}"),
     "command_resolvable": Operator(_flag, _build_resolvable, "true or false"),
-    "no_command_substitution": Operator(_nothing, _build_substitution, "nothing", seed_check=_nothing),
+    "no_command_substitution": Operator(_nothing, _build_substitution, "nothing", contenox_check=_nothing),
     "destructive_set": Operator(entries, _build_destructive, "tool names", keyed=False),
     "open_tree": Operator(_flag, _build_tree, "true or false", keyed=False),
     "isolated": Operator(_flag, _build_isolated, "true or false", keyed=False),

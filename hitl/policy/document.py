@@ -30,7 +30,7 @@ from hitl.policy.shell.lists import wrong_entry
 from hitl.policy.tables import tools
 from hitl.policy.text import Parsed, join
 
-SEED: Final = 3
+CONTENOX: Final = 3
 OURS: Final = 1
 MAX_RULES = 10_000
 _MAX_NAMES, _MAX_NAME = 256, 512  # of contenox's lists of models
@@ -49,8 +49,8 @@ TOOL_KINDS: Final = (*tools.KINDS, UNKNOWN)
 LEVEL_KEYS = ("action", "timeout_s", "require_reason")
 CONDITION_KEYS = ("key", "op", "value", "match")
 ASKING_KEYS = ("timeout_s", "on_timeout", "approvers", "exclude_requester", "require_reason")
-SEED_TOP_KEYS = ("version", "default_action", "rules", "compute", "attention")
-SEED_RULE_KEYS = ("tools", "tool", "when", "action", "timeout_s", "on_timeout")
+CONTENOX_TOP_KEYS = ("version", "default_action", "rules", "compute", "attention")
+CONTENOX_RULE_KEYS = ("tools", "tool", "when", "action", "timeout_s", "on_timeout")
 NOT_YET = {
     "quorum": "more than one approval is not enforced yet",
     "min_approvals": "more than one approval is not enforced yet",
@@ -169,7 +169,7 @@ class _Reader:
     """Reads typed parts of a document, and collects what is wrong with them."""
 
     parsed: Parsed
-    seed: bool = False
+    contenox: bool = False
     problems: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
 
@@ -183,7 +183,7 @@ class _Reader:
 
     def strictly(self, path: str, message: str, suggestion: str | None = None) -> None:
         """A problem in our documents, a warning in contenox's."""
-        (self.warn if self.seed else self.refuse)(path, message, suggestion)
+        (self.warn if self.contenox else self.refuse)(path, message, suggestion)
 
     def keys(self, value: Mapping[str, Any], path: str, known: Iterable[str]) -> None:
         names = tuple(known)
@@ -191,9 +191,9 @@ class _Reader:
             where = join(path, key)
             if key in NOT_YET:
                 self.refuse(where, NOT_YET[key], "leave it out")
-            elif self.seed and not path and key in TIGHTENING:
+            elif self.contenox and not path and key in TIGHTENING:
                 self.refuse(where, f"{key!r} needs 'version: 1'", 'add "version": 1')
-            elif key not in names and not (self.seed and key.startswith("//")):
+            elif key not in names and not (self.contenox and key.startswith("//")):
                 self.strictly(where, f"{key!r} is not a key that is known here", _closest(key, names))
 
     # --- typed parts
@@ -220,13 +220,13 @@ class _Reader:
         if not isinstance(value, int) or isinstance(value, bool):
             self.refuse(path, "takes a whole number of seconds")
             return None
-        if self.seed:
-            return self.seed_seconds(value, path)
+        if self.contenox:
+            return self.contenox_seconds(value, path)
         if not low <= value <= high:
             self.refuse(path, f"must be between {low} and {high} seconds")
         return value
 
-    def seed_seconds(self, value: int, path: str) -> int | None:
+    def contenox_seconds(self, value: int, path: str) -> int | None:
         if value in (0, -1):
             self.warn(path, f"{value} meant no deadline; read as {MAX_TIMEOUT_S} s (7 days)")
             return MAX_TIMEOUT_S
@@ -237,7 +237,7 @@ class _Reader:
         return min(max(value, MIN_TIMEOUT_S), MAX_TIMEOUT_S)
 
     def items(self, value: Any, path: str) -> list[Any]:
-        if value is None and self.seed:
+        if value is None and self.contenox:
             return []
         if not isinstance(value, list):
             self.refuse(path, "takes a list")
@@ -246,7 +246,7 @@ class _Reader:
             self.refuse(path, f"has more than {MAX_RULES} entries")
         return value[:MAX_RULES]
 
-    def seed_names(self, value: dict[str, Any], path: str, known: tuple[str, ...]) -> dict[str, Any]:
+    def contenox_names(self, value: dict[str, Any], path: str, known: tuple[str, ...]) -> dict[str, Any]:
         """The reader of contenox takes keys in any case."""
         found: dict[str, Any] = {}
         for key, entry in value.items():
@@ -280,7 +280,7 @@ class _RuleReader(_Reader):
         return tuple(found)
 
     def common(self, value: dict[str, Any], path: str, at: int) -> dict[str, Any]:
-        name = self.text(value["id"], join(path, "id")) if "id" in value and not self.seed else None
+        name = self.text(value["id"], join(path, "id")) if "id" in value and not self.contenox else None
         return {
             "name": name or f"{path.split('/')[1]}[{at}]",
             "path": path,
@@ -291,7 +291,7 @@ class _RuleReader(_Reader):
             "when": self.whens(value, path),
             "content": value,
             "message": self.text(value["message"], join(path, "message"))
-            if "message" in value and not self.seed
+            if "message" in value and not self.contenox
             else None,
         }
 
@@ -299,9 +299,9 @@ class _RuleReader(_Reader):
         """The patterns of a name; empty: any."""
         where = join(path, key)
         found = value.get(key)
-        if key not in value or (self.seed and found is None):
+        if key not in value or (self.contenox and found is None):
             return ()
-        if self.seed and isinstance(found, list):
+        if self.contenox and isinstance(found, list):
             self.refuse(where, "takes a text")
             return ()
         listed = found if isinstance(found, list) else [found]
@@ -314,7 +314,7 @@ class _RuleReader(_Reader):
 
     def kinds(self, value: dict[str, Any], path: str) -> tuple[str, ...]:
         """The kinds of tools that a rule is for; empty: any."""
-        if "kind" not in value or self.seed:
+        if "kind" not in value or self.contenox:
             return ()
         where = join(path, "kind")
         found = value["kind"] if isinstance(value["kind"], list) else [value["kind"]]
@@ -324,7 +324,7 @@ class _RuleReader(_Reader):
 
     def vouched_for(self, value: dict[str, Any], path: str, action: Action) -> tuple[str, ...]:
         """Arguments that an allow rule takes as harmless."""
-        if "harmless" not in value or self.seed:
+        if "harmless" not in value or self.contenox:
             return ()
         where = join(path, "harmless")
         found = self.items(value["harmless"], where)
@@ -339,14 +339,14 @@ class _RuleReader(_Reader):
         if not isinstance(value, str):
             self.refuse(path, "takes a name, or a list of names")
             return
-        if not value.strip() and not self.seed:
+        if not value.strip() and not self.contenox:
             self.refuse(path, "is empty", "write '*' or leave it out to match every name")
             return
         try:
             check_name(value)
         except BadName as error:
             self.strictly(path, f"the name {value!r} {error}", error.suggestion)
-        if self.seed and value != "*" and is_pattern(value):
+        if self.contenox and value != "*" and is_pattern(value):
             self.warn(path, f"{value!r} was compared letter by letter; read as a glob where that is stricter")
 
     def whens(self, value: dict[str, Any], path: str) -> All:
@@ -354,7 +354,7 @@ class _RuleReader(_Reader):
         if "when" not in value:
             return All(())
         found = value["when"]
-        if not found and isinstance(found, list) and not self.seed:
+        if not found and isinstance(found, list) and not self.contenox:
             self.refuse(where, "is an empty list", "leave it out to match every call")
         return All(tuple(self.when(entry, join(where, at)) for at, entry in enumerate(self.items(found, where))))
 
@@ -362,7 +362,7 @@ class _RuleReader(_Reader):
         if not isinstance(value, dict):
             self.refuse(path, "takes a condition: key, op and value")
             return All(())
-        if len(value) == 1 and not self.seed:
+        if len(value) == 1 and not self.contenox:
             ((key, inner),) = value.items()
             if key in ("any", "all"):
                 parts = self.group(inner, join(path, key))
@@ -382,7 +382,7 @@ class _RuleReader(_Reader):
         return tuple(self.when(entry, join(path, at)) for at, entry in enumerate(found))
 
     def condition(self, value: dict[str, Any], path: str) -> When:
-        value = self.seed_names(value, path, CONDITION_KEYS) if self.seed else value
+        value = self.contenox_names(value, path, CONDITION_KEYS) if self.contenox else value
         self.keys(value, path, CONDITION_KEYS)
         name = value.get("op")
         operator = OPERATORS.get(name) if isinstance(name, str) else None
@@ -393,7 +393,7 @@ class _RuleReader(_Reader):
         match = self.choice(value.get("match", "exact"), join(path, "match"), ("exact", "substring"), "exact")
         if "match" in value and name != "destructive_set":
             self.strictly(join(path, "match"), "is only for destructive_set")
-        if name == "destructive_set" and match == "exact" and not self.seed:
+        if name == "destructive_set" and match == "exact" and not self.contenox:
             self.destructive(value.get("value"), join(path, "value"))
         return self.value(value, path, Condition(key, name, None, match))
 
@@ -404,12 +404,12 @@ class _RuleReader(_Reader):
             self.refuse(where, "takes a text")
             return ""
         if not OPERATORS[op].keyed:
-            if "key" in value and key and not self.seed:
+            if "key" in value and key and not self.contenox:
                 self.refuse(where, f"{op} looks at the tool's name and takes no key")
             return key
         if key == "" or "key" not in value:
             self.strictly(where, "a condition needs the name of an argument", "add 'key'")
-        if key.startswith(ROLE) and key[1:] not in tools.ROLES and not self.seed:
+        if key.startswith(ROLE) and key[1:] not in tools.ROLES and not self.contenox:
             known = [f"{ROLE}{role}" for role in tools.ROLES]
             self.refuse(where, f"{key!r} is no role of an argument; there are {', '.join(known)}", _closest(key, known))
         if op == "annotation" and key not in HINTS:
@@ -422,8 +422,8 @@ class _RuleReader(_Reader):
         operator = OPERATORS[condition.op]
         where = join(path, "value") if "value" in value else path
         given = value.get("value")
-        if self.seed and operator.seed_check is not None:
-            check_value, given = operator.seed_check, "" if given is None else given
+        if self.contenox and operator.contenox_check is not None:
+            check_value, given = operator.contenox_check, "" if given is None else given
             self.odd_entries(condition.op, given, where)
         else:
             check_value = operator.check
@@ -458,14 +458,14 @@ class _RuleReader(_Reader):
                 self.warn(where, why)
 
     def rule(self, value: dict[str, Any], path: str, at: int) -> Rule:
-        value = self.seed_names(value, path, SEED_RULE_KEYS) if self.seed else value
-        self.keys(value, path, SEED_RULE_KEYS if self.seed else RULE_KEYS)
+        value = self.contenox_names(value, path, CONTENOX_RULE_KEYS) if self.contenox else value
+        self.keys(value, path, CONTENOX_RULE_KEYS if self.contenox else RULE_KEYS)
         action: Action = self.choice(value.get("action"), join(path, "action"), ACTIONS, "deny")
         common = self.common(value, path, at)
-        if not self.seed:
+        if not self.contenox:
             self.asking_only(value, path, action)
         self.on_timeout(value, path)
-        timeout = None if value.get("timeout_s") is None and self.seed else value.get("timeout_s", ...)
+        timeout = None if value.get("timeout_s") is None and self.contenox else value.get("timeout_s", ...)
         return Rule(
             **common,
             action=action,
@@ -475,12 +475,12 @@ class _RuleReader(_Reader):
             else self.seconds(timeout, join(path, "timeout_s"), MIN_TIMEOUT_S, MAX_TIMEOUT_S),
             approvers=self.approvers(value, path),
             exclude_requester=self.flag(value.get("exclude_requester", False), join(path, "exclude_requester"))
-            and not self.seed,
+            and not self.contenox,
             require_reason=self.flag(value.get("require_reason", False), join(path, "require_reason"))
-            and not self.seed,
-            literal=self.seed and action == "allow",
+            and not self.contenox,
+            literal=self.contenox and action == "allow",
             harmless=self.vouched_for(value, path, action),
-            textual=self.seed,
+            textual=self.contenox,
         )
 
     def asking_only(self, value: dict[str, Any], path: str, action: Action) -> None:
@@ -495,7 +495,7 @@ class _RuleReader(_Reader):
     def on_timeout(self, value: dict[str, Any], path: str) -> None:
         where = join(path, "on_timeout")
         found = value.get("on_timeout", "deny")
-        if self.seed and found in ("approve", "", None):
+        if self.contenox and found in ("approve", "", None):
             if found == "approve":
                 self.warn(where, "'approve' is read as 'deny': silence is never an approval")
         elif found != "deny":
@@ -506,7 +506,7 @@ class _RuleReader(_Reader):
             )
 
     def approvers(self, value: dict[str, Any], path: str) -> tuple[str, ...] | None:
-        if "approvers" not in value or self.seed:
+        if "approvers" not in value or self.contenox:
             return None
         where = join(path, "approvers")
         found = self.items(value["approvers"], where)
@@ -516,7 +516,7 @@ class _RuleReader(_Reader):
         return tuple(str(one) for one in found)
 
     def risk(self, value: dict[str, Any], key: str, path: str) -> Risk | None:
-        if key not in value or self.seed:
+        if key not in value or self.contenox:
             return None
         found: Risk = self.choice(value[key], join(path, key), RISKS, "critical")
         return found
@@ -541,24 +541,24 @@ class _Checker(_RuleReader):
     """Reads a whole document."""
 
     def document(self, value: dict[str, Any]) -> Checked:
-        self.seed = self.is_seed(value)
-        value = self.seed_names(value, "", SEED_TOP_KEYS) if self.seed else value
-        self.keys(value, "", SEED_TOP_KEYS if self.seed else TOP_KEYS)
-        if "description" in value and not self.seed:
+        self.contenox = self.is_contenox(value)
+        value = self.contenox_names(value, "", CONTENOX_TOP_KEYS) if self.contenox else value
+        self.keys(value, "", CONTENOX_TOP_KEYS if self.contenox else TOP_KEYS)
+        if "description" in value and not self.contenox:
             self.text(value["description"], "/description")
         self.presets(value)
-        if self.seed:
+        if self.contenox:
             _SeedBounds(self).check(value)
         defaults = self.section(value, "defaults", ("timeout_s", "execution_s"))
         default_action = value.get("default_action")
         if (
-            (default_action is None and self.seed)
+            (default_action is None and self.contenox)
             or "default_action" not in value
-            or (default_action == "" and self.seed)
+            or (default_action == "" and self.contenox)
         ):
             default_action = "approve"
         return Checked(
-            dialect=SEED if self.seed else OURS,
+            dialect=CONTENOX if self.contenox else OURS,
             default_action=self.choice(default_action, "/default_action", ACTIONS, "deny"),
             timeout_s=self.optional_seconds(defaults, "/defaults/timeout_s", MIN_TIMEOUT_S, MAX_TIMEOUT_S)
             or DEFAULT_TIMEOUT_S,
@@ -572,7 +572,7 @@ class _Checker(_RuleReader):
             content=self.parsed.value,
         )
 
-    def is_seed(self, value: dict[str, Any]) -> bool:
+    def is_contenox(self, value: dict[str, Any]) -> bool:
         version = value.get("version")
         if self.parsed.format == "json" and (version is None or (type(version) is int and version == 0)):
             return True
@@ -584,7 +584,7 @@ class _Checker(_RuleReader):
 
     def presets(self, value: dict[str, Any]) -> None:
         """The presets that a document starts from must be known; a list has no name twice."""
-        if "preset" not in value or self.seed:
+        if "preset" not in value or self.contenox:
             return
         listed = value["preset"] if isinstance(value["preset"], list) else [value["preset"]]
         if not listed:
@@ -595,7 +595,7 @@ class _Checker(_RuleReader):
             self.refuse("/preset", "names a preset twice")
 
     def section(self, value: dict[str, Any], key: str, known: tuple[str, ...]) -> dict[str, Any]:
-        found = {} if self.seed else value.get(key, {})
+        found = {} if self.contenox else value.get(key, {})
         if not isinstance(found, dict):
             self.refuse(f"/{key}", "takes keys and values")
             return {}

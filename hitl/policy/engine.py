@@ -19,7 +19,7 @@ from hitl import model
 from hitl.policy import globs, risk, text, values
 from hitl.policy.compose import compose
 from hitl.policy.conditions import ANYWHERE, OPERATORS, ROLE, Condition, Scope, Surroundings, Test, Use, hints, shape_of
-from hitl.policy.document import SEED, UNKNOWN, AnyOf, Checked, Level, Not, Rule, When, check
+from hitl.policy.document import CONTENOX, UNKNOWN, AnyOf, Checked, Level, Not, Rule, When, check
 from hitl.policy.explain import describe
 from hitl.policy.index import Index
 from hitl.policy.lint import findings, impossible
@@ -171,7 +171,7 @@ def conditions(when: When) -> Iterator[Condition]:
             yield from conditions(part)
 
 
-def _compile(rule: Rule, at: int, *, seed: bool, reason: Reason = Reason.MATCHED_RULE) -> Compiled:
+def _compile(rule: Rule, at: int, *, contenox: bool, reason: Reason = Reason.MATCHED_RULE) -> Compiled:
     level = None if rule.risk is None else RISKS.index(rule.risk)
     raises = None if rule.at_least is None else RISKS.index(rule.at_least)
     loosen = rule.action == "allow" or (rule.action is None and raises is None and (level or 0) < risk.HIGH)
@@ -179,7 +179,7 @@ def _compile(rule: Rule, at: int, *, seed: bool, reason: Reason = Reason.MATCHED
     return Compiled(
         rule,
         at,
-        compile_when(rule.when, Use(loosen=loosen, textual=seed, rating=rule.action is None)),
+        compile_when(rule.when, Use(loosen=loosen, textual=contenox, rating=rule.action is None)),
         _STRENGTH[action],
         level,
         raises,
@@ -293,8 +293,8 @@ class Policy:
         self._surroundings = Surroundings(paths, resolver, self._vouching)
 
     def _group(self, rules: Sequence[Rule], reason: Reason = Reason.MATCHED_RULE) -> _Group:
-        seed = self.checked.dialect == SEED
-        compiled = [_compile(rule, at, seed=seed, reason=reason) for at, rule in enumerate(rules)]
+        contenox = self.checked.dialect == CONTENOX
+        compiled = [_compile(rule, at, contenox=contenox, reason=reason) for at, rule in enumerate(rules)]
         return _Group(compiled, plain_paths=self._paths is None)
 
     def with_ports(self, paths: Paths | None = None, resolver: Resolver | None = None) -> Policy:
@@ -491,7 +491,7 @@ class Policy:
                 found.append(Tried(rule.name, where, "no", f"is for other tools ({_names(rule)})"))
                 continue
             answer = compiled.test(scope)
-            use = Use(rule.action == "allow", textual=self.checked.dialect == SEED, rating=rule.action is None)
+            use = Use(rule.action == "allow", textual=self.checked.dialect == CONTENOX, rating=rule.action is None)
             found.append(Tried(rule.name, where, _OUTCOMES[answer], describe(rule.when, scope, use, compile_when)))
             if answer == YES and where != "risk_rules":
                 break
@@ -500,7 +500,7 @@ class Policy:
     def lint(self) -> list[Problem]:
         """What loads but is probably not meant: the document's warnings, and what ``lint.findings`` looks for."""
         found = [*self.checked.warnings, *findings(self.checked)]
-        if self.checked.dialect == SEED:
+        if self.checked.dialect == CONTENOX:
             found += impossible(self.checked)
         return sorted(found, key=lambda problem: problem.line)
 
@@ -569,7 +569,7 @@ def load(
     """
     parsed = text.parse(document, name=name, format=format)
     checked = check(parsed, name)
-    if checked.dialect != SEED:
+    if checked.dialect != CONTENOX:
         never = impossible(checked)
         if never:
             raise PolicyInvalid(name, never)

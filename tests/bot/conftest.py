@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,12 @@ from hitl.testing import SetClock
 
 #: The user that runs these tests, somebody who only asks, and the conversation of both.
 ME, ASKER, PLACE = f"local:{os.getuid()}", "local:4321", "local"
+
+
+@cache
+def default_policy() -> Policies:
+    """The preset, compiled once for all tests: judging changes nothing in it."""
+    return Policies(policy_library(()), "default")
 
 
 @pytest.fixture
@@ -40,7 +47,7 @@ async def running(tmp_path: Path, clock: SetClock, people: Directory) -> AsyncIt
         workspace=tmp_path / "workspace",
         people=people,
         allow=["list_files", "read_file", "write_file", "delete_file", "delete_files", "bash"],
-        policies=Policies(policy_library(()), "default"),
+        policies=default_policy(),
         clock=clock,
     )
     yield made

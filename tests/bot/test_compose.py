@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.compose import compose, policy_library
-from bot.policies import Policies
+from bot.compose import compose
 from bot.settings import SettingsError
 from hitl.errors import Unavailable
 from hitl.people import Directory
+from tests.bot.conftest import default_policy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,7 +29,7 @@ async def composed(folder: Path, workspace: str, chats: MakeChats | None = None)
         workspace=folder / workspace,
         people=Directory(),
         allow=[],
-        policies=Policies(policy_library(()), "default"),
+        policies=default_policy(),
         chats=chats,
     )
 

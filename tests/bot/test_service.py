@@ -16,9 +16,8 @@ import pytest
 from adapters.database.store import SqliteStore
 from adapters.socket.client import Client
 from adapters.socket.server import SocketServer
-from bot.compose import Running, compose, policy_library
+from bot.compose import Running, compose
 from bot.console import Console
-from bot.policies import Policies
 from hitl.answers import Answer, Came
 from hitl.errors import AlreadyDecided, ConfirmationExpired, SaysoError
 from hitl.model import Ask, Call, Kind, Reply, Runs, Status, Verb
@@ -27,7 +26,7 @@ from hitl.people import Directory
 from hitl.ports import Chat
 from hitl.testing import RecordedChat, SetClock
 from hitl.tokens import Keyring
-from tests.bot.conftest import ASKER, ME, PLACE
+from tests.bot.conftest import ASKER, ME, PLACE, default_policy
 from tests.patience import PATIENCE_S
 from tests.sentences import says
 
@@ -232,7 +231,7 @@ async def posting(tmp_path: Path, clock: SetClock, people: Directory) -> AsyncIt
         workspace=tmp_path / "workspace",
         people=replace(people, routes=("telegram:-1",)),
         allow=["bash"],
-        policies=Policies(policy_library(()), "default"),
+        policies=default_policy(),
         clock=clock,
         chats=chats,
     )

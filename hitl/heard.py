@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from hitl.replies import Span
 
 
+#: What goes with our name at the end of a text: blanks, and the comma of "yes, @us", which would announce more words.
+BEFORE_NAME = " \t\r\n,"
+
+
 class What(StrEnum):
     """The kinds of events that matter here. An echo is a message of our own, as the platform shows it to all."""
 

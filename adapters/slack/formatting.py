@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hitl.heard import BEFORE_NAME
 from hitl.replies import Span, SpanKind
 
 if TYPE_CHECKING:
@@ -45,8 +46,6 @@ _CHARACTERS = {"lt": "<", "gt": ">", "amp": "&"}
 _OUR_NAME = "sayso"
 #: What may follow our own name at the end of a text.
 _AFTER_WORDS = " .!\n"
-#: Blanks and the comma of "yes, @us": without our name, the comma would announce more words.
-_BEFORE_NAME = " \t\r\n,"
 #: What may follow our own name in front.
 _AFTER_NAME = re.compile(r"(?:[,:](?=\s))?\s*")
 _STYLES = {"strike": SpanKind.STRUCK, "code": SpanKind.CODE}
@@ -123,7 +122,7 @@ class _Page:
             if not whole.text[:start].strip():
                 whole = _replaced(whole, 0, _after_name(whole.text, end), "")
             elif not whole.text[end:].strip(_AFTER_WORDS):
-                whole = _replaced(whole, len(whole.text[:start].rstrip(_BEFORE_NAME)), len(whole.text), "")
+                whole = _replaced(whole, len(whole.text[:start].rstrip(BEFORE_NAME)), len(whole.text), "")
         return whole
 
     def _add(self, text: str) -> None:

@@ -22,7 +22,7 @@ from telegram import (
 )
 
 from adapters.telegram.formatting import cut_off, spans_of
-from hitl.heard import Heard, What
+from hitl.heard import BEFORE_NAME, Heard, What
 from hitl.replies import Span, SpanKind
 
 if TYPE_CHECKING:
@@ -34,8 +34,6 @@ GENERAL_TOPIC = 1
 _DECIDING = frozenset({"approve", "reject", "cancel"})
 #: What may follow our name at the end of a text.
 _AFTER_WORDS = " .!"
-#: Blanks and the comma of "yes, @us": without our name, the comma would announce more words.
-_BEFORE_NAME = " \t\r\n,"
 #: What the reader knows as ours in a text: `/approve REF` behind our name.
 _OURS = frozenset({"/approve", "/reject"})
 _SLASH = re.compile(r"\s*(/\S*)")
@@ -249,7 +247,7 @@ def _words(message: Message, me: Me) -> tuple[str, tuple[Span, ...]]:
         if one.start == 0:
             start = len(text) - len(text[one.end :].lstrip(" ,:"))
         elif not text[one.end :].strip(_AFTER_WORDS):
-            end = len(text[: one.start].rstrip(_BEFORE_NAME))
+            end = len(text[: one.start].rstrip(BEFORE_NAME))
     text = text[start:end] if start < end else ""
     return text, (*cut_off(spans, start), *_foreign_command(text))
 

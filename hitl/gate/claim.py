@@ -23,11 +23,7 @@ if TYPE_CHECKING:
 
 
 async def claim(gate: Gate, target: str, owner: str, secret: str) -> Lease:
-    """The one permission to run an approved or allowed call; the same again for the same secret's hash.
-
-    `secret` is the SHA-256 (hex) of a secret that the claimant keeps. Raises CallUnknown, Tampered,
-    AlreadyDecided (claimed by another, or not to be claimed), or InvalidConfirmation where something changed.
-    """
+    """Implement `Gate.claim`."""
     call = await known(gate, target)
     for _ in range(TRIES):
         if held := _held(call, owner, secret):
@@ -40,7 +36,7 @@ async def claim(gate: Gate, target: str, owner: str, secret: str) -> Lease:
 
 
 async def release(gate: Gate, target: str, owner: str) -> Call:
-    """Claim and finish in one commit: for a caller that runs it and doesn't report. Raises as `claim`."""
+    """Implement `Gate.release`."""
 
     def released(call: Call, now: datetime) -> Call:
         leased = with_lease(gate, call, owner, "", now)
@@ -76,16 +72,12 @@ async def _take(gate: Gate, call: Call, owner: str, take: Callable[[Call, dateti
 
 
 async def finish(gate: Gate, target: str, secret: str, ran: Ran) -> Call:
-    """Record how a claimed call ended; a late report amends `unknown` and `timed_out`.
-
-    `secret` is what `claim` was given the hash of. Raises CallUnknown, NotApprover for another's call,
-    AlreadyDecided where it ended another way.
-    """
+    """Implement `Gate.finish`."""
     return await _finish(gate, await known(gate, target), secret, ran)
 
 
 async def finish_own(gate: Gate, lease: Lease, ran: Ran) -> Call:
-    """`finish` for a lease that this process took itself; the call is as it was then, or the swap tells."""
+    """Implement `Gate.finish_own`."""
     return await _finish(gate, lease.call, gate.secret, ran)
 
 

@@ -29,10 +29,7 @@ _VERBS = {Verb.APPROVE: Says.APPROVE, Verb.REJECT: Says.REJECT}
 
 
 async def decide(gate: Gate, reply: Reply) -> tuple[Answer, ...]:
-    """The one guard for every surface: what came of a reply, one answer for each call that it names.
-
-    Never raises for what people do; raises Unavailable when nothing could be recorded.
-    """
+    """Implement `Gate.decide`."""
     reply = _speakable(reply)
     if reply.kind in {Kind.TEXT, Kind.REACTION}:
         return await _decide_text(gate, reply)
@@ -106,10 +103,7 @@ async def _vote(gate: Gate, reply: Reply, call: Call, reading: Reading) -> Answe
 
 
 async def add_reason(gate: Gate, target: str, identity: str, reason: str) -> Answer:
-    """Attach a reason to one's own rejection, within 60 seconds of it. Those who wait for it are told.
-
-    One without words (a picture, blanks) is none: the wait goes on.
-    """
+    """Implement `Gate.add_reason`."""
     call = await find(gate, target)
     if call is None:
         return refuse(unknown_call(target))
@@ -134,10 +128,7 @@ async def _explain(gate: Gate, call: Call, principal: str, reason: str, event: t
 
 
 async def peek(gate: Gate, reply: Reply) -> Answer:
-    """What a reply that asks for details gets, without counting them as seen.
-
-    For surfaces that may fail to show them: only when they are shown is the same reply decided. Raises Unavailable.
-    """
+    """Implement `Gate.peek`."""
     call = await find(gate, reply.target or "")
     return refuse(unknown_call(reply.target or "")) if call is None else await _peek(gate, reply, call)
 

@@ -11,7 +11,7 @@ from hitl.gate.swap import TRIES, edits, entry_of, fresh, known, swap
 from hitl.lifecycle import Trigger
 from hitl.model import Call, Event, Result, State
 from hitl.outcomes import Fact, Refusal, Unfit, fact, kept
-from hitl.ports import Change, Unit
+from hitl.ports import Change, adding
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -20,22 +20,19 @@ if TYPE_CHECKING:
 
 
 async def withdraw(gate: Gate, target: str, identity: str) -> Call:
-    """End a waiting call on behalf of the one who asked, or an operator.
-
-    Raises CallUnknown, NotApprover (on record), or AlreadyDecided / ConfirmationExpired when it is over.
-    """
+    """Implement `Gate.withdraw`."""
     call = await known(gate, target)
     principal = gate.people.principal(identity)
     if not gate.access.may_withdraw(principal, call):
         refusal = NotApprover(fact(Refusal.WITHDRAW, short=call.short))
         entry = entry_of(call, Event.REFUSED, principal, wanted="withdraw", identity=identity, code=refusal.code)
-        await gate.store.commit(Unit(None, lambda _: Change(entries=(entry,))))
+        await gate.store.commit(adding(Change(entries=(entry,))))
         raise refusal
     return await _end(gate, call, Trigger.WITHDRAW, principal)
 
 
 async def undeliverable(gate: Gate, ref: str) -> Call:
-    """End a waiting call that every surface refused to show. Raises as `withdraw`."""
+    """Implement `Gate.undeliverable`."""
     return await _end(gate, await known(gate, ref), Trigger.UNDELIVERABLE, "service", fact(Unfit.SURFACES))
 
 
@@ -56,7 +53,7 @@ async def _end(gate: Gate, call: Call, trigger: Trigger, by: str, unfit: Fact | 
 
 
 async def orphaned(gate: Gate, call: Call) -> Call | None:
-    """End a claimed call whose claimant is known to be dead, without waiting for its lease: `unknown`."""
+    """Implement `Gate.orphaned`."""
 
     def seal(now: datetime) -> Change:
         ended = with_result(call, Trigger.FAIL, Result.UNKNOWN, now)

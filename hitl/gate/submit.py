@@ -31,11 +31,7 @@ _WORDS = ("tools", "tool", "requester", "origin", "agent", "session", "cwd", "ke
 
 
 async def submit(gate: Gate, ask: Ask) -> Submitted:
-    """Record a call: denied, allowed (and leased, if this service runs it), or waiting for people.
-
-    Raises InvalidConfirmation for arguments that can't be bound or used, NotApprover where the requester may
-    not ask there, KeyConflict, TooManyPending, and Unavailable. Nothing is recorded then.
-    """
+    """Implement `Gate.submit`."""
     if not gate.access.may_ask(ask.requester, ask.origin):
         raise NotApprover(fact(Refusal.REQUESTER, who=ask.requester))
     for name in _WORDS:

@@ -10,7 +10,7 @@ from hitl.lifecycle import Trigger
 from hitl.model import Call, Entry, Event, Post, PostKind, Reply, Result, Runs, State
 from hitl.outcomes import Unfit
 from hitl.people import is_chat
-from hitl.ports import Change, Expect, Unit
+from hitl.ports import Change, Expect, Unit, adding
 from hitl.text import encodable
 from hitl.tokens import as_short
 
@@ -25,7 +25,7 @@ TRIES = 20
 
 
 async def find(gate: Gate, target: str) -> Call | None:
-    """The call with that ref or short ref, however the short one was typed."""
+    """Implement `Gate.find`."""
     target = encodable(target)
     if short := as_short(target):
         return await gate.store.by_short(short)
@@ -59,10 +59,7 @@ async def fresh(gate: Gate, call: Call) -> Call:
 
 
 async def settle(gate: Gate, call: Call, *, unseen: bool = False) -> Call | None:
-    """End what is overdue by the store's clock: expired, lapsed, or lost with its lease. None where it isn't.
-
-    `unseen` says that no surface ever showed the card. For a rejection it is the wait for its reason that ends.
-    """
+    """Implement `Gate.settle`."""
     if call.due_at is None:
         return None
     if call.awaits_reason:
@@ -87,13 +84,8 @@ def _overdue(gate: Gate, call: Call, now: datetime, *, unseen: bool) -> Call:
 async def note(gate: Gate, reply: Reply, call: Call, event: Event, answer: Answer) -> Answer:
     """Put a reply that decided nothing on record, and answer it."""
     code = answer.error.code if answer.error else None
-
-    def seal(now: datetime) -> Change:
-        del now
-        entry = entry_of(call, event, gate.people.principal(reply.identity), **arrival(reply), code=code)
-        return Change(entries=(entry,), handled=reply.event)
-
-    await gate.store.commit(Unit(None, seal))
+    entry = entry_of(call, event, gate.people.principal(reply.identity), **arrival(reply), code=code)
+    await gate.store.commit(adding(Change(entries=(entry,), handled=reply.event)))
     return answer
 
 

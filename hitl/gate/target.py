@@ -103,7 +103,7 @@ def _typed_as_ref(word: str) -> bool:
     return any(map(str.isdigit, word)) and as_short(word) is not None
 
 
-def read_words(reply: Reply, known_refs: Collection[str] = ()) -> list[Reading]:
+def read_words(reply: Reply, known_refs: Collection[str]) -> list[Reading]:
     """Read the words of a reply, with their formatting, in the language that is known."""
     return read(reply.text, known_refs=known_refs, language=reply.language, spans=reply.spans)
 

@@ -94,7 +94,7 @@ class Console:
             self._tell_end(call)
 
     def _concerns(self, call: Call) -> bool:
-        """Whether the end of a call is news here: its card was shown, its time ran out, or this person waits for it."""
+        """Whether to tell this person how a call ended: they saw its card, they asked for it, or its time ran out."""
         waited = self._gate.access.asked(self._principal, call) and call.decision not in _AT_ONCE
         return call.ref in self._desk.shown or call.decision is Decision.EXPIRED or waited
 
@@ -102,7 +102,7 @@ class Console:
         return self._gate.access.may_see(self._principal, call)
 
     def _rejected_it(self, call: Call) -> bool:
-        """Whether this person rejected the call: whoever does is answered."""
+        """Whether this person rejected the call. The answer to their reply said so."""
         return call.decision is Decision.REJECTED and call.decided_by == self._principal
 
     def _is_own(self, call: Call) -> bool:

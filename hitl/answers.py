@@ -30,7 +30,7 @@ class Came(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of a reply: what to tell, the call as it is now, and what to run, if anything.
+    """What the gate answers to a reply: what to tell, the call as it is now, and what to run, if anything.
 
     `error` is set for REFUSED and tells which error of the tree it was.
     """

@@ -181,9 +181,9 @@ def _facts(call: Call) -> dict[str, str]:
 
 
 def error_text(call: Call) -> str | None:
-    """What went wrong with a call, in words: our own for why it was unfit, else those of its tool.
+    """Return what went wrong, in words: our own where the call was unfit to be asked or run, else those of its tool.
 
-    A call that somebody claimed has its tool's words, whatever they look like.
+    Only a call that nobody claimed can hold a code of ours; a tool may write anything.
     """
     unfit = unkept(call.error) if call.error and call.claim is None else None
     return sentence(unfit) if unfit else call.error

@@ -73,7 +73,7 @@ def denial(rule: str) -> Verdict:
 
 
 def caller_sentence(ask: Ask) -> str:
-    """What is said of a call that its caller runs."""
+    """The sentence on the card of a call that its caller runs."""
     return say("card.does.command") if "argv" in ask.args else fallback_sentence(ask)
 
 

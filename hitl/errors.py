@@ -44,7 +44,7 @@ class SaysoError(Exception):
 
     @property
     def fact(self) -> Fact | None:
-        """What went wrong, where the core says so; None for trouble that has a sentence only."""
+        """The fact that the core raised; None for an error that was raised with a sentence."""
         why = self.args[0]
         return why if isinstance(why, Fact) else None
 

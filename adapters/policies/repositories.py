@@ -296,7 +296,7 @@ def _gitlinks(index: bytes) -> Iterator[str]:
 
 
 def _name_start(index: bytes, entry: int) -> int:
-    """Where the name of an entry begins."""
+    """Return where the name of an index entry begins."""
     flags = int.from_bytes(index[entry + _FLAGS_AT : entry + _NAME_AT], "big")
     return entry + _NAME_AT + (2 if flags & _EXTENDED else 0)
 

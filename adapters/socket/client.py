@@ -80,7 +80,9 @@ class Client:
         self._send({"say": line})
 
     def shown(self) -> str | None:
-        """After `attach`: the next text that is shown, also one that no line asked for; None once a line is answered.
+        """After `attach`: return the next text that the service shows, or None when it has answered a line.
+
+        It may show a text that no line asked for.
 
         Raises the error of the tree that the service answered, and Unavailable where it broke off.
         """

@@ -19,12 +19,10 @@ from hitl.delivery import shown
 from hitl.errors import InvalidConfirmation, NotApprover, SaysoError
 from hitl.heard import Heard, What
 from hitl.model import Ask, Decision, Entry, Event, Kind, Reply, Runs, Status, Verb
-from hitl.outcomes import Refusal, Told, fact
 from hitl.people import belongs, chat_of
 from hitl.ports import Change, PlatformError, adding
 from hitl.recent import remember
 from hitl.replies import is_reason, unformatted
-from hitl.seals import bound_holds
 from hitl.tokens import ButtonData, as_short
 from hitl.wording import say
 
@@ -41,8 +39,6 @@ _ALERTS = frozenset({Came.REFUSED, Came.CONFIRM, Came.DETAILS_NEEDED, Came.REASO
 #: Answers to words that may have been said to somebody else.
 _QUESTIONS = frozenset({Came.UNCLEAR, Came.WHICH, Came.NOT_A_REPLY})
 _DECIDED = frozenset({Came.APPROVED, Came.REJECTED})
-#: So many waiting calls are looked through for those whose cards stand in a conversation.
-_LOOKED_THROUGH = 1000
 #: So many questions are remembered as answered; each matters for a minute.
 _SPENT = 1000
 
@@ -98,21 +94,6 @@ class Manner:
     prefix: str
     help: str
     toasts: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class _Aimed:
-    """An event with the call that it is about, as the store knows it, and the route of the card.
-
-    `named` tells that the event itself points to the call, `private` that a text which doesn't may decide. `asks` is
-    the identity of the person whom the answered message asks for a reason.
-    """
-
-    ref: str | None
-    conversation: str
-    named: bool = True
-    private: bool = False
-    asks: str = ""
 
 
 class Chats:
@@ -280,91 +261,32 @@ class Chats:
     # -- words ----------------------------------------------------------------------------------------------
 
     async def _text(self, heard: Heard, event: tuple[str, str]) -> None:
-        aimed = await self._aim(heard)
-        if aimed.ref and aimed.asks == heard.identity:
-            return await self._reason(heard, event, aimed)
-        reply = self._reply(heard, event, Kind.TEXT, target=aimed.ref, conversation=aimed.conversation)
-        for answer in await self._service.decide(replace(reply, private=aimed.private)):
-            if answer.came is Came.NOT_A_REPLY or (answer.came is Came.UNCLEAR and _for_agent(heard, aimed)):
-                await self._to_agent(heard, await self._pointing(heard) if answer.text else NOTHING)
-            elif answer.came not in _QUESTIONS or self._may_question(heard, aimed, answer):
+        pointed = await self._gate.pointed_at(heard.answers) if heard.answers else None
+        if pointed is not None and pointed.asks == heard.identity:
+            return await self._reason(heard, event, pointed.ref)
+        for answer in await self._service.decide(self._reply(heard, event, Kind.TEXT)):
+            direct = pointed is not None and answer.call is not None
+            if answer.came is Came.NOT_A_REPLY or (answer.came is Came.UNCLEAR and not direct and _for_agent(heard)):
+                await self._to_agent(heard, answer if answer.came is Came.NOT_A_REPLY else NOTHING)
+            elif direct or answer.came not in _QUESTIONS or self._may_question(heard, answer):
                 await self._answer(heard, answer)
         return None
 
-    def _may_question(self, heard: Heard, aimed: _Aimed, answer: Answer) -> bool:
+    def _may_question(self, heard: Heard, answer: Answer) -> bool:
         """People who talk to each other are asked once a minute for each person and card."""
-        to_us = heard.addressed or (aimed.named and aimed.ref is not None)
         about = answer.call.ref if answer.call else heard.conversation
-        return to_us or self._patience.admits((heard.identity, about, "asked"))
+        return heard.addressed or self._patience.admits((heard.identity, about, "asked"))
 
-    async def _pointing(self, heard: Heard) -> Answer:
-        """What to answer to a yes or no that points to no card. It is about a call if only one can be meant."""
-        calls = await self._standing(heard)
-        if len(calls) == 1:
-            return Answer(Came.WHICH, fact(Told.POINT, short=calls[0].short), calls[0])
-        shorts = ", ".join(call.short for call in calls)
-        return Answer(Came.WHICH, fact(Told.WHICH, shorts=shorts) if calls else fact(Refusal.NOTHING_WAITS))
-
-    async def _aim(self, heard: Heard) -> _Aimed:
-        """The call that a message answers: that of the card, or of the message of ours, that it replies to.
-
-        The id of that message tells the call, never its words: they may repeat what somebody typed. A reply to a
-        message of ours that is about no call, or about several, points to none.
-        """
-        if heard.answers is None:
-            return await self._aim_unaddressed(heard)
-        known = await self._store.by_message(heard.answers)
-        if known is not None:
-            return _Aimed(known[0], known[1])
-        bound = await self._store.bound(heard.answers)
-        if bound is not None and bound_holds(self._gate.keys, bound):
-            return _Aimed(bound.ref, heard.conversation, asks=bound.asks)
-        return _Aimed(None, heard.conversation)
-
-    async def _aim_unaddressed(self, heard: Heard) -> _Aimed:
-        """A text that names nothing, where such a text may decide: it can mean the only card that stands there.
-
-        The gate knows the cards of calls that were asked there. One whose card stands there by its route is named
-        here, by the same rule: only if the latest message of anyone else there is about it.
-        """
-        if not heard.private:
-            return _Aimed(None, heard.conversation)
-        calls = await self._standing(heard)
-        if all(call.origin == heard.conversation for call in calls):
-            return _Aimed(None, heard.conversation, private=True)
-        alone = len(calls) == 1 and len(await self._store.pending(limit=_LOOKED_THROUGH)) < _LOOKED_THROUGH
-        if not alone or self._talker.latest(heard.conversation, heard.message) != calls[0].ref:
-            return _Aimed(None, heard.conversation)
-        (call,) = calls
-        here = heard.conversation if belongs(call, heard.conversation) else call.routes[0]
-        return _Aimed(call.ref, here, named=False, private=True)
-
-    async def _standing(self, heard: Heard) -> list[Call]:
-        """The waiting calls whose cards stand in that conversation, by their origin, their route or their thread."""
-        found = {call.ref: call for call in await self._store.pending(origin=heard.conversation)}
-        known = await self._store.by_message(heard.thread) if heard.thread else None
-        root = await self._store.get(known[0]) if known else None
-        others = [root] if root and root.status is Status.PENDING else []
-        if heard.thread is None or heard.overheard:
-            waiting = await self._store.pending(limit=_LOOKED_THROUGH)
-            others += [call for call in waiting if heard.conversation in call.routes and self._means(heard, call)]
-        return list((found | {call.ref: call for call in others}).values())
-
-    def _means(self, heard: Heard, call: Call) -> bool:
-        """Whether words said where a card stands by its route may be meant for it: in a channel only an approver's."""
-        return heard.private or self._gate.access.is_approver(self._principal(heard), call)
-
-    async def _reason(self, heard: Heard, event: tuple[str, str], aimed: _Aimed) -> None:
+    async def _reason(self, heard: Heard, event: tuple[str, str], ref: str) -> None:
         """A reason that we asked this person for. It completes the yes that they pressed, or follows their no.
 
         It is never read as a decision itself, but for one that takes the yes back. What may be no reason (a question, a
         condition, a "wait") completes nothing.
         """
-        ref = str(aimed.ref)
         call = await self._store.get(ref)
         if call is not None and call.decision is Decision.REJECTED and call.decided_by == self._principal(heard):
             return await self._answer(heard, await self._gate.add_reason(ref, heard.identity, heard.text))
-        reply = self._reply(heard, event, Kind.TEXT, target=ref, conversation=aimed.conversation)
+        reply = self._reply(heard, event, Kind.TEXT, target=ref)
         if unformatted(heard.spans) and is_reason(heard.text) and heard.answers not in self._spent:
             reply = replace(reply, kind=Kind.BUTTON, verb=Verb.APPROVE, reason=heard.text)
         for answer in await self._service.decide(reply):
@@ -393,11 +315,10 @@ class Chats:
         known = await self._store.by_message(heard.message) if heard.message else None
         if known is None:
             return
-        ref, route = known
-        reply = self._reply(heard, event, Kind.REACTION, target=ref, conversation=route)
+        reply = replace(self._reply(heard, event, Kind.REACTION), answers=heard.message)
         for answer in await self._service.decide(reply):
-            if answer.came not in {Came.APPROVED, Came.REJECTED}:
-                await self._answer(replace(heard, conversation=route), answer)
+            if answer.came not in _DECIDED:
+                await self._answer(replace(heard, conversation=known[1]), answer)
 
     async def _barred(self, heard: Heard, event: tuple[str, str]) -> None:
         """What never counts, whoever sent it: on record, and told where it was meant for us."""
@@ -502,7 +423,7 @@ class Chats:
         if heard.addressed:
             helped = say("offline.help") if self._may_ask(heard) else self._manner.help
             return await self._tell(heard, otherwise.text or helped, otherwise.call, alone=bool(otherwise.text))
-        if otherwise.text and await self._standing(heard) and self._may_question(heard, _NOWHERE, NOTHING):
+        if otherwise.text and self._may_question(heard, NOTHING):
             await self._tell(heard, otherwise.text, otherwise.call, alone=True)
         return None
 
@@ -547,7 +468,7 @@ class Chats:
         event: tuple[str, str],
         kind: Kind,
         *,
-        target: str | None,
+        target: str | None = None,
         verb: Verb | None = None,
         conversation: str | None = None,
     ) -> Reply:
@@ -561,8 +482,11 @@ class Chats:
             spans=heard.spans,
             language=heard.language,
             target=target,
+            answers=heard.answers,
+            thread=heard.thread,
             follows=self._talker.latest(heard.conversation, heard.message) if heard.private else None,
             private=heard.private,
+            addressed=heard.addressed,
             pressed_at=heard.at,
             event=event,
         )
@@ -601,13 +525,9 @@ class Chats:
         return self._gate.people.principal(heard.identity)
 
 
-_NOWHERE = _Aimed(None, "")
-
-
-def _for_agent(heard: Heard, aimed: _Aimed) -> bool:
-    """Whether an unclear text is a command to the agent rather than a failed answer to a card."""
-    named = aimed.named and aimed.ref is not None
-    return not named and (heard.addressed or heard.overheard) and understand(heard.text) is not None
+def _for_agent(heard: Heard) -> bool:
+    """Whether an unclear text that points to no call is a command to the agent, not a failed answer to a card."""
+    return (heard.addressed or heard.overheard) and understand(heard.text) is not None
 
 
 def _reason_wanted(answer: Answer, call: Call) -> Verb | None:

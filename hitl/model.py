@@ -367,9 +367,11 @@ class Reply:
     """Anything a person sends towards a card, with all platform detail gone.
 
     identity: who sent it as the platform proves it (`telegram:42`, `local:1000`).
-    conversation: where it was sent. target: a ref or short ref that the surface itself knows (the card that was
-    pressed, replied to or reacted to; the ref of a command). follows: for unaddressed text in a private
-    conversation, the ref that the latest message of anyone else there is about, else None.
+    conversation: where it was sent. target: a ref or short ref that the surface itself knows (of a button or command).
+    answers, thread: the platform's ids of the message that it replies or reacts to, and of the one that began the
+    thread it is in. private: whether text that points to nothing may decide there; follows: for such text, the ref that
+    the latest message of anyone else there is about, else None. addressed: whether text is for us rather than for other
+    people there.
     confirmed: an explicit second confirmation. event: (source, id) of the inbox row behind it.
     spans: the formatted stretches of the text. language: the language that the conversation or the person is known to
     use (BCP 47), or None. The raw event holds both, so neither is stored.
@@ -383,8 +385,11 @@ class Reply:
     text: str = ""
     reason: str | None = None
     target: str | None = None
+    answers: str | None = None
+    thread: str | None = None
     follows: str | None = None
     private: bool = False
+    addressed: bool = False
     confirmed: bool = False
     pressed_at: datetime | None = None
     event: tuple[str, str] | None = None

@@ -109,6 +109,13 @@ class Store(Protocol):
     async def pending(self, *, origin: str | None = None, limit: int = 1000) -> Sequence[Call]:
         """Calls that wait for people, oldest first; of one conversation, or all."""
 
+    async def standing(self, place: str, thread: str | None = None, *, limit: int = 1000) -> Sequence[Call]:
+        """The waiting calls whose cards stand in a conversation, oldest first.
+
+        Those are the calls that were asked there, those whose card goes there, and the one whose card is the message
+        `thread`.
+        """
+
     async def count_open(self, requester: str, limit: int) -> int:
         """How many calls of the requester wait for people; counting stops at the limit."""
 

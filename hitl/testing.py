@@ -122,6 +122,12 @@ class MemoryStore:
         """Calls that wait for people, oldest first."""
         return self._where(lambda call: _waits(call) and origin in {None, call.origin})[:limit]
 
+    async def standing(self, place: str, thread: str | None = None, *, limit: int = 1000) -> Sequence[Call]:
+        """The waiting calls whose cards stand in a conversation, oldest first."""
+        cards = self._cards.items()
+        here = {ref for (ref, route), card in cards if route == place or (thread and card.message == thread)}
+        return self._where(lambda call: _waits(call) and (call.origin == place or call.ref in here))[:limit]
+
     async def count_open(self, requester: str, limit: int) -> int:
         """How many calls of the requester wait for people, at most `limit`."""
         return len(self._where(lambda call: _waits(call) and call.requester == requester)[:limit])

@@ -67,6 +67,14 @@ CALLS_WAITING = _calls(
 CALLS_WAITING_IN = _calls(
     "state = 'awaiting_confirmation' and origin = ? order by created_at, rowid limit ?",
 )
+#: Which waiting calls were asked in this conversation (1), have their card on its route, or have this card (2), the
+#: oldest first? Only the calls that wait are looked through, however many cards ever stood there.
+CALLS_STANDING = _calls(
+    "rowid in (select rowid from calls where state = 'awaiting_confirmation' and origin = ?1",
+    "union select w.rowid from calls w join cards c on c.ref = w.ref",
+    "where w.state = 'awaiting_confirmation' and (c.route = ?1 or c.message = ?2))",
+    "order by created_at, rowid limit ?3",
+)
 #: How many calls of the requester wait for people, at most so many?
 COUNT_WAITING = (
     "select count(*) from (select 1 from calls where state = 'awaiting_confirmation' and requester = ? limit ?)"

@@ -92,6 +92,10 @@ class SqliteStore:
             return self._calls(sql.CALLS_WAITING, limit)
         return self._calls(sql.CALLS_WAITING_IN, origin, limit)
 
+    async def standing(self, place: str, thread: str | None = None, *, limit: int = 1000) -> Sequence[Call]:
+        """The waiting calls whose cards stand in a conversation, oldest first."""
+        return self._calls(sql.CALLS_STANDING, place, thread, limit)
+
     async def count_open(self, requester: str, limit: int) -> int:
         """How many calls of the requester wait for people, at most `limit`."""
         count: int = self._read(sql.COUNT_WAITING, requester, limit)[0][0]

@@ -9,7 +9,7 @@ from hitl import seals
 from hitl.answers import NOTHING, Answer, Came, refuse, too_late, unknown_call
 from hitl.errors import InvalidConfirmation, Tampered, Unavailable
 from hitl.gate.swap import TRIES, edits, entry_of, find, fresh, note, swap
-from hitl.gate.target import aim, each_by_name, explains, named_refs, read_words, unexplained
+from hitl.gate.target import Scene, aim, each_by_name, explains, named_refs, read_words, survey, unexplained
 from hitl.gate.votes import leave_open, may_not, set_aside, vote_no, vote_yes
 from hitl.model import Call, Event, Kind, PromptKind, Reply, State, Verb
 from hitl.outcomes import Fact, Refusal, Told, fact
@@ -20,7 +20,6 @@ from hitl.replies import verdict as verdict_of
 from hitl.text import encodable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import datetime
 
     from hitl.gate.gate import Gate
@@ -44,17 +43,19 @@ async def decide(gate: Gate, reply: Reply) -> tuple[Answer, ...]:
 
 
 async def _decide_text(gate: Gate, reply: Reply) -> tuple[Answer, ...]:
-    here = await gate.store.pending(origin=reply.conversation)
-    readings = read_words(reply, await named_refs(gate, reply, here))
+    scene, place = await survey(gate, reply)
+    reply = replace(reply, conversation=place)
+    readings = read_words(reply, await named_refs(gate, reply, scene))
     if any(reading.target == ALL for reading in readings):
-        return (each_by_name(gate, reply, here) if reply.private or reply.target else NOTHING,)
+        return (each_by_name(gate, scene) if scene.private or scene.aimed else NOTHING,)
     if len(readings) > 1 and all(reading.target for reading in readings):
-        return tuple([await _decide_reading(gate, reply, reading, here) for reading in readings])
-    return (await _decide_reading(gate, reply, verdict_of(readings), here),)
+        return tuple([await _decide_reading(gate, reply, reading, scene) for reading in readings])
+    return (await _decide_reading(gate, reply, verdict_of(readings), scene),)
 
 
-async def _decide_reading(gate: Gate, reply: Reply, reading: Reading, here: Sequence[Call]) -> Answer:
-    call, problem = await aim(gate, reply, reading, here)
+async def _decide_reading(gate: Gate, reply: Reply, reading: Reading, scene: Scene) -> Answer:
+    named = await find(gate, reading.target) if reading.target else None
+    call, problem = aim(scene, reading, named)
     if call is None:
         return problem
     if reading.verdict is Says.UNCLEAR and call.verdict.require_reason and unformatted(reply.spans):

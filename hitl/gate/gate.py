@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from hitl.errors import SaysoError
-from hitl.gate import claim, decide, end, submit, swap
+from hitl.gate import claim, decide, end, submit, swap, target
 from hitl.gate.moves import secret_hash
 from hitl.limits import Flood, Limits
 from hitl.people import Access
@@ -146,9 +146,13 @@ class Gate:
 
     # -- what they share ------------------------------------------------------------------------------------
 
-    async def find(self, target: str) -> Call | None:
+    async def find(self, name: str) -> Call | None:
         """The call with that ref or short ref, however the short one was typed."""
-        return await swap.find(self, target)
+        return await swap.find(self, name)
+
+    async def pointed_at(self, message: str) -> target.Pointed | None:
+        """The call that a message of ours is about, by its id among all chats; None for any other message."""
+        return await target.pointed_at(self, message)
 
     @property
     def access(self) -> Access:

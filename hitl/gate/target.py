@@ -1,9 +1,14 @@
-"""Which call a text is about, if it is about just one; else what to answer instead."""
+"""Which call a reply is about, if it is about just one; else what to answer instead.
+
+Everything that points to a call meets here: the message that a reply answers, the thread it was said in, what was said
+there last, and the words. `survey` asks the store, `aim` decides and asks nobody.
+"""
 
 from __future__ import annotations
 
 import itertools
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hitl.answers import NOTHING, Answer, Came, refuse, unknown_call
@@ -14,10 +19,11 @@ from hitl.outcomes import Refusal, Told, fact
 from hitl.people import belongs
 from hitl.replies import Reading, read
 from hitl.replies import Verdict as Says
+from hitl.seals import bound_holds
 from hitl.tokens import as_short
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
 
     from hitl.gate.gate import Gate
 
@@ -26,16 +32,141 @@ _WORD = re.compile(r"\w+")
 _NAMED = 8
 
 
-async def named_refs(gate: Gate, reply: Reply, here: Sequence[Call]) -> set[str]:
+@dataclass(frozen=True, slots=True)
+class Pointed:
+    """The call that a message of ours is about.
+
+    `place` is where its card stands, None where the message is no card. `asks` is the identity of the person whom the
+    message asks for a reason, '' if it asks nobody.
+    """
+
+    ref: str
+    place: str | None = None
+    asks: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Where a reply was made, as far as it tells which call is meant. The words of the reply are no part of it."""
+
+    #: Who replied.
+    principal: str
+    #: What the reply points to: a ref, a short ref, or None.
+    aimed: str | None = None
+    #: The call that it points to, None where it points to none that is known.
+    answered: Call | None = None
+    #: The waiting calls whose cards stand there and which the person's words may be meant for, oldest first.
+    open: tuple[Call, ...] = ()
+    #: The ref that the latest message of anyone else there is about, None if that is about no call, or unknown.
+    follows: str | None = None
+    #: Whether words that point to nothing may decide there.
+    private: bool = False
+    #: Whether the words are for us rather than for other people there.
+    addressed: bool = False
+    #: The call that is `follows`, where it is over and its card stands there.
+    last: Call | None = None
+    #: Whether a reason may still be added to a rejection of `last`.
+    explainable: bool = False
+
+
+async def pointed_at(gate: Gate, message: str) -> Pointed | None:
+    """The call that a message of ours is about, by the message's id among all chats; None for any other message.
+
+    Its words never tell: they may repeat what somebody typed.
+    """
+    known = await gate.store.by_message(message)
+    if known is not None:
+        return Pointed(*known)
+    bound = await gate.store.bound(message)
+    return Pointed(bound.ref, asks=bound.asks) if bound and bound_holds(gate.keys, bound) else None
+
+
+async def survey(gate: Gate, reply: Reply) -> tuple[Scene, str]:
+    """The scene of a reply, and the conversation in which it counts: where the card stands that it answers."""
+    pointed = await pointed_at(gate, reply.answers) if reply.answers else None
+    place = (pointed.place if pointed else None) or reply.conversation
+    aimed = reply.target or (pointed.ref if pointed else None)
+    principal = gate.people.principal(reply.identity)
+    last = await gate.store.get(reply.follows) if reply.follows else None
+    over = last if last is not None and last.ended and belongs(last, place) else None
+    scene = Scene(
+        principal,
+        aimed,
+        await find(gate, aimed) if aimed else None,
+        await _open(gate, reply, place, principal),
+        reply.follows,
+        private=reply.private and (pointed is not None or reply.answers is None),
+        addressed=reply.addressed,
+        last=over,
+        explainable=over is not None and gate.age(over.decided_at) < gate.limits.late_reason_s,
+    )
+    return scene, place
+
+
+async def _open(gate: Gate, reply: Reply, place: str, principal: str) -> tuple[Call, ...]:
+    """Where people talk to each other, a card that was only sent there concerns none but its approvers."""
+    standing = await gate.store.standing(place, reply.thread)
+    if reply.private:
+        return tuple(standing)
+    return tuple(call for call in standing if call.origin == place or gate.access.is_approver(principal, call))
+
+
+def aim(scene: Scene, reading: Reading, named: Call | None) -> tuple[Call | None, Answer]:
+    """The one call that a reply is about; or what to answer instead. `named` is the call of `reading.target`."""
+    unclear = reading.verdict is Says.UNCLEAR
+    if reading.target and scene.aimed and (named is None or scene.answered is None or named.ref != scene.answered.ref):
+        shown = scene.answered.short if scene.answered else scene.aimed
+        return None, Answer(Came.UNCLEAR, fact(Told.TWO_TARGETS, target=shown))
+    if target := reading.target or scene.aimed:
+        found = named if reading.target else scene.answered
+        return found, NOTHING if found is None and unclear else refuse(unknown_call(target))
+    return _aim_unaddressed(scene, reading, unclear=unclear)
+
+
+def _aim_unaddressed(scene: Scene, reading: Reading, *, unclear: bool) -> tuple[Call | None, Answer]:
+    """Words that point to nothing mean the only card there, if the latest message of anyone else is about it."""
+    if scene.private and len(scene.open) == 1 and _about(scene, scene.open[0], unclear=unclear):
+        return scene.open[0], NOTHING
+    if scene.private and not scene.open and not unclear and (lost := _just_lost(scene, reading)):
+        return lost, NOTHING
+    asks_back = not unclear or (scene.private and scene.addressed and scene.open)
+    return None, _pointing(scene, unclear=unclear) if asks_back else NOTHING
+
+
+def _about(scene: Scene, call: Call, *, unclear: bool) -> bool:
+    """Whether words may be about the only card there. Those that decide nothing may be, if they are for us."""
+    return scene.follows == call.ref or (unclear and scene.addressed)
+
+
+def _pointing(scene: Scene, *, unclear: bool) -> Answer:
+    """What to answer to words that point to no card. It is about a call if only one can be meant."""
+    if not scene.open:
+        return Answer(Came.NOT_A_REPLY, fact(Refusal.NOTHING_WAITS)) if scene.addressed else NOTHING
+    came = Came.WHICH if scene.private and not unclear else Came.NOT_A_REPLY
+    if len(scene.open) == 1:
+        return Answer(came, fact(Told.POINT, short=scene.open[0].short), scene.open[0])
+    return Answer(came, fact(Told.WHICH, shorts=", ".join(call.short for call in scene.open)))
+
+
+def _just_lost(scene: Scene, reading: Reading) -> Call | None:
+    """The call that was the talk there until somebody else, or the clock, decided it.
+
+    One's own decision is no news, but a no said once more with its reason is.
+    """
+    last = scene.last
+    if last is None:
+        return None
+    explained = scene.explainable and explains(reading, last, scene.principal)
+    return last if last.decided_by != scene.principal or explained else None
+
+
+async def named_refs(gate: Gate, reply: Reply, scene: Scene) -> set[str]:
     """Return the refs that the words may name, as they were typed.
 
     Those are the calls that are pending here, the call that the reply answers, and every other call of which a
     word is the ref: it may be asked elsewhere, or be decided. Whether it may be decided here is judged later.
     """
-    refs = {name for call in here for name in (call.short, call.ref)}
-    known = {call.short for call in here}
-    if reply.target and reply.target not in refs and (answered := await find(gate, reply.target)):
-        known.add(answered.short)
+    known = {call.short for call in (*scene.open, scene.answered) if call is not None}
     typed = (word for word in dict.fromkeys(_WORD.findall(reply.text)) if _typed_as_ref(word))
     for word in itertools.islice(typed, _NAMED):
         if word not in known and await find(gate, word):
@@ -43,59 +174,13 @@ async def named_refs(gate: Gate, reply: Reply, here: Sequence[Call]) -> set[str]
     return known
 
 
-def each_by_name(gate: Gate, reply: Reply, here: Sequence[Call]) -> Answer:
+def each_by_name(gate: Gate, scene: Scene) -> Answer:
     """The answer to one word for all: each call by its name, to be said one by one, for one who may decide."""
-    principal = gate.people.principal(reply.identity)
-    calls = [call for call in here if gate.access.is_approver(principal, call)]
+    calls = [call for call in scene.open if gate.access.is_approver(scene.principal, call)]
     if not calls:
-        return Answer(Came.UNCLEAR, fact(Refusal.NOTHING_WAITS))
+        return Answer(Came.UNCLEAR, fact(Refusal.NOTHING_WAITS)) if scene.addressed or scene.aimed else NOTHING
     lines = tuple(fact(Told.ALL_LINE, short=call.short, sentence=card(call).sentence) for call in calls)
     return Answer(Came.WHICH, fact(Told.ALL, count=len(calls), calls=lines))
-
-
-async def aim(gate: Gate, reply: Reply, reading: Reading, here: Sequence[Call]) -> tuple[Call | None, Answer]:
-    """The one call that a text is about; or what to answer instead."""
-    if reading.target and reply.target:
-        named, meant = await find(gate, reading.target), await find(gate, reply.target)
-        if named is None or meant is None or named.ref != meant.ref:
-            shown = meant.short if meant else reply.target
-            return None, Answer(Came.UNCLEAR, fact(Told.TWO_TARGETS, target=shown))
-        return named, NOTHING
-    if aimed := reading.target or reply.target:
-        found = await find(gate, aimed)
-        if found is None and reading.verdict is Says.UNCLEAR:
-            return None, NOTHING
-        return found, refuse(unknown_call(aimed))
-    return await _aim_unaddressed(gate, reply, reading, here)
-
-
-async def _aim_unaddressed(
-    gate: Gate, reply: Reply, reading: Reading, here: Sequence[Call]
-) -> tuple[Call | None, Answer]:
-    clear = reading.verdict is not Says.UNCLEAR
-    if clear and reply.private and not here and (lost := await _just_lost(gate, reply, reading)):
-        return lost, NOTHING
-    if not here or not reply.private:
-        return None, Answer(Came.NOT_A_REPLY, fact(Refusal.NOTHING_WAITS) if clear else None)
-    if len(here) > 1:
-        shorts = ", ".join(call.short for call in here)
-        return None, Answer(Came.WHICH if clear else Came.NOT_A_REPLY, fact(Told.WHICH, shorts=shorts))
-    if clear and reply.follows != here[0].ref:
-        return None, Answer(Came.WHICH, fact(Told.POINT, short=here[0].short), here[0])
-    return here[0], NOTHING
-
-
-async def _just_lost(gate: Gate, reply: Reply, reading: Reading) -> Call | None:
-    """The call that was the talk here until somebody else, or the clock, decided it.
-
-    One's own decision is no news, but a no said once more with its reason is.
-    """
-    last = await gate.store.get(reply.follows) if reply.follows else None
-    if last is None or not last.ended or not belongs(last, reply.conversation):
-        return None
-    principal = gate.people.principal(reply.identity)
-    explained = explains(reading, last, principal) and gate.age(last.decided_at) < gate.limits.late_reason_s
-    return last if last.decided_by != principal or explained else None
 
 
 def _typed_as_ref(word: str) -> bool:

@@ -345,6 +345,24 @@ class TestLists:
         assert refs([calls[1]]) == refs(await store.pending(origin=CHAT, limit=1))
         assert [] == await store.pending(origin="nowhere")
 
+    async def test_cards_stand_where_calls_were_asked_where_they_go_and_above_their_thread(
+        self, store: Store, clock: SetClock
+    ) -> None:
+        """Each call once, the oldest first; what is decided stands nowhere, and no thread is a thread of nothing."""
+        asked = await parked(store, clock, origin=CHAT)
+        clock.advance(1)
+        sent = await carded(store, clock, "slack:T1/C1", CHAT)
+        clock.advance(1)
+        over = await carded(store, clock, CHAT)
+        await store.commit(move(approved(over)))
+        await store.adopt(sent.ref, "slack:T1/C1", "C1:5.0")
+
+        assert refs([asked, sent]) == refs(await store.standing(CHAT))
+        assert refs([asked]) == refs(await store.standing(CHAT, limit=1))
+        assert refs([sent]) == refs(await store.standing("slack:T1/C1", "C1:5.0"))
+        assert refs([sent]) == refs(await store.standing("slack:T1/C1/5.0", "C1:5.0"))
+        assert [] == await store.standing("slack:T1/C1/6.0", "C1:6.0")
+
     async def test_open_calls_are_counted_up_to_the_limit(self, store: Store, clock: SetClock) -> None:
         """Those of one requester that wait."""
         calls = [await parked(store, clock) for _ in range(3)]

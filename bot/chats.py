@@ -9,7 +9,7 @@ import asyncio
 import time
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from bot.agent import TOOLS, Plan, Question, understand
 from bot.patience import Patience
@@ -17,7 +17,7 @@ from hitl.answers import NOTHING, Answer, Came, unknown_call
 from hitl.cards import card, details, outcome_for_agent
 from hitl.delivery import shown
 from hitl.errors import InvalidConfirmation, NotApprover, SaysoError
-from hitl.heard import Heard, What
+from hitl.events import Command, Echo, Explained, Heard, Moved, PageTurned, Press, Reaction, Text
 from hitl.model import Ask, Decision, Entry, Event, Kind, Reply, Runs, Status, Verb
 from hitl.people import belongs, chat_of
 from hitl.ports import Change, PlatformError, adding
@@ -108,35 +108,32 @@ class Chats:
         self._patience = Patience(time.monotonic)
         #: Questions whose answer was the first of two yeses: the second begins with a press, which asks anew.
         self._spent: dict[str | None, None] = {}
-        self._acts: Mapping[What, Callable[[Heard, tuple[str, str]], Awaitable[None]]] = {
-            What.PRESS: self._press,
-            What.TEXT: self._text,
-            What.REACTION: self._reaction,
-            What.COMMAND: self._command,
-            What.BARRED: self._barred,
-            What.MOVED: self._moved,
-            What.REASON: self._given_reason,
-            What.PAGE: self._page,
-            What.ECHO: self._echo,
+        self._acts: Mapping[type[Heard], Callable[[Any], Awaitable[None]]] = {
+            Press: self._press,
+            Text: self._text,
+            Reaction: self._reaction,
+            Command: self._command,
+            Moved: self._moved,
+            Explained: self._explained,
+            PageTurned: self._page,
+            Echo: self._echo,
         }
 
-    async def handle(self, heard: Heard, event: tuple[str, str]) -> None:
-        """Do what the event asks for, and mark it done. Raises what the store or the platform raises."""
+    async def handle(self, heard: Heard) -> None:
+        """Do what the event asks for. Raises what the store or the platform raises."""
         heard = replace(heard, conversation=await self._began_as(heard.conversation))
-        act = self._barred if heard.barred else self._acts[heard.what]
-        await act(heard, event)
-        await self._store.commit(adding(Change(handled=event)))
+        await (self._barred if heard.barred else self._acts[type(heard)])(heard)
 
     # -- presses --------------------------------------------------------------------------------------------
 
-    async def _press(self, heard: Heard, event: tuple[str, str]) -> None:
+    async def _press(self, heard: Press) -> None:
         press = str(heard.press)
         try:
             verb, call, route = await self._pressed(heard)
         except InvalidConfirmation as error:
-            await self._record(heard, event, Event.FORGED)
+            await self._record(heard, Event.FORGED)
             return await self._talker.answer_press(press, error.message, alert=True)
-        reply = self._reply(heard, event, Kind.BUTTON, verb=verb, target=call.ref, conversation=route)
+        reply = self._reply(heard, Kind.BUTTON, verb=verb, target=call.ref, conversation=route)
         if verb is Verb.DETAILS:
             answer = await self._look(heard, route, replace(reply, event=None))
         elif self._manner.toasts:
@@ -149,7 +146,7 @@ class Chats:
                 await self._talker.answer_press(press, answer.text, alert=True)
         return await self._correct(heard, route, answer)
 
-    async def _look(self, heard: Heard, route: str, reply: Reply) -> Answer:
+    async def _look(self, heard: Press, route: str, reply: Reply) -> Answer:
         """Show a call whole. Only what was shown counts as seen: who decides, and the gate, count on it."""
         answer, press = await self._gate.peek(reply), str(heard.press)
         seen = answer.came is Came.DETAILS
@@ -187,7 +184,7 @@ class Chats:
             await self._talker.answer_press(press, answer.text, alert=answer.came in _ALERTS)
         return answer, bool(done)
 
-    async def _pressed(self, heard: Heard) -> tuple[Verb, Call, str]:
+    async def _pressed(self, heard: Press) -> tuple[Verb, Call, str]:
         """The verb, the call and the card's route of a press; a card that we didn't know about is adopted.
 
         Only for one who may decide: nobody else may make us edit another message. Raises InvalidConfirmation.
@@ -197,7 +194,7 @@ class Chats:
             await self._adopt(heard, call, route)
         return verb, call, route
 
-    async def _sealed(self, heard: Heard) -> tuple[Verb, Call, str, bool]:
+    async def _sealed(self, heard: Press | Echo) -> tuple[Verb, Call, str, bool]:
         """The verb, the call and the card's route that button data names, and whether its message is known for a card.
 
         Raises InvalidConfirmation for data that isn't ours, or is another card's: a client may send what it likes.
@@ -222,12 +219,11 @@ class Chats:
             await self._store.adopt(call.ref, route, heard.message)
             await self._store.commit(adding(Change(entries=(shown(call, route, heard.message),))))
 
-    async def _echo(self, heard: Heard, event: tuple[str, str]) -> None:
+    async def _echo(self, heard: Echo) -> None:
         """A card of ours as it stands there for all to see, when no answer told us so. It decides nothing.
 
         The first that is known is the card; a second says so at once. Whatever else a message of ours holds is no card.
         """
-        del event
         try:
             _, call, route, known = await self._sealed(heard)
         except InvalidConfirmation:
@@ -260,11 +256,11 @@ class Chats:
 
     # -- words ----------------------------------------------------------------------------------------------
 
-    async def _text(self, heard: Heard, event: tuple[str, str]) -> None:
+    async def _text(self, heard: Text) -> None:
         pointed = await self._gate.pointed_at(heard.answers) if heard.answers else None
         if pointed is not None and pointed.asks == heard.identity:
-            return await self._reason(heard, event, pointed.ref)
-        for answer in await self._service.decide(self._reply(heard, event, Kind.TEXT)):
+            return await self._reason(heard, pointed.ref)
+        for answer in await self._service.decide(self._said(heard)):
             direct = pointed is not None and answer.call is not None
             if answer.came is Came.NOT_A_REPLY or (answer.came is Came.UNCLEAR and not direct and _for_agent(heard)):
                 await self._to_agent(heard, answer if answer.came is Came.NOT_A_REPLY else NOTHING)
@@ -272,12 +268,12 @@ class Chats:
                 await self._answer(heard, answer)
         return None
 
-    def _may_question(self, heard: Heard, answer: Answer) -> bool:
+    def _may_question(self, heard: Text, answer: Answer) -> bool:
         """People who talk to each other are asked once a minute for each person and card."""
         about = answer.call.ref if answer.call else heard.conversation
         return heard.addressed or self._patience.admits((heard.identity, about, "asked"))
 
-    async def _reason(self, heard: Heard, event: tuple[str, str], ref: str) -> None:
+    async def _reason(self, heard: Text, ref: str) -> None:
         """A reason that we asked this person for. It completes the yes that they pressed, or follows their no.
 
         It is never read as a decision itself, but for one that takes the yes back. What may be no reason (a question, a
@@ -286,7 +282,7 @@ class Chats:
         call = await self._store.get(ref)
         if call is not None and call.decision is Decision.REJECTED and call.decided_by == self._principal(heard):
             return await self._answer(heard, await self._gate.add_reason(ref, heard.identity, heard.text))
-        reply = self._reply(heard, event, Kind.TEXT, target=ref)
+        reply = self._said(heard, target=ref)
         if unformatted(heard.spans) and is_reason(heard.text) and heard.answers not in self._spent:
             reply = replace(reply, kind=Kind.BUTTON, verb=Verb.APPROVE, reason=heard.text)
         for answer in await self._service.decide(reply):
@@ -295,76 +291,74 @@ class Chats:
             await self._answer(heard, answer)
         return None
 
-    async def _given_reason(self, heard: Heard, event: tuple[str, str]) -> None:
+    async def _explained(self, heard: Explained) -> None:
         """A reason from a window that a press opened: it goes with that press, which counts as one now."""
-        if heard.command == Verb.REJECT:
-            return await self._answer(heard, await self._gate.add_reason(heard.target, heard.identity, heard.text))
-        reply = self._reply(heard, event, Kind.BUTTON, verb=Verb.APPROVE, target=heard.target)
+        if heard.verb is Verb.REJECT:
+            return await self._answer(heard, await self._gate.add_reason(heard.ref, heard.identity, heard.text))
+        reply = self._reply(heard, Kind.BUTTON, verb=Verb.APPROVE, target=heard.ref)
         for answer in await self._service.decide(replace(reply, reason=heard.text or None)):
             await self._answer(heard, answer, alone=True)
         return None
 
-    async def _page(self, heard: Heard, event: tuple[str, str]) -> None:
+    async def _page(self, heard: PageTurned) -> None:
         """Another page of a text that was shown, for who may see it."""
-        del event
-        call = await self._store.get(heard.target)
+        call = await self._store.get(heard.ref)
         if call is not None and self._may_see(heard, call):
             await self._show_whole(heard, call)
 
-    async def _reaction(self, heard: Heard, event: tuple[str, str]) -> None:
+    async def _reaction(self, heard: Reaction) -> None:
         known = await self._store.by_message(heard.message) if heard.message else None
         if known is None:
             return
-        reply = replace(self._reply(heard, event, Kind.REACTION), answers=heard.message)
+        reply = self._reply(heard, Kind.REACTION, text=heard.text, answers=heard.message)
         for answer in await self._service.decide(reply):
             if answer.came not in _DECIDED:
                 await self._answer(replace(heard, conversation=known[1]), answer)
 
-    async def _barred(self, heard: Heard, event: tuple[str, str]) -> None:
+    async def _barred(self, heard: Heard) -> None:
         """What never counts, whoever sent it: on record, and told where it was meant for us."""
-        if heard.what is What.REACTION and not await self._store.by_message(heard.message or ""):
+        if isinstance(heard, Reaction) and not await self._store.by_message(heard.message or ""):
             return
-        await self._record(heard, event, Event.BARRED)
+        await self._record(heard, Event.BARRED)
         text = say(str(heard.barred))
         if heard.program:
             return
-        if heard.press and (heard.what is What.PRESS or self._patience.admits((heard.identity, heard.barred))):
+        if heard.press and (isinstance(heard, Press) or self._patience.admits((heard.identity, heard.barred))):
             await self._talker.answer_press(heard.press, text, alert=True)
         elif (
             heard.press is None
-            and heard.what is not What.REACTION
+            and not isinstance(heard, Reaction)
             and self._patience.admits((heard.identity, heard.barred))
         ):
             await self._talker.tell(heard.conversation, text, answers=heard.message)
 
-    async def _moved(self, heard: Heard, event: tuple[str, str]) -> None:
+    async def _moved(self, heard: Moved) -> None:
         """A conversation got another name. Telegram says so twice: here, and to whoever writes to the old one."""
-        del event
         self._talker.learn_move(heard.conversation, heard.moved_to)
         if (await self._store.moves()).get(heard.conversation) != heard.moved_to:
             await self._service.moved(heard.conversation, heard.moved_to)
 
     # -- commands -------------------------------------------------------------------------------------------
 
-    async def _command(self, heard: Heard, event: tuple[str, str]) -> None:
-        if heard.command in {"approve", "reject"}:
-            return await self._decide_by_command(heard, event)
-        if heard.command == "show":
+    async def _command(self, heard: Command) -> None:
+        if heard.name in {"approve", "reject"}:
+            return await self._decide_by_command(heard)
+        if heard.name == "show":
             return await self._show(heard)
         told = {
             "whoami": self._whoami,
             "pending": self._pending,
             "status": self._status,
             "cancel": self._cancel,
-        }.get(heard.command)
+        }.get(heard.name)
         await self._tell(heard, await told(heard) if told else self._manner.help, alone=True)
         return None
 
-    async def _decide_by_command(self, heard: Heard, event: tuple[str, str]) -> None:
+    async def _decide_by_command(self, heard: Command) -> None:
         target, _, reason = " ".join(heard.text.split()).partition(" ")
         if not as_short(target):
-            return await self._tell(heard, self._usage(heard.command), alone=True)
-        reply = self._reply(heard, event, Kind.COMMAND, verb=Verb(heard.command), target=target)
+            return await self._tell(heard, self._usage(heard.name), alone=True)
+        reply = self._reply(heard, Kind.COMMAND, verb=Verb(heard.name), target=target)
         reason = reason.removeprefix("because ").lstrip(":, ")
         for answer in await self._service.decide(replace(reply, reason=reason or None)):
             await self._answer(heard, answer)
@@ -387,7 +381,7 @@ class Chats:
     async def _status(self, heard: Heard) -> str:
         return say("chat.status", count=len(await self._store.pending(origin=heard.conversation)))
 
-    async def _show(self, heard: Heard) -> None:
+    async def _show(self, heard: Command) -> None:
         if not as_short(heard.text):
             return await self._tell(heard, self._usage("show"), alone=True)
         call = await self._gate.find(heard.text)
@@ -399,9 +393,9 @@ class Chats:
         text = f"{details(call)}\n\n{card(call).outcome}"
         await self._talker.show(heard.conversation, f"{call.short}.txt", text, about=call.ref, press=heard.press)
 
-    async def _cancel(self, heard: Heard) -> str:
+    async def _cancel(self, heard: Command) -> str:
         if not as_short(heard.text):
-            return self._usage(heard.command)
+            return self._usage(heard.name)
         try:
             call = await self._gate.withdraw(heard.text, heard.identity)
         except SaysoError as error:
@@ -413,7 +407,7 @@ class Chats:
 
     # -- the agent ------------------------------------------------------------------------------------------
 
-    async def _to_agent(self, heard: Heard, otherwise: Answer) -> None:
+    async def _to_agent(self, heard: Text, otherwise: Answer) -> None:
         """A turn of the agent; `otherwise` is what to answer to a text that is none."""
         plan = understand(heard.text) if heard.addressed or heard.overheard else None
         if isinstance(plan, Question):
@@ -427,7 +421,7 @@ class Chats:
             await self._tell(heard, otherwise.text, otherwise.call, alone=True)
         return None
 
-    async def _explain(self, heard: Heard) -> None:
+    async def _explain(self, heard: Text) -> None:
         """What waits here, whole, for those who may know."""
         calls = [c for c in await self._store.pending(origin=heard.conversation) if self._may_see(heard, c)]
         if not calls:
@@ -436,7 +430,7 @@ class Chats:
             await self._talker.show(heard.conversation, f"{call.short}.txt", details(call), about=call.ref)
         return None
 
-    async def _propose(self, heard: Heard, plan: Plan) -> None:
+    async def _propose(self, heard: Text, plan: Plan) -> None:
         ask = Ask(
             TOOLS,
             plan.tool,
@@ -462,34 +456,26 @@ class Chats:
 
     # -- shared ---------------------------------------------------------------------------------------------
 
-    def _reply(
-        self,
-        heard: Heard,
-        event: tuple[str, str],
-        kind: Kind,
-        *,
-        target: str | None = None,
-        verb: Verb | None = None,
-        conversation: str | None = None,
-    ) -> Reply:
-        return Reply(
-            identity=heard.identity,
-            surface=heard.conversation.partition(":")[0],
-            conversation=conversation or heard.conversation,
-            kind=kind,
-            verb=verb,
+    def _said(self, heard: Text, kind: Kind = Kind.TEXT, **more: Any) -> Reply:
+        """A text as a reply, with all that tells which call it is about."""
+        return self._reply(
+            heard,
+            kind,
             text=heard.text,
             spans=heard.spans,
             language=heard.language,
-            target=target,
             answers=heard.answers,
             thread=heard.thread,
             follows=self._talker.latest(heard.conversation, heard.message) if heard.private else None,
             private=heard.private,
             addressed=heard.addressed,
-            pressed_at=heard.at,
-            event=event,
+            **more,
         )
+
+    def _reply(self, heard: Heard, kind: Kind, **more: Any) -> Reply:
+        fields = {"conversation": heard.conversation} | more
+        surface = heard.conversation.partition(":")[0]
+        return Reply(heard.identity, surface, kind=kind, pressed_at=heard.at, event=heard.event, **fields)
 
     async def _answer(self, heard: Heard, answer: Answer, *, alone: bool = False) -> None:
         await self._tell(heard, answer.text, answer.call, alone=alone or answer.came not in _DECIDED)
@@ -501,18 +487,20 @@ class Chats:
         """
         ref = about.ref if about else None
         stranger = not self._gate.people.is_listed(self._principal(heard))
-        if stranger and not self._patience.admits((heard.identity, ref, heard.what, heard.command)):
+        what = heard.name if isinstance(heard, Command) else type(heard)
+        if stranger and not self._patience.admits((heard.identity, ref, what)):
             return
         if text and alone and heard.press:
             await self._talker.answer_press(heard.press, text, alert=True)
         elif text:
             await self._talker.tell(heard.conversation, text, about=ref, answers=heard.message)
 
-    async def _record(self, heard: Heard, event: tuple[str, str], what: Event) -> None:
+    async def _record(self, heard: Heard, what: Event) -> None:
         """On the call's record if the card that was meant is known, else on the service's own."""
-        known = await self._store.by_message(heard.answers or heard.message or "")
+        about = heard.answers if isinstance(heard, Text) and heard.answers else heard.message
+        known = await self._store.by_message(about or "")
         entry = Entry(known[0] if known else "", what, heard.identity, {"conversation": heard.conversation})
-        await self._store.commit(adding(Change(entries=(entry,), handled=event)))
+        await self._store.commit(adding(Change(entries=(entry,), handled=heard.event)))
 
     async def _began_as(self, conversation: str) -> str:
         """The name that a conversation began with, however often the platform renamed it since."""
@@ -525,7 +513,7 @@ class Chats:
         return self._gate.people.principal(heard.identity)
 
 
-def _for_agent(heard: Heard) -> bool:
+def _for_agent(heard: Text) -> bool:
     """Whether an unclear text that points to no call is a command to the agent, not a failed answer to a card."""
     return (heard.addressed or heard.overheard) and understand(heard.text) is not None
 

@@ -12,7 +12,7 @@ from bot.intake import Intake
 from bot.settings import SettingsError
 from hitl.backoff import Backoff
 from hitl.errors import Unavailable
-from hitl.ports import Change, PlatformError, adding
+from hitl.ports import PlatformError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from starlette.routing import Route
 
     from bot.service import Service
-    from hitl.heard import Heard
+    from hitl.events import Heard
     from hitl.model import Incoming
 
     #: Reads a body within the HTTP shell's bound; None where it is too long.
     ReadBody: TypeAlias = Callable[[Request], Awaitable[bytes | None]]
-    #: Handles what was heard, and marks the event (source and id) as done.
-    Hear: TypeAlias = Callable[[Heard, tuple[str, str]], Awaitable[None]]
+    #: Does what an event asks for.
+    Hear: TypeAlias = Callable[[Heard], Awaitable[None]]
 
 _log = logging.getLogger(__name__)
 
@@ -125,9 +125,7 @@ class Connector(abc.ABC):
                 await asyncio.sleep(max(pauses.next(), asked or 0.0))
 
     async def _handle(self, event: Incoming) -> None:
-        heard, done = await self._understand(event), (event.source, event.id)
+        heard = await self._understand(event)
         if heard is not None:
             # Platforms don't say of all that comes when it was made.
-            await self._hear(replace(heard, at=heard.at or event.received_at), done)
-        else:
-            await self.service.store.commit(adding(Change(handled=done)))
+            await self._hear(replace(heard, at=heard.at or event.received_at, event=(event.source, event.id)))

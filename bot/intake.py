@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from hitl.errors import Unavailable
 from hitl.faults import reach
-from hitl.ports import PlatformError
+from hitl.ports import Change, PlatformError, adding
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -30,7 +30,11 @@ _log = logging.getLogger(__name__)
 
 
 class Intake:
-    """Reads what surfaces recorded and hands it on. `handlers` are by source; each may raise, and is tried again."""
+    """Reads what surfaces recorded, hands it on, and marks it as done.
+
+    `handlers` are by source; each may raise, and is tried again. Where an event decides a call, the commit that decides
+    it marks it as done already.
+    """
 
     def __init__(self, store: Store, handlers: Mapping[str, Callable[[Incoming], Awaitable[None]]]) -> None:
         self._store = store
@@ -81,6 +85,7 @@ class Intake:
         reach("intake.handling")
         try:
             await self._handlers[event.source](event)
+            await self._store.commit(adding(Change(handled=(event.source, event.id))))
         except Unavailable as error:
             await self._pause(event, error.message, 1.0)
         except PlatformError as error:

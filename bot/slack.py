@@ -30,7 +30,7 @@ from adapters.slack.retries import Soon
 from bot.chats import Chats, Manner
 from bot.connector import Connector
 from bot.settings import SettingsError
-from hitl.heard import Heard, What
+from hitl.events import Command, Echo, Reaction, Text
 from hitl.ports import PlatformError
 from hitl.wording import say
 
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from bot.connector import ReadBody
     from bot.service import Service
     from bot.settings import SlackSettings
+    from hitl.events import Heard
     from hitl.model import Incoming
     from hitl.people import Directory
     from hitl.ports import Store
@@ -111,11 +112,11 @@ class Slack(Connector):
             return None
         self._follow(body, me)
         heard = understand(body, me)
-        if heard is not None and heard.what is What.ECHO:
+        if isinstance(heard, Echo):
             return await self._unknown_card(heard)
         return await self._known(heard, body) if heard and not self._beside_us(heard) else None
 
-    async def _unknown_card(self, heard: Heard) -> Heard | None:
+    async def _unknown_card(self, heard: Echo) -> Echo | None:
         """A card of ours that nobody knows of, once no answer can tell of it any more; None for the others."""
         team, channel, thread = parse_place(heard.conversation)
         place = self.chat.person_in(channel) if is_direct(channel) else channel
@@ -139,7 +140,7 @@ class Slack(Connector):
         else:
             self.chat.threads.heard(place, ts, author)
 
-    async def _look_back(self, heard: Heard) -> None:
+    async def _look_back(self, heard: Text) -> None:
         """Learn from Slack who wrote after the card that stands there, where we can't be sure that we heard it all.
 
         Where Slack doesn't tell, it stays unknown, and a word that points to nothing is asked back.
@@ -159,7 +160,7 @@ class Slack(Connector):
             else:
                 self.chat.threads.heard(heard.conversation, ts, author)
 
-    async def _newest_card(self, heard: Heard) -> str | None:
+    async def _newest_card(self, heard: Text) -> str | None:
         """The message of the newest card of a waiting call that stands there."""
         store = self.service.store
         calls = [*await store.pending(origin=heard.conversation)]
@@ -172,16 +173,17 @@ class Slack(Connector):
 
     def _beside_us(self, heard: Heard) -> bool:
         """Whether it can't count and was said where we take no part: then nobody needs to be told."""
-        return heard.barred is not None and not (heard.addressed or self.chat.threads.known(heard.conversation))
+        to_us = not isinstance(heard, Text) or heard.addressed or self.chat.threads.known(heard.conversation)
+        return heard.barred is not None and not to_us
 
     async def _known(self, heard: Heard, body: Mapping[str, Any]) -> Heard:
         """The same with what only Slack tells: who is a bot, whose team, whose address, and who wrote before."""
-        if heard.what is What.TEXT and heard.private and not self.chat.threads.is_sure(heard.conversation):
+        if isinstance(heard, Text) and heard.private and not self.chat.threads.is_sure(heard.conversation):
             await self._look_back(heard)
-        if heard.what is What.TEXT and heard.thread and await self._takes_part(heard.conversation):
+        if isinstance(heard, Text) and heard.thread and await self._takes_part(heard.conversation):
             heard = replace(heard, overheard=True)
         user = heard.identity.rpartition("/")[2]
-        if (heard.what is What.COMMAND and is_shared(body)) or await self._is_reaction_to_card(heard):
+        if (isinstance(heard, Command) and is_shared(body)) or await self._is_reaction_to_card(heard):
             who = await self._who(user)
             if who is None:
                 return replace(heard, barred="chat.unchecked")
@@ -209,7 +211,7 @@ class Slack(Connector):
         return bool(await self.service.store.pending(origin=thread, limit=1))
 
     async def _is_reaction_to_card(self, heard: Heard) -> bool:
-        if heard.what is not What.REACTION:
+        if not isinstance(heard, Reaction):
             return False
         return await self.service.store.by_message(heard.message or "") is not None
 

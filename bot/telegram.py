@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bot.connector import ReadBody
     from bot.service import Service
     from bot.settings import TelegramSettings
-    from hitl.heard import Heard
+    from hitl.events import Heard
     from hitl.model import Incoming
     from hitl.ports import Store
     from hitl.tokens import Keyring

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hitl.heard import BEFORE_NAME
+from hitl.events import BEFORE_NAME
 from hitl.replies import Span, SpanKind
 
 if TYPE_CHECKING:

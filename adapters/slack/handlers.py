@@ -16,7 +16,8 @@ from urllib.parse import parse_qs
 
 from adapters.slack.formatting import EMOJI, plain, shown
 from adapters.slack.messages import APPROVE, DETAILS, PAGE_ACTION, REASON_FIELD, REASON_WINDOW, REJECT, packed
-from hitl.heard import Heard, What
+from hitl.events import Command, Echo, Explained, Heard, PageTurned, Press, Reaction, Text
+from hitl.model import Verb
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -152,7 +153,7 @@ def understand(body: Mapping[str, Any], me: Me) -> Heard | None:
     if "command" in body:
         return _command(body, me)
     if body.get("type") == "view_submission":
-        return _reason(body, me)
+        return _reason(body)
     return _action(body, me) if body.get("type") == "block_actions" else None
 
 
@@ -202,8 +203,7 @@ def _echo(event: Mapping[str, Any], me: Me) -> Heard | None:
     if not isinstance(data, str):
         return None
     channel, ts, thread = event["channel"], event["ts"], event.get("thread_ts") or ""
-    return Heard(
-        What.ECHO,
+    return Echo(
         identity=identity_of(me.team, me.user),
         conversation=place_of(me.team, channel, "" if thread == ts else thread),
         message=message_of(channel, ts),
@@ -226,8 +226,7 @@ def _message(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Heard
     mentioned = f"<@{me.user}>" in text or f"<@{me.user}|" in text
     root = thread or (ts if mentioned and not direct else "")
     said = shown(event, me.user)
-    heard = Heard(
-        What.TEXT,
+    heard = Text(
         identity=identity_of(_team(body, event), user),
         conversation=place_of(me.team, user if direct else channel, root),
         message=message_of(channel, ts),
@@ -251,8 +250,7 @@ def _reaction(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Hear
         return None
     channel = item["channel"]
     name = _TONE.sub("", str(event["reaction"]))
-    return Heard(
-        What.REACTION,
+    return Reaction(
         identity=identity_of(_team(body, event), user),
         conversation=place_of(me.team, user if channel.startswith(_DIRECT) else channel),
         message=message_of(channel, item["ts"]),
@@ -268,14 +266,13 @@ def _action(body: Mapping[str, Any], me: Me) -> Heard | None:
     page = name.removeprefix(f"{PAGE_ACTION}:")
     if name not in _ACTIONS and page == name:
         return None
-    heard = _pressed(body, me)
-    if page != name:
-        alone = replace(Alone.unpack(str(heard.press)), page=int(page))
-        return replace(heard, what=What.PAGE, target=str(action.get("value", "")), press=alone.pack())
-    return replace(heard, data=str(action.get("value", "")), at=_moment(action.get("action_ts")))
+    value, (alone, where) = str(action.get("value", "")), _pressed(body, me)
+    if page == name:
+        return Press(**where, press=alone.pack(), data=value, at=_moment(action.get("action_ts")))
+    return PageTurned(**where, press=replace(alone, page=int(page)).pack(), ref=value)
 
 
-def _pressed(body: Mapping[str, Any], me: Me) -> Heard:
+def _pressed(body: Mapping[str, Any], me: Me) -> tuple[Alone, dict[str, Any]]:
     """Who pressed, and where: on a message, or in a window that remembers where it was opened."""
     user, view, container = body["user"]["id"], _fields(body.get("view")), _fields(body.get("container"))
     if view:
@@ -290,48 +287,36 @@ def _pressed(body: Mapping[str, Any], me: Me) -> Heard:
     alone = Alone(
         user, channel, thread, str(body.get("trigger_id", "")), str(body.get("response_url", "")), view.get("id", "")
     )
-    return Heard(
-        What.PRESS,
-        identity=identity_of(_team_of_user(body), user),
-        conversation=where,
-        message=message,
-        press=alone.pack(),
-        addressed=True,
-    )
+    return alone, {"identity": identity_of(_team_of_user(body), user), "conversation": where, "message": message}
 
 
-def _reason(body: Mapping[str, Any], me: Me) -> Heard | None:
-    del me
+def _reason(body: Mapping[str, Any]) -> Explained | None:
     view = body["view"]
     if view.get("callback_id") != REASON_WINDOW:
         return None
     kept, user = Kept.unpack(view["private_metadata"]), body["user"]["id"]
-    return Heard(
-        What.REASON,
+    return Explained(
         identity=identity_of(_team_of_user(body), user),
         conversation=kept.place,
-        target=kept.ref,
-        text=str(view["state"]["values"][REASON_FIELD][REASON_FIELD].get("value") or "").strip(),
         press=Alone(user, kept.channel, kept.thread).pack(),
-        command=kept.verb,
-        addressed=True,
+        ref=kept.ref,
+        verb=Verb(kept.verb),
+        text=str(view["state"]["values"][REASON_FIELD][REASON_FIELD].get("value") or "").strip(),
     )
 
 
-def _command(body: Mapping[str, Any], me: Me) -> Heard:
+def _command(body: Mapping[str, Any], me: Me) -> Command:
     """`/sayso WORD ...`: a command can't be given in a thread, and stands for all of its channel's."""
     user, channel = body["user_id"], body["channel_id"]
     word, _, rest = str(body.get("text") or "").strip().partition(" ")
     team = body.get("team_id") or body.get("enterprise_id") or _UNKNOWN
     alone = Alone(user, channel, "", str(body.get("trigger_id", "")), str(body.get("response_url", "")))
-    return Heard(
-        What.COMMAND,
+    return Command(
         identity=identity_of(team, user),
         conversation=place_of(me.team, user if channel.startswith(_DIRECT) else channel),
-        text=plain(rest.strip()),
         press=alone.pack(),
-        command=_COMMANDS.get(word.casefold(), word.casefold()),
-        addressed=True,
+        name=_COMMANDS.get(word.casefold(), word.casefold()),
+        text=plain(rest.strip()),
     )
 
 

@@ -22,7 +22,7 @@ from telegram import (
 )
 
 from adapters.telegram.formatting import cut_off, spans_of
-from hitl.heard import BEFORE_NAME, Heard, What
+from hitl.events import BEFORE_NAME, Command, Heard, Moved, Press, Reaction, Text
 from hitl.replies import Span, SpanKind
 
 if TYPE_CHECKING:
@@ -102,18 +102,16 @@ def understand(update: Update, me: Me) -> Heard | None:
     return _message(update.message, me) if update.message else None
 
 
-def _press(query: CallbackQuery) -> Heard:
+def _press(query: CallbackQuery) -> Press:
     message = query.message
     chat_id = message.chat.id if message else query.from_user.id
     place = _place(message) if isinstance(message, Message) else place_of(chat_id, None)
-    return Heard(
-        What.PRESS,
+    return Press(
         identity=_identity(query.from_user),
         conversation=place,
         message=message_of(chat_id, message.message_id) if message else None,
         data=query.data or "",
         press=query.id,
-        addressed=True,
         barred="chat.bot" if query.from_user.is_bot else None,
     )
 
@@ -125,8 +123,7 @@ def _reaction(reaction: MessageReactionUpdated) -> Heard | None:
     if not new:
         return None
     barred = "chat.anonymous" if reaction.user is None else "chat.bot" if reaction.user.is_bot else None
-    return Heard(
-        What.REACTION,
+    return Reaction(
         identity=_identity(reaction.user),
         conversation=place_of(reaction.chat.id, None),
         message=message_of(reaction.chat.id, reaction.message_id),
@@ -139,7 +136,7 @@ def _reaction(reaction: MessageReactionUpdated) -> Heard | None:
 def _message(message: Message, me: Me) -> Heard | None:
     if message.migrate_to_chat_id:
         moved_to = place_of(message.migrate_to_chat_id, None)
-        return Heard(What.MOVED, conversation=_place(message), moved_to=moved_to)
+        return Moved(conversation=_place(message), moved_to=moved_to)
     if barred := _barred(message):
         return _barred_reply(message, barred, me)
     return _said(message, me)
@@ -152,21 +149,24 @@ def _said(message: Message, me: Me) -> Heard | None:
     ours = _ours(message, me)
     if (not text and not ours) or (command is not None and not command["mine"]):
         return None
+    sent: dict[str, Any] = {
+        "identity": _identity(message.from_user),
+        "conversation": _place(message),
+        "message": message_of(message.chat.id, message.message_id),
+        "at": message.date,
+    }
+    if command:
+        return Command(**sent, name=command["name"], text=command["rest"])
+    words, spans = _words(message, me)
     private = message.chat.type == Chat.PRIVATE
-    words, spans = (command["rest"], ()) if command else _words(message, me)
-    return Heard(
-        What.COMMAND if command else What.TEXT,
-        identity=_identity(message.from_user),
-        conversation=_place(message),
-        message=message_of(message.chat.id, message.message_id),
+    return Text(
+        **sent,
         answers=message_of(message.chat.id, ours.message_id) if ours else None,
         text=words,
         spans=spans,
         language=message.from_user.language_code if message.from_user else None,
-        command=command["name"] if command else "",
         private=private and (ours is not None or not _answers_something(message)),
         addressed=private or ours is not None or _mentions(message, me),
-        at=message.date,
     )
 
 
@@ -201,8 +201,7 @@ def _barred_reply(message: Message, why: str, me: Me) -> Heard | None:
     private = message.chat.type == Chat.PRIVATE
     if not (ours or private or _named(message.text or "", me) or _mentions(message, me)):
         return None
-    return Heard(
-        What.BARRED,
+    return Text(
         identity=_identity(message.from_user),
         conversation=_place(message),
         message=message_of(message.chat.id, message.message_id),

@@ -10,7 +10,7 @@ import pytest
 
 from bot.connector import Connector
 from bot.settings import SettingsError
-from hitl.heard import Heard, What
+from hitl.events import Heard, Text
 from hitl.ports import PlatformError
 from tests.patience import PATIENCE_S
 
@@ -39,13 +39,15 @@ class Carrier(Connector):
         return "pigeon"
 
     async def _understand(self, event: Incoming) -> Heard | None:
-        return Heard(What.TEXT, text=event.body.decode()) if event.body else None
+        return Text(text=event.body.decode()) if event.body else None
 
     def _route(self, read_body: ReadBody) -> Route:
         raise ValueError(f"a carrier needs a ring before {read_body}")
 
-    async def _heard(self, heard: Heard, done: tuple[str, str]) -> None:
-        self.heard.append(f"{done[1]}: {heard.text}")
+    async def _heard(self, heard: Heard) -> None:
+        assert isinstance(heard, Text)
+        assert heard.event
+        self.heard.append(f"{heard.event[1]}: {heard.text}")
         raise PlatformError("nobody listens", passing=False)
 
 

@@ -8,10 +8,14 @@ import pytest
 
 from hitl.answers import Came
 from hitl.model import Kind, Status, Verb
-from hitl.outcomes import Told, fact
+from hitl.outcomes import Refusal, Told, fact
+from hitl.people import Conversation
 from hitl.replies import Span, SpanKind
 from tests.hitl.world import ANN, BOB, DROP, ROOM, SAM, WRITE, World, code, reply
 from tests.sentences import says
+
+#: A channel in which nobody asks.
+CHANNEL = "telegram:-200"
 
 
 async def alone(world: World, text: str, about: Any, **changes: Any) -> Any:
@@ -102,6 +106,15 @@ class TestUnaddressed:
     async def test_with_nothing_open_it_goes_to_the_agent(self, world: World) -> None:
         """A yes to the agent's own question is none of ours."""
         assert Came.NOT_A_REPLY is (await alone(world, "yes", None)).came
+
+    @pytest.mark.parametrize(("who", "what"), [(ANN, Told.POINT), (SAM, Refusal.NOTHING_WAITS)])
+    async def test_where_a_card_is_only_sent_its_approvers_are_told_its_name(self, who: str, what: str) -> None:
+        """A yes of theirs is asked to point to it; to anybody else there nothing waits."""
+        world = World(conversations={ROOM: Conversation(ROOM, routes=(CHANNEL,))})
+        await world.ask()
+        answer = await world.type("yes", who, conversation=CHANNEL, addressed=True)
+
+        assert (what, Came.NOT_A_REPLY) == (answer.fact and answer.fact.what, answer.came)
 
     async def test_elsewhere_nothing_is_open(self, world: World) -> None:
         """A call of another conversation isn't decided by talk in this one."""

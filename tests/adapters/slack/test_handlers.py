@@ -9,7 +9,8 @@ from urllib.parse import urlencode
 import pytest
 
 from adapters.slack.handlers import Alone, Kept, Me, event_of, is_shared, parse_place, place_of, read, understand
-from hitl.heard import Heard, What
+from hitl.events import Command, Echo, Explained, Press, Reaction, Text
+from hitl.model import Verb
 from hitl.replies import Span, SpanKind
 
 ME = Me("T1", "UBOT")
@@ -21,7 +22,7 @@ def event(**fields: Any) -> dict[str, Any]:
     return {"type": "event_callback", "event_id": "Ev1", "team_id": "T1", "event": said | fields}
 
 
-def heard(**fields: Any) -> Heard:
+def heard(**fields: Any) -> Any:
     """The event that it is."""
     found = understand(event(**fields), ME)
     assert found is not None
@@ -63,7 +64,7 @@ def test_a_card_of_ours_comes_back_to_us(fields: dict[str, Any], conversation: s
     """It says where it stands, under which id, and what its button holds."""
     found = heard(**card({"type": "button", "action_id": "sayso:reject"}, APPROVE), **fields)
 
-    assert (What.ECHO, conversation, "data") == (found.what, found.conversation, found.data)
+    assert (Echo, conversation, "data") == (type(found), found.conversation, found.data)
     assert f"{fields.get('channel', 'C1')}:1700000000.000100" == found.message
 
 
@@ -98,7 +99,7 @@ def test_where_a_message_stands(fields: dict[str, Any], conversation: str, flags
     raised = [name for name in ("private", "addressed", "overheard") if getattr(found, name)]
 
     assert (conversation, flags.split()) == (found.conversation, raised)
-    assert ("slack:T1/U1", What.TEXT) == (found.identity, found.what)
+    assert ("slack:T1/U1", Text) == (found.identity, type(found))
 
 
 @pytest.mark.parametrize(
@@ -155,8 +156,8 @@ def test_a_reaction_is_what_its_name_says(name: str, text: str) -> None:
     body = event(type="reaction_added", reaction=name, item={"type": "message", "channel": "C1", "ts": "5.0"})
     found = understand(body, ME)
 
-    assert found is not None
-    assert (What.REACTION, text, "C1:5.0") == (found.what, found.text, found.message)
+    assert isinstance(found, Reaction)
+    assert (text, "C1:5.0") == (found.text, found.message)
 
 
 def test_our_own_reaction_and_one_to_a_file_are_nothing() -> None:
@@ -181,8 +182,8 @@ def test_a_press_names_its_card(more: dict[str, Any], conversation: str, thread:
     """A card at the head of a thread stands in its channel."""
     found = understand(press(**more), ME)
 
-    assert found is not None
-    assert (What.PRESS, "data", conversation) == (found.what, found.data, found.conversation)
+    assert isinstance(found, Press)
+    assert ("data", conversation) == (found.data, found.conversation)
     assert (thread, "tr") == (Alone.unpack(str(found.press)).thread, Alone.unpack(str(found.press)).trigger)
 
 
@@ -213,8 +214,8 @@ def test_a_window_remembers_what_it_is_about() -> None:
     body = {"type": "view_submission", "user": {"id": "U1", "team_id": "T1"}, "view": view}
     found = understand(body, ME)
 
-    assert found is not None
-    assert (What.REASON, "a-ref", "because", "reject") == (found.what, found.target, found.text, found.command)
+    assert isinstance(found, Explained)
+    assert ("a-ref", "because", Verb.REJECT) == (found.ref, found.text, found.verb)
     assert understand(body | {"view": view | {"callback_id": "other"}}, ME) is None
 
 
@@ -232,8 +233,8 @@ def test_a_commands_first_word_is_what_it_does(typed: str, command: str, rest: s
     body = {"command": "/sayso", "text": typed, "team_id": "T1", "user_id": "U1", "channel_id": "C1"}
     found = understand(body, ME)
 
-    assert found is not None
-    assert (What.COMMAND, command, rest) == (found.what, found.command, found.text)
+    assert isinstance(found, Command)
+    assert (command, rest) == (found.name, found.text)
 
 
 def test_a_message_carries_its_formatting() -> None:

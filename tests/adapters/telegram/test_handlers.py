@@ -8,7 +8,7 @@ import pytest
 from telegram import Update
 
 from adapters.telegram.handlers import Me, order_of, parse_place, place_of, understand
-from hitl.heard import Heard, What
+from hitl.events import Command, Moved, Press, Reaction, Text
 from hitl.replies import Span, SpanKind
 
 ME = Me(7, "sayso_bot")
@@ -22,7 +22,7 @@ CARD = {"message_id": 5, "date": 1, "chat": GROUP, "from": BOT, "text": "the car
 EMOJI = [{"type": "emoji", "emoji": "👍"}]
 
 
-def heard(**kind: Any) -> Heard | None:
+def heard(**kind: Any) -> Any:
     """What an update is understood as."""
     return understand(Update.de_json({"update_id": 1, **kind}, None), ME)
 
@@ -38,53 +38,60 @@ def mention(text: str = "@sayso_bot") -> dict[str, Any]:
     return {"type": "mention", "offset": 0, "length": len(text)}
 
 
-MESSAGES: dict[str, tuple[dict[str, Any], tuple[What, str, str, bool, str | None]]] = {
-    "in private": (message(chat=PRIVATE), (What.TEXT, "telegram:42", "yes", True, None)),
-    "in a group": (message(), (What.TEXT, "telegram:-100", "yes", False, None)),
-    "in answer to the card": (message(reply_to_message=CARD), (What.TEXT, "telegram:-100", "yes", True, "-100:5")),
+MESSAGES: dict[str, tuple[dict[str, Any], tuple[str, str, bool, str | None]]] = {
+    "in private": (message(chat=PRIVATE), ("telegram:42", "yes", True, None)),
+    "in a group": (message(), ("telegram:-100", "yes", False, None)),
+    "in answer to the card": (message(reply_to_message=CARD), ("telegram:-100", "yes", True, "-100:5")),
     "in answer to somebody": (
         message(reply_to_message={**CARD, "from": ANN}),
-        (What.TEXT, "telegram:-100", "yes", False, None),
+        ("telegram:-100", "yes", False, None),
     ),
     "a mention": (
         message("@sayso_bot: delete x", entities=[mention()]),
-        (What.TEXT, "telegram:-100", "delete x", True, None),
+        ("telegram:-100", "delete x", True, None),
     ),
     "a mention of another": (
         message("@other_bot yes", entities=[mention("@other_bot")]),
-        (What.TEXT, "telegram:-100", "@other_bot yes", False, None),
+        ("telegram:-100", "@other_bot yes", False, None),
     ),
     "in a topic": (
         message(message_thread_id=3, is_topic_message=True),
-        (What.TEXT, "telegram:-100/3", "yes", False, None),
+        ("telegram:-100/3", "yes", False, None),
     ),
     "in General": (
         message(message_thread_id=1, is_topic_message=True),
-        (What.TEXT, "telegram:-100", "yes", False, None),
+        ("telegram:-100", "yes", False, None),
     ),
-    "in a thread of replies": (message(message_thread_id=5), (What.TEXT, "telegram:-100", "yes", False, None)),
-    "a command": (message("/approve  ABC234"), (What.COMMAND, "telegram:-100", "ABC234", False, None)),
-    "a command by name": (message("/Approve@Sayso_Bot ABC234"), (What.COMMAND, "telegram:-100", "ABC234", False, None)),
+    "in a thread of replies": (message(message_thread_id=5), ("telegram:-100", "yes", False, None)),
     "a sticker on the card": (
         message(None, reply_to_message=CARD),
-        (What.TEXT, "telegram:-100", "", True, "-100:5"),
+        ("telegram:-100", "", True, "-100:5"),
     ),
     "a caption on the card": (
         message(None, caption="yes", reply_to_message=CARD),
-        (What.TEXT, "telegram:-100", "", True, "-100:5"),
+        ("telegram:-100", "", True, "-100:5"),
     ),
 }
 
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_a_message_is_what_it_says_and_where(name: str) -> None:
-    """Kind, conversation, text, whether it is for us, and which message of ours it answers."""
+    """Conversation, text, whether it is for us, and which message of ours it answers."""
     update, expected = MESSAGES[name]
     event = heard(message=update)
 
-    assert event is not None
-    assert expected == (event.what, event.conversation, event.text, event.addressed, event.answers)
+    assert isinstance(event, Text)
+    assert expected == (event.conversation, event.text, event.addressed, event.answers)
     assert ("telegram:42", None) == (event.identity, event.barred)
+
+
+@pytest.mark.parametrize("text", ["/approve  ABC234", "/Approve@Sayso_Bot ABC234"])
+def test_a_command_is_its_name_and_what_follows(text: str) -> None:
+    """In any case, and by our name or without it."""
+    event = heard(message=message(text))
+
+    assert isinstance(event, Command)
+    assert ("telegram:-100", "approve", "ABC234") == (event.conversation, event.name, event.text)
 
 
 ORIGIN = {"type": "hidden_user", "sender_user_name": "x", "date": 1}
@@ -108,8 +115,8 @@ def test_what_is_nobodys_decision_is_named(name: str) -> None:
     update, why = BARRED[name]
     event = heard(**update)
 
-    assert event is not None
-    assert (What.BARRED, why) == (event.what, event.barred)
+    assert isinstance(event, Text)
+    assert why == event.barred
 
 
 IGNORED: dict[str, dict[str, Any]] = {
@@ -131,10 +138,10 @@ def test_what_is_not_for_us_is_nothing(name: str) -> None:
     assert heard(**IGNORED[name]) is None
 
 
-def press(**fields: Any) -> Heard:
+def press(**fields: Any) -> Press:
     """A press of Ann's."""
     event = heard(callback_query={"id": "q", "from": ANN, "chat_instance": "i", "data": "d", **fields})
-    assert event is not None
+    assert isinstance(event, Press)
     return event
 
 
@@ -157,7 +164,7 @@ def test_a_reaction_is_what_was_added() -> None:
 
     assert added is not None
     assert hidden is not None
-    assert (What.REACTION, "👍", "-100:5", None) == (added.what, added.text, added.message, added.barred)
+    assert (Reaction, "👍", "-100:5", None) == (type(added), added.text, added.message, added.barred)
     assert "chat.anonymous" == hidden.barred
     assert heard(message_reaction={**base, "user": ANN, "old_reaction": EMOJI, "new_reaction": []}) is None
     assert heard(message_reaction={**base, "user": ANN, "old_reaction": EMOJI, "new_reaction": EMOJI}) is None
@@ -200,8 +207,8 @@ def test_only_a_mention_of_another_is_a_span() -> None:
 def test_a_word_with_a_slash_decides_nothing_unless_it_is_a_command_of_ours(text: str) -> None:
     """It is another command, for nobody here, or a word for a program, which is marked as code."""
     event = heard(message=message(text, reply_to_message=CARD))
-    command = event is not None and event.what is What.COMMAND and event.command not in {"approve", "reject"}
-    marked = event is not None and [span.kind for span in event.spans] == [SpanKind.CODE]
+    command = isinstance(event, Command) and event.name not in {"approve", "reject"}
+    marked = isinstance(event, Text) and [span.kind for span in event.spans] == [SpanKind.CODE]
 
     assert event is None or command or marked
 
@@ -237,7 +244,7 @@ def test_a_group_that_moved_says_where_to() -> None:
     event = heard(message=message(None, migrate_to_chat_id=-300))
 
     assert event is not None
-    assert (What.MOVED, "telegram:-100", "telegram:-300") == (event.what, event.conversation, event.moved_to)
+    assert (Moved, "telegram:-100", "telegram:-300") == (type(event), event.conversation, event.moved_to)
 
 
 def test_each_conversation_has_an_order_and_each_persons_presses_one() -> None:

@@ -27,8 +27,8 @@ from adapters.slack.handlers import (
 from adapters.slack.pace import Pace
 from adapters.slack.receiver import SOURCE, Inbox, Sockets, bolt
 from adapters.slack.retries import Soon
-from bot.chats import Chats, Manner
 from bot.connector import Connector
+from bot.conversation import Manner, Router
 from bot.settings import SettingsError
 from hitl.events import Command, Echo, Reaction, Text
 from hitl.ports import PlatformError
@@ -82,7 +82,7 @@ class Slack(Connector):
 
     def __init__(self, settings: SlackSettings, chat: SlackChat, service: Service) -> None:
         manner = Manner("/sayso ", say("chat.help.sayso"), toasts=False)
-        super().__init__(SOURCE, service, Chats(service, chat, manner).handle)
+        super().__init__(SOURCE, service, Router(service, chat, manner).handle)
         self.settings = settings
         self.chat = chat
         self._people = service.gate.people

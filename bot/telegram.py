@@ -15,8 +15,8 @@ from adapters.telegram.chat import TelegramChat
 from adapters.telegram.handlers import Me, understand
 from adapters.telegram.pace import Pace
 from adapters.telegram.receiver import SOURCE, Inbox, Poller
-from bot.chats import Chats
 from bot.connector import Connector
+from bot.conversation import Router
 from bot.settings import SettingsError
 from hitl.model import Post, PostKind
 from hitl.ports import Change, PlatformError, adding
@@ -81,7 +81,7 @@ class Telegram(Connector):
     """One bot at work."""
 
     def __init__(self, settings: TelegramSettings, chat: TelegramChat, service: Service) -> None:
-        super().__init__(SOURCE, service, Chats(service, chat).handle)
+        super().__init__(SOURCE, service, Router(service, chat).handle)
         self.settings = settings
         self.bot = chat.bot
         self._me: Me | None = None

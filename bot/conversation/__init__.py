@@ -1,0 +1,8 @@
+"""The one conversation engine: what people do on any surface, and what they hear of it."""
+
+from __future__ import annotations
+
+from bot.conversation.router import Router
+from bot.conversation.talker import Manner, Talker
+
+__all__ = ["Manner", "Router", "Talker"]

@@ -1,0 +1,90 @@
+"""Which card a message is, by the sealed data of its button; and that every copy of a card tells the truth."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from hitl.delivery import shown
+from hitl.errors import InvalidConfirmation, NotApprover
+from hitl.model import Status
+from hitl.people import chat_of
+from hitl.ports import Change, adding
+from hitl.tokens import ButtonData
+from hitl.wording import say
+
+if TYPE_CHECKING:
+    from bot.conversation.voice import Voice
+    from hitl.answers import Answer
+    from hitl.events import Echo, Press
+    from hitl.model import Call, Verb
+
+
+class Cards:
+    """The cards of one surface."""
+
+    def __init__(self, voice: Voice) -> None:
+        self._voice = voice
+        self._service = voice.service
+        self._store = voice.store
+        self._talker = voice.talker
+
+    async def pressed(self, heard: Press) -> tuple[Verb, Call, str]:
+        """The verb, the call and the card's route of a press; a card that we didn't know about is adopted.
+
+        Only for one who may decide: nobody else may make us edit another message. Raises InvalidConfirmation.
+        """
+        verb, call, route, known = await self._sealed(heard)
+        if not known and self._voice.gate.access.is_approver(self._voice.principal(heard), call):
+            await self._adopt(heard, call, route)
+        return verb, call, route
+
+    async def echo(self, heard: Echo) -> None:
+        """A card of ours as it stands there for all to see, when no answer told us so. It decides nothing.
+
+        The first that is known is the card; a second says so at once. Whatever else a message of ours holds is no card.
+        """
+        try:
+            _, call, route, known = await self._sealed(heard)
+        except InvalidConfirmation:
+            return
+        if known or route not in call.routes:
+            return
+        if (await self._store.cards(call.ref)).get(route) or call.ended:
+            await self._talker.spare(route, str(heard.message), call)
+        await self._adopt(heard, call, route)
+
+    async def correct(self, heard: Press, route: str, answer: Answer) -> None:
+        """A second card of the call, which the outbox doesn't know of, tells the truth once it was pressed."""
+        call = answer.call
+        if call is None or not heard.message or isinstance(answer.error, NotApprover):
+            return
+        if call.status is not Status.PENDING and not await self._store.by_message(heard.message):
+            await self._talker.update(route, heard.message, call)
+            if not call.ended:
+                self._service.follow(call, partial(self._talker.update, route, heard.message))
+
+    async def _sealed(self, heard: Press | Echo) -> tuple[Verb, Call, str, bool]:
+        """The verb, the call and the card's route that button data names, and whether its message is known for a card.
+
+        Raises InvalidConfirmation for data that isn't ours, or is another card's: a client may send what it likes.
+        """
+        data = ButtonData.unpack(heard.data)
+        call = await self._store.get(data.ref)
+        chat, keys = chat_of(heard.conversation), self._voice.gate.keys
+        if call is None or not data.holds(keys, digest=call.digest, deadline=call.deadline, place=chat):
+            raise InvalidConfirmation(say("chat.forged"))
+        known = await self._store.by_message(heard.message) if heard.message else None
+        if known is not None and known[0] != call.ref:
+            raise InvalidConfirmation(say("chat.forged"))
+        if known is not None:
+            return data.verb, call, known[1], True
+        here = [route for route in call.routes if chat_of(route) == chat]
+        return data.verb, call, heard.conversation if heard.conversation in here or not here else here[0], False
+
+    async def _adopt(self, heard: Press | Echo, call: Call, route: str) -> None:
+        """The platform took the card but its answer was lost: this message is the card, where none is known."""
+        wanted = route in call.routes and not (await self._store.cards(call.ref)).get(route)
+        if heard.message and wanted:
+            await self._store.adopt(call.ref, route, heard.message)
+            await self._store.commit(adding(Change(entries=(shown(call, route, heard.message),))))

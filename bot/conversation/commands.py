@@ -1,0 +1,84 @@
+"""Commands: decide by the ref, look, take back, and ask who one is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hitl.answers import unknown_call
+from hitl.cards import card
+from hitl.errors import SaysoError
+from hitl.model import Kind, Verb
+from hitl.tokens import as_short
+from hitl.wording import say
+
+if TYPE_CHECKING:
+    from bot.conversation.voice import Voice
+    from hitl.events import Command
+
+
+class Commands:
+    """The commands of one surface."""
+
+    def __init__(self, voice: Voice) -> None:
+        self._voice = voice
+        self._gate = voice.gate
+        self._store = voice.store
+
+    async def commanded(self, heard: Command) -> None:
+        """Do what the command says; the help for one that there isn't."""
+        if heard.name in {"approve", "reject"}:
+            return await self._decide(heard)
+        if heard.name == "show":
+            return await self._show(heard)
+        told = {
+            "whoami": self._whoami,
+            "pending": self._pending,
+            "status": self._status,
+            "cancel": self._cancel,
+        }.get(heard.name)
+        return await self._voice.tell(heard, await told(heard) if told else self._voice.manner.help, alone=True)
+
+    async def _decide(self, heard: Command) -> None:
+        target, _, reason = " ".join(heard.text.split()).partition(" ")
+        if not as_short(target):
+            return await self._voice.tell(heard, self._usage(heard), alone=True)
+        reply = self._voice.reply(heard, Kind.COMMAND, verb=Verb(heard.name), target=target)
+        reason = reason.removeprefix("because ").lstrip(":, ")
+        for answer in await self._voice.service.decide(replace(reply, reason=reason or None)):
+            await self._voice.answer(heard, answer)
+        return None
+
+    async def _show(self, heard: Command) -> None:
+        if not as_short(heard.text):
+            return await self._voice.tell(heard, self._usage(heard), alone=True)
+        call = await self._gate.find(heard.text)
+        if call is None or not self._voice.may_see(heard, call):
+            return await self._voice.tell(heard, unknown_call(heard.text).message, alone=True)
+        return await self._voice.show(heard, call)
+
+    async def _whoami(self, heard: Command) -> str:
+        return self._voice.whoami(heard)
+
+    async def _pending(self, heard: Command) -> str:
+        calls = [call for call in await self._store.pending() if self._voice.may_see(heard, call)]
+        lines = [
+            say("chat.pending", short=call.short, risk=call.verdict.risk.value, sentence=card(call).sentence)
+            for call in calls
+        ]
+        return "\n".join(lines) or say("chat.pending.none")
+
+    async def _status(self, heard: Command) -> str:
+        return say("chat.status", count=len(await self._store.pending(origin=heard.conversation)))
+
+    async def _cancel(self, heard: Command) -> str:
+        if not as_short(heard.text):
+            return self._usage(heard)
+        try:
+            call = await self._gate.withdraw(heard.text, heard.identity)
+        except SaysoError as error:
+            return error.message
+        return say("chat.withdrawn", short=call.short)
+
+    def _usage(self, heard: Command) -> str:
+        return say("chat.usage", command=f"{self._voice.manner.prefix}{heard.name}")

@@ -1,0 +1,104 @@
+"""Buttons: what a press leads to, and how the one who pressed hears of it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hitl.answers import Answer, Came
+from hitl.errors import InvalidConfirmation
+from hitl.model import Event, Kind, Verb
+from hitl.ports import PlatformError
+from hitl.wording import say
+
+if TYPE_CHECKING:
+    from bot.conversation.cards import Cards
+    from bot.conversation.voice import Voice
+    from hitl.events import Press
+    from hitl.model import Call, Reply
+
+#: A press is answered with what came of it, unless that takes longer than this.
+PRESS_WITHIN_S = 1.0
+#: Answers to a press that the one who pressed must not miss.
+_ALERTS = frozenset({Came.REFUSED, Came.CONFIRM, Came.DETAILS_NEEDED, Came.REASON_NEEDED})
+
+
+class Presses:
+    """Presses on the cards of one surface."""
+
+    def __init__(self, voice: Voice, cards: Cards) -> None:
+        self._voice = voice
+        self._cards = cards
+        self._service = voice.service
+        self._talker = voice.talker
+        self._toasts = voice.manner.toasts
+
+    async def pressed(self, heard: Press) -> None:
+        """Decide by a press, or show the call; refuse one that no button of ours made."""
+        try:
+            verb, call, route = await self._cards.pressed(heard)
+        except InvalidConfirmation as error:
+            await self._voice.record(heard, Event.FORGED)
+            return await self._talker.answer_press(str(heard.press), error.message, alert=True)
+        reply = self._voice.reply(heard, Kind.BUTTON, verb=verb, target=call.ref, conversation=route)
+        if verb is Verb.DETAILS:
+            answer = await self._look(heard, route, replace(reply, event=None))
+        elif self._toasts:
+            answer, told = await self._toasted(str(heard.press), reply)
+            await self._after(heard, route, answer, told=told)
+        else:
+            (answer,) = await self._service.decide(reply)
+            await self._after(heard, route, answer, told=True)
+            if answer.came is not Came.REASON_NEEDED:
+                await self._talker.answer_press(str(heard.press), answer.text, alert=True)
+        return await self._cards.correct(heard, route, answer)
+
+    async def _look(self, heard: Press, route: str, reply: Reply) -> Answer:
+        """Show a call whole. Only what was shown counts as seen: who decides, and the gate, count on it."""
+        answer, press = await self._voice.gate.peek(reply), str(heard.press)
+        seen = answer.came is Came.DETAILS
+        if self._toasts or not seen:
+            await self._talker.answer_press(press, say("button.details") if seen else answer.text, alert=not seen)
+        if seen and answer.call is not None and await self._showed(heard, route, answer.call, answer.text):
+            await self._service.decide(reply)
+        return answer
+
+    async def _showed(self, heard: Press, route: str, call: Call, text: str) -> bool:
+        """Whether it could be shown; where it never can be, that is said. Raises PlatformError for what may pass."""
+        try:
+            await self._talker.show(route, f"{call.short}.txt", text, about=call.ref, press=heard.press)
+        except PlatformError as error:
+            if error.passing:
+                raise
+            not_shown = say("chat.not_shown", short=call.short)
+            if self._toasts:
+                await self._talker.tell(route, not_shown, about=call.ref)
+            else:
+                await self._talker.answer_press(str(heard.press), not_shown, alert=True)
+            return False
+        return True
+
+    async def _toasted(self, press: str, reply: Reply) -> tuple[Answer, bool]:
+        """What came of a press, and whether it could be told in the one answer that a press gets."""
+        deciding = asyncio.ensure_future(self._service.decide(reply))
+        done, _ = await asyncio.wait({deciding}, timeout=PRESS_WITHIN_S)
+        if not done:
+            await self._talker.answer_press(press, "", alert=False)
+        (answer,) = await deciding
+        if done:
+            await self._talker.answer_press(press, answer.text, alert=answer.came in _ALERTS)
+        return answer, bool(done)
+
+    async def _after(self, heard: Press, route: str, answer: Answer, *, told: bool) -> None:
+        """Ask for the reason of a yes that needs one, or of a no that may have one; else tell what wasn't told yet."""
+        call = answer.call
+        if call is None:
+            return
+        needed = Verb.APPROVE if answer.came is Came.REASON_NEEDED else None
+        verb = Verb.REJECT if answer.came is Came.REJECTED and not call.reason else needed
+        if verb:
+            who, card = heard.identity, heard.message
+            await self._talker.ask(route, call=call, verb=verb, person=who, answers=card, press=heard.press)
+        elif not told:
+            await self._talker.tell(route, answer.text, about=call.ref)

@@ -1,0 +1,83 @@
+"""Where an event of a surface goes: presses, words and commands to the gate, the rest to the agent.
+
+Knows no platform. Each platform brings a `Talker` (its words out) and hands in `Heard` events (its words in).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from bot.conversation.cards import Cards
+from bot.conversation.commands import Commands
+from bot.conversation.presses import Presses
+from bot.conversation.talker import Manner, Talker
+from bot.conversation.turns import Turns
+from bot.conversation.voice import Voice
+from bot.conversation.words import Words
+from hitl.events import Command, Echo, Explained, Heard, Moved, PageTurned, Press, Reaction, Text
+from hitl.model import Event
+from hitl.wording import say
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from bot.service import Service
+
+
+class Router:
+    """All conversations of one surface."""
+
+    def __init__(self, service: Service, talker: Talker, manner: Manner | None = None) -> None:
+        voice = Voice(service, talker, manner or Manner("/", say("chat.help")))
+        cards, words = Cards(voice), Words(voice, Turns(voice))
+        self._voice = voice
+        self._acts: Mapping[type[Heard], Callable[[Any], Awaitable[None]]] = {
+            Press: Presses(voice, cards).pressed,
+            Text: words.said,
+            Reaction: words.reacted,
+            Explained: words.explained,
+            Command: Commands(voice).commanded,
+            PageTurned: self._page_turned,
+            Echo: cards.echo,
+            Moved: self._moved,
+        }
+
+    async def handle(self, heard: Heard) -> None:
+        """Do what the event asks for. Raises what the store or the platform raises."""
+        heard = replace(heard, conversation=await self._began_as(heard.conversation))
+        await (self._barred if heard.barred else self._acts[type(heard)])(heard)
+
+    async def _barred(self, heard: Heard) -> None:
+        """What never counts, whoever sent it: on record, and told where it was meant for us."""
+        reaction = isinstance(heard, Reaction)
+        if reaction and not await self._voice.store.by_message(heard.message or ""):
+            return
+        await self._voice.record(heard, Event.BARRED)
+        if heard.program or (reaction and heard.press is None):
+            return
+        if isinstance(heard, Press) or self._voice.patience.admits((heard.identity, heard.barred)):
+            text = say(str(heard.barred))
+            if heard.press:
+                await self._voice.talker.answer_press(heard.press, text, alert=True)
+            else:
+                await self._voice.talker.tell(heard.conversation, text, answers=heard.message)
+
+    async def _page_turned(self, heard: PageTurned) -> None:
+        """Another page of a text that was shown, for who may see it."""
+        call = await self._voice.store.get(heard.ref)
+        if call is not None and self._voice.may_see(heard, call):
+            await self._voice.show(heard, call)
+
+    async def _moved(self, heard: Moved) -> None:
+        """A conversation got another name. Telegram says so twice: here, and to whoever writes to the old one."""
+        self._voice.talker.learn_move(heard.conversation, heard.moved_to)
+        if (await self._voice.store.moves()).get(heard.conversation) != heard.moved_to:
+            await self._voice.service.moved(heard.conversation, heard.moved_to)
+
+    async def _began_as(self, conversation: str) -> str:
+        """The name that a conversation began with, however often the platform renamed it since."""
+        moves = {new: old for old, new in (await self._voice.store.moves()).items()}
+        while conversation in moves:
+            conversation = moves[conversation]
+        return conversation

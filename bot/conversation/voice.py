@@ -1,0 +1,90 @@
+"""What is said to people in the conversations of one surface, to whom, and how often."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from bot.conversation.patience import Patience
+from hitl.answers import Came
+from hitl.cards import card, details
+from hitl.events import Command, Text
+from hitl.model import Entry, Reply
+from hitl.people import belongs
+from hitl.ports import Change, adding
+from hitl.wording import say
+
+if TYPE_CHECKING:
+    from bot.conversation.talker import Manner, Talker
+    from bot.service import Service
+    from hitl.answers import Answer
+    from hitl.events import Heard
+    from hitl.model import Call, Event, Kind
+
+DECIDED = frozenset({Came.APPROVED, Came.REJECTED})
+
+
+class Voice:
+    """The service and a surface's words out, with what every part of a conversation says and asks."""
+
+    def __init__(self, service: Service, talker: Talker, manner: Manner) -> None:
+        self.service = service
+        self.gate = service.gate
+        self.store = service.store
+        self.talker = talker
+        self.manner = manner
+        self.patience = Patience(time.monotonic)
+
+    async def answer(self, heard: Heard, answer: Answer, *, alone: bool = False) -> None:
+        """Tell what came of a reply; anything but a decision to that person alone, where the platform can."""
+        await self.tell(heard, answer.text, answer.call, alone=alone or answer.came not in DECIDED)
+
+    async def tell(self, heard: Heard, text: str, about: Call | None = None, *, alone: bool = False) -> None:
+        """Answer an event: that person alone, where that is better and the platform can.
+
+        A stranger is answered once a minute for each card and kind of event.
+        """
+        ref = about.ref if about else None
+        what = heard.name if isinstance(heard, Command) else type(heard)
+        stranger = not self.gate.people.is_listed(self.principal(heard))
+        if stranger and not self.patience.admits((heard.identity, ref, what)):
+            return
+        if text and alone and heard.press:
+            await self.talker.answer_press(heard.press, text, alert=True)
+        elif text:
+            await self.talker.tell(heard.conversation, text, about=ref, answers=heard.message)
+
+    def may_question(self, heard: Text, about: Call | None) -> bool:
+        """Whether to ask back: people who talk to each other are asked once a minute for each person and card."""
+        place = about.ref if about else heard.conversation
+        return heard.addressed or self.patience.admits((heard.identity, place, "asked"))
+
+    async def show(self, heard: Heard, call: Call) -> None:
+        """Show a call whole, with how it stands."""
+        text = f"{details(call)}\n\n{card(call).outcome}"
+        await self.talker.show(heard.conversation, f"{call.short}.txt", text, about=call.ref, press=heard.press)
+
+    def whoami(self, heard: Heard) -> str:
+        """Who that person is to us."""
+        return say("chat.whoami", identity=heard.identity, principal=self.principal(heard))
+
+    def principal(self, heard: Heard) -> str:
+        """The person behind an event."""
+        return self.gate.people.principal(heard.identity)
+
+    def may_see(self, heard: Heard, call: Call) -> bool:
+        """Whether that person may read the call, there."""
+        return belongs(call, heard.conversation) and self.gate.access.may_see(self.principal(heard), call)
+
+    def reply(self, heard: Heard, kind: Kind, **more: Any) -> Reply:
+        """An event as a reply to a card; `more` are fields of the reply."""
+        fields = {"conversation": heard.conversation} | more
+        surface = heard.conversation.partition(":")[0]
+        return Reply(heard.identity, surface, kind=kind, pressed_at=heard.at, event=heard.event, **fields)
+
+    async def record(self, heard: Heard, what: Event) -> None:
+        """Put what happened on the call's record if the card that was meant is known, else on the service's own."""
+        about = heard.answers if isinstance(heard, Text) and heard.answers else heard.message
+        known = await self.store.by_message(about or "")
+        entry = Entry(known[0] if known else "", what, heard.identity, {"conversation": heard.conversation})
+        await self.store.commit(adding(Change(entries=(entry,), handled=heard.event)))

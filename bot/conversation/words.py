@@ -1,0 +1,102 @@
+"""What people say: to the gate if it may be an answer to a card, else to the agent."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from bot.conversation.voice import DECIDED
+from hitl.answers import NOTHING, Came
+from hitl.model import Decision, Kind, Reply, Verb
+from hitl.recent import remember
+from hitl.replies import is_reason, unformatted
+
+if TYPE_CHECKING:
+    from bot.conversation.turns import Turns
+    from bot.conversation.voice import Voice
+    from hitl.events import Explained, Reaction, Text
+
+#: Answers to words that may have been said to somebody else.
+_QUESTIONS = frozenset({Came.UNCLEAR, Came.WHICH, Came.NOT_A_REPLY})
+#: So many questions are remembered as answered; each matters for a minute.
+_SPENT = 1000
+
+
+class Words:
+    """Texts, reactions and reasons in the conversations of one surface."""
+
+    def __init__(self, voice: Voice, turns: Turns) -> None:
+        self._voice = voice
+        self._turns = turns
+        self._service = voice.service
+        #: Questions whose answer was the first of two yeses: the second begins with a press, which asks anew.
+        self._spent: dict[str | None, None] = {}
+
+    async def said(self, heard: Text) -> None:
+        """Decide by a text what it is about; hand to the agent what is no answer to a card."""
+        pointed = await self._voice.gate.pointed_at(heard.answers) if heard.answers else None
+        if pointed is not None and pointed.asks == heard.identity:
+            return await self._reason(heard, pointed.ref)
+        for answer in await self._service.decide(self._reply(heard)):
+            direct = pointed is not None and answer.call is not None
+            if answer.came is Came.NOT_A_REPLY:
+                await self._turns.take(heard, answer)
+            elif answer.came is Came.UNCLEAR and not direct and self._turns.is_for_agent(heard):
+                await self._turns.take(heard, NOTHING)
+            elif direct or answer.came not in _QUESTIONS or self._voice.may_question(heard, answer.call):
+                await self._voice.answer(heard, answer)
+        return None
+
+    async def reacted(self, heard: Reaction) -> None:
+        """Decide by an emoji on a card; one on anything else is nothing."""
+        known = await self._voice.store.by_message(heard.message) if heard.message else None
+        if known is None:
+            return
+        reply = self._voice.reply(heard, Kind.REACTION, text=heard.text, answers=heard.message)
+        for answer in await self._service.decide(reply):
+            if answer.came not in DECIDED:
+                await self._voice.answer(replace(heard, conversation=known[1]), answer)
+
+    async def explained(self, heard: Explained) -> None:
+        """A reason from a window that a press opened: it goes with that press, which counts as one now."""
+        if heard.verb is Verb.REJECT:
+            reasoned = await self._voice.gate.add_reason(heard.ref, heard.identity, heard.text)
+            return await self._voice.answer(heard, reasoned)
+        reply = self._voice.reply(heard, Kind.BUTTON, verb=Verb.APPROVE, target=heard.ref, reason=heard.text or None)
+        for answer in await self._service.decide(reply):
+            await self._voice.answer(heard, answer, alone=True)
+        return None
+
+    async def _reason(self, heard: Text, ref: str) -> None:
+        """A reason that we asked this person for. It completes the yes that they pressed, or follows their no.
+
+        It is never read as a decision itself, but for one that takes the yes back. What may be no reason (a question, a
+        condition, a "wait") completes nothing.
+        """
+        call, who = await self._voice.store.get(ref), self._voice.principal(heard)
+        if call is not None and call.decision is Decision.REJECTED and call.decided_by == who:
+            return await self._voice.answer(heard, await self._voice.gate.add_reason(ref, heard.identity, heard.text))
+        reply = self._reply(heard, target=ref)
+        if unformatted(heard.spans) and is_reason(heard.text) and heard.answers not in self._spent:
+            reply = replace(reply, kind=Kind.BUTTON, verb=Verb.APPROVE, reason=heard.text)
+        for answer in await self._service.decide(reply):
+            if answer.came is Came.CONFIRM:
+                remember(self._spent, heard.answers, None, most=_SPENT)
+            await self._voice.answer(heard, answer)
+        return None
+
+    def _reply(self, heard: Text, **more: Any) -> Reply:
+        """A text as a reply, with all that tells which call it is about."""
+        return self._voice.reply(
+            heard,
+            Kind.TEXT,
+            text=heard.text,
+            spans=heard.spans,
+            language=heard.language,
+            answers=heard.answers,
+            thread=heard.thread,
+            follows=self._voice.talker.latest(heard.conversation, heard.message) if heard.private else None,
+            private=heard.private,
+            addressed=heard.addressed,
+            **more,
+        )

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from adapters.agents.offline import TOOLS
 from adapters.database import keys as keyfile
 from adapters.database.folder import StateFolder
 from adapters.database.store import SqliteStore
@@ -14,7 +15,6 @@ from adapters.executors.bash import Shell, register_shell
 from adapters.executors.folder import Folder
 from adapters.executors.registry import Registry
 from adapters.executors.workspace import register_workspace
-from bot.agent import TOOLS
 from bot.clock import SystemClock
 from bot.paths import is_within
 from bot.service import Service

@@ -98,7 +98,11 @@ class Service:
 
     def follow(self, call: Call, tell: Callable[[Call], Awaitable[None]]) -> None:
         """Tell what the outbox doesn't know of that the call is over, once it is and if this process still runs."""
-        task = asyncio.get_running_loop().create_task(self._followed(call, tell))
+        self.accompany(self._followed(call, tell))
+
+    def accompany(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do work beside the calls, such as an agent's turn. A stop cancels it."""
+        task = asyncio.get_running_loop().create_task(work)
         self._following.add(task)
         task.add_done_callback(self._following.discard)
 

@@ -223,6 +223,54 @@ class Chat(Protocol):
         """Tell the conversation that asked how its call ended."""
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What was said in a conversation with an agent: by a principal, or by the agent (None)."""
+
+    by: str | None
+    text: str
+
+
+class Turn(Protocol):
+    """One turn of an agent: what it was told, and what it may do. It ends when the agent has nothing more to do."""
+
+    @property
+    def text(self) -> str:
+        """What was said to the agent."""
+
+    @property
+    def on_behalf_of(self) -> str:
+        """The principal who said it, for whom the agent acts."""
+
+    @property
+    def history(self) -> Sequence[Line]:
+        """What was said and done in that conversation before, the oldest first."""
+
+    async def call(self, tools: str, tool: str, args: Mapping[str, object]) -> Call:
+        """Have a tool called; the call once it is over, with its output: run, denied, or not approved.
+
+        It may take as long as people take to answer. Raises hitl.errors.SaysoError where it can't be asked for.
+        """
+
+
+class Agent(Protocol):
+    """Whoever turns what people say into tool calls. It decides nothing."""
+
+    @property
+    def name(self) -> str:
+        """What cards and the record call it."""
+
+    @property
+    def help(self) -> str:
+        """What it can be told, as a text for people."""
+
+    def understands(self, text: str) -> bool:
+        """Whether the text is for it, where the same words could also be a failed answer to a card."""
+
+    async def take(self, turn: Turn) -> str:
+        """Take one turn; what to say at its end, '' for nothing. It may be cancelled wherever it waits."""
+
+
 class Clock(Protocol):
     """The one source of time."""
 
@@ -340,12 +388,14 @@ class Observer(Protocol):
 
 
 __all__ = [
+    "Agent",
     "Change",
     "Chat",
     "Clock",
     "Executor",
     "Expect",
     "KeyTakenError",
+    "Line",
     "Observer",
     "Paths",
     "PlatformError",
@@ -356,6 +406,7 @@ __all__ = [
     "ShortTakenError",
     "Store",
     "Tree",
+    "Turn",
     "Unit",
     "adding",
 ]

@@ -87,7 +87,7 @@ class Presses:
             await self._talker.answer_press(press, "", alert=False)
         (answer,) = await deciding
         if done:
-            await self._talker.answer_press(press, answer.text, alert=answer.came in _ALERTS)
+            await self._talker.answer_press(press, self._voice.text(answer), alert=answer.came in _ALERTS)
         return answer, bool(done)
 
     async def _after(self, heard: Press, route: str, answer: Answer, *, told: bool) -> None:
@@ -100,5 +100,5 @@ class Presses:
         if verb:
             who, card = heard.identity, heard.message
             await self._talker.ask(route, call=call, verb=verb, person=who, answers=card, press=heard.press)
-        elif not told:
-            await self._talker.tell(route, answer.text, about=call.ref)
+        elif not told and (text := self._voice.text(answer)):
+            await self._talker.tell(route, text, about=call.ref)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from adapters.agents.offline import Offline
 from bot.conversation.cards import Cards
 from bot.conversation.commands import Commands
 from bot.conversation.presses import Presses
@@ -23,14 +24,17 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from bot.service import Service
+    from hitl.ports import Agent
 
 
 class Router:
     """All conversations of one surface."""
 
-    def __init__(self, service: Service, talker: Talker, manner: Manner | None = None) -> None:
+    def __init__(
+        self, service: Service, talker: Talker, manner: Manner | None = None, agent: Agent | None = None
+    ) -> None:
         voice = Voice(service, talker, manner or Manner("/", say("chat.help")))
-        cards, words = Cards(voice), Words(voice, Turns(voice))
+        cards, words = Cards(voice), Words(voice, Turns(voice, agent or Offline()))
         self._voice = voice
         self._acts: Mapping[type[Heard], Callable[[Any], Awaitable[None]]] = {
             Press: Presses(voice, cards).pressed,

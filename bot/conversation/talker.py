@@ -54,9 +54,11 @@ class Manner:
     """A platform's way: what stands before a command's name, what commands there are, and how presses are answered.
 
     `toasts`: each press wants one answer, at once, if only a blank one. Else who pressed is told what is news to them,
-    after a window has opened in front of them, for which there is little time.
+    after a window has opened in front of them, for which there is little time. `shows_outcomes`: what became of a call
+    appears there by itself, at once, so that a yes needs no answer of its own.
     """
 
     prefix: str
     help: str
     toasts: bool = True
+    shows_outcomes: bool = False

@@ -2,42 +2,57 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import re
+from collections import deque
 from typing import TYPE_CHECKING
 
-from bot.agent import TOOLS, Plan, Question, understand
 from hitl.cards import details, outcome_for_agent
-from hitl.errors import NotApprover, SaysoError
+from hitl.errors import NotApprover, SaysoError, Unavailable
 from hitl.model import Ask, Runs, Status
+from hitl.ports import Line, PlatformError
+from hitl.recent import remember
 from hitl.wording import say
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from bot.conversation.voice import Voice
     from hitl.answers import Answer
     from hitl.events import Text
+    from hitl.model import Call
+    from hitl.ports import Agent
+
+#: A question about what waits; its details answer it.
+_ABOUT = re.compile(
+    r"(?:what (?:does|would|will) (?:it|this|that) do|show (?:me )?(?:it|the )?details?|details|why)\s*\??"
+)
+#: So many lines of a conversation an agent hears of, and of so many conversations.
+_LINES, _CONVERSATIONS = 50, 1000
+_log = logging.getLogger(__name__)
 
 
 class Turns:
     """The agent's turns in the conversations of one surface."""
 
-    def __init__(self, voice: Voice) -> None:
+    def __init__(self, voice: Voice, agent: Agent) -> None:
         self._voice = voice
-        self._service = voice.service
-        self._gate = voice.gate
+        self._agent = agent
+        self._history: dict[str, deque[Line]] = {}
 
     def is_for_agent(self, heard: Text) -> bool:
         """Whether an unclear text that points to no call is a command to the agent, not a failed answer to a card."""
-        return (heard.addressed or heard.overheard) and understand(heard.text) is not None
+        listens = heard.addressed or heard.overheard
+        return listens and (_is_question(heard.text) or self._agent.understands(heard.text))
 
     async def take(self, heard: Text, otherwise: Answer) -> None:
         """A turn of the agent; `otherwise` is what to answer to a text that is none."""
-        plan = understand(heard.text) if heard.addressed or heard.overheard else None
-        if isinstance(plan, Question):
-            return await self._explain(heard)
-        if plan is not None:
-            return await self._propose(heard, plan)
+        if self.is_for_agent(heard):
+            return await (self._explain(heard) if _is_question(heard.text) else self._begin(heard))
         if heard.addressed:
-            may_ask = self._gate.access.may_ask(self._voice.principal(heard), heard.conversation)
-            helped = say("offline.help") if may_ask else self._voice.manner.help
+            may_ask = self._voice.gate.access.may_ask(self._voice.principal(heard), heard.conversation)
+            helped = self._agent.help if may_ask else self._voice.manner.help
             alone = bool(otherwise.text)
             return await self._voice.tell(heard, otherwise.text or helped, otherwise.call, alone=alone)
         if otherwise.text and self._voice.may_question(heard, None):
@@ -54,23 +69,82 @@ class Turns:
             await self._voice.talker.show(heard.conversation, f"{call.short}.txt", details(call), about=call.ref)
         return None
 
-    async def _propose(self, heard: Text, plan: Plan) -> None:
-        ask = Ask(
-            TOOLS,
-            plan.tool,
-            plan.args,
-            self._voice.principal(heard),
-            heard.conversation,
-            Runs.SERVICE,
-            agent="offline",
-            key=heard.message,
-        )
+    async def _begin(self, heard: Text) -> None:
+        """Begin a turn, and return once its first call is on record: people answer it here, while the turn goes on.
+
+        What goes wrong before is raised, so that the event is tried again; a call that is on record is found again
+        by its key.
+        """
+        lines = self._history.get(heard.conversation) or deque(maxlen=_LINES)
+        remember(self._history, heard.conversation, lines, most=_CONVERSATIONS)
+        turn = _Turn(self._voice, heard, self._agent.name, lines)
+        self._voice.service.accompany(self._taken(turn, heard))
+        await turn.begun
+
+    async def _taken(self, turn: _Turn, heard: Text) -> None:
         try:
-            submitted = await self._service.submit(ask)
+            await turn.end(await self._said(turn, heard))
+        except asyncio.CancelledError:
+            turn.begun.cancel()
+            raise
+        except Exception as error:  # noqa: BLE001 - raised by whoever waits for the turn to begin, or logged
+            if turn.begun.done():
+                _log.warning("turn.broken", {"why": str(error)}, exc_info=not isinstance(error, PlatformError))
+            else:
+                turn.begun.set_exception(error)
+
+    async def _said(self, turn: _Turn, heard: Text) -> str:
+        """What to say at the end of a turn: what the agent says, or why nothing more can be asked for."""
+        try:
+            return await self._agent.take(turn)
+        except Unavailable:
+            raise
         except NotApprover as error:
-            return await self._voice.tell(heard, f"{error.message} {self._voice.whoami(heard)}", alone=True)
+            return f"{error.message} {self._voice.whoami(heard)}"
         except SaysoError as error:
-            return await self._voice.tell(heard, error.message)
-        if submitted.call.status in {Status.DENIED, Status.UNDELIVERABLE}:
-            await self._voice.tell(heard, outcome_for_agent(submitted.call), submitted.call)
-        return None
+            return error.message
+
+
+class _Turn:
+    """Implements `hitl.ports.Turn` for what somebody said; `begun` is done once a call is on record, or the turn is."""
+
+    def __init__(self, voice: Voice, heard: Text, agent: str, lines: deque[Line]) -> None:
+        self.text = heard.text
+        self.on_behalf_of = voice.principal(heard)
+        self.history: Sequence[Line] = tuple(lines)
+        self.begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._voice = voice
+        self._heard = heard
+        self._agent = agent
+        self._lines = lines
+        self._calls = 0
+        lines.append(Line(self.on_behalf_of, heard.text))
+
+    async def call(self, tools: str, tool: str, args: Mapping[str, object]) -> Call:
+        """Ask for a call in the name of who spoke; the call once it is over."""
+        self._calls += 1
+        key = self._heard.message if self._calls == 1 else f"{self._heard.message}#{self._calls}"
+        place, key = self._heard.conversation, key if self._heard.message else None
+        ask = Ask(tools, tool, args, self.on_behalf_of, place, Runs.SERVICE, agent=self._agent, key=key)
+        call = (await self._voice.service.submit(ask)).call
+        if call.status in {Status.DENIED, Status.UNDELIVERABLE}:
+            await self._voice.tell(self._heard, outcome_for_agent(call), call)
+        self._begin()
+        call = await self._voice.service.ended(call)
+        self._lines.append(Line(None, outcome_for_agent(call)))
+        return call
+
+    async def end(self, text: str) -> None:
+        """Say the last words of the turn, if there are any."""
+        if text:
+            self._lines.append(Line(None, text))
+            await self._voice.tell(self._heard, text, alone=not self._calls)
+        self._begin()
+
+    def _begin(self) -> None:
+        if not self.begun.done():
+            self.begun.set_result(None)
+
+
+def _is_question(text: str) -> bool:
+    return _ABOUT.fullmatch(text.strip().casefold()) is not None

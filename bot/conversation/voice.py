@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bot.conversation.patience import Patience
 from hitl.answers import Came
 from hitl.cards import card, details
+from hitl.errors import CallDenied
 from hitl.events import Command, Text
 from hitl.model import Entry, Reply
 from hitl.people import belongs
@@ -37,7 +38,12 @@ class Voice:
 
     async def answer(self, heard: Heard, answer: Answer, *, alone: bool = False) -> None:
         """Tell what came of a reply; anything but a decision to that person alone, where the platform can."""
-        await self.tell(heard, answer.text, answer.call, alone=alone or answer.came not in DECIDED)
+        await self.tell(heard, self.text(answer), answer.call, alone=alone or answer.came not in DECIDED)
+
+    def text(self, answer: Answer) -> str:
+        """What to tell of what came of a reply; '' where the surface shows by itself what became of the call."""
+        settled = answer.came is Came.APPROVED or isinstance(answer.error, CallDenied)
+        return "" if settled and self.manner.shows_outcomes else answer.text
 
     async def tell(self, heard: Heard, text: str, about: Call | None = None, *, alone: bool = False) -> None:
         """Answer an event: that person alone, where that is better and the platform can.

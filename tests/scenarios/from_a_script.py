@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bot.agent import TOOLS
+from adapters.agents.offline import TOOLS
 from hitl.gate import secret_hash
 from hitl.model import Ask, Ran, Result, Runs, Status, Verb
 from hitl.outcomes import Refusal, Told

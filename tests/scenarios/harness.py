@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Protocol
 
-from bot.agent import TOOLS
+from adapters.agents.offline import TOOLS
 from bot.service import Service
 from hitl.gate import Gate
 from hitl.model import Action, Ask, Call, Risk, Runs, Status, ToolInfo, Verb

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bot.agent import TOOLS
+from adapters.agents.offline import TOOLS
 from bot.service import Service
 from bot.slack import Slack
 from bot.slack import build_chat as slack_chat

@@ -1,4 +1,4 @@
-"""Typed lines as replies: what a line can be about, by what was on the screen when it was begun."""
+"""Typed lines as events: what a line can be about, by what was on the screen when it was begun."""
 
 from __future__ import annotations
 
@@ -6,94 +6,84 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from adapters.terminal.handlers import Desk
-from hitl.model import Call, Kind, Reply, Verb
+from adapters.terminal.chat import TerminalChat
+from adapters.terminal.handlers import understand
+from hitl.events import Heard, Press, Text
+from hitl.model import Call, Verb
 from hitl.testing import a_call
+from hitl.tokens import ButtonData, Keyring
 
 NOW = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
 BEFORE, AFTER = NOW - timedelta(seconds=1), NOW + timedelta(seconds=1)
+KEYS = Keyring([("k1", b"1" * 32)])
+PLACE = "terminal:1"
 
 
 @pytest.fixture
-def desk() -> Desk:
+def chat() -> TerminalChat:
     """A terminal with nothing on it."""
-    return Desk("local:1000", "terminal:1")
+    return TerminalChat(lambda _: None, width=None, colour=False)
 
 
-def reply(desk: Desk, line: str, open_calls: list[Call], begun_at: datetime = AFTER) -> Reply:
+def typed(line: str, card: Call | None, *, waits: bool = True) -> Heard:
     """What a line is, finished a moment after the card appeared."""
-    return desk.to_reply(line, begun_at=begun_at, at=AFTER, open_calls=open_calls)
+    return understand(line, identity="local:1000", place=PLACE, at=AFTER, card=card, waits=waits, keys=KEYS)
 
 
 @pytest.mark.parametrize(
     ("line", "verb"),
     [("a", Verb.APPROVE), ("d", Verb.REJECT), ("v", Verb.DETAILS), (" A \n", Verb.APPROVE), ("D", Verb.REJECT)],
 )
-def test_a_key_alone_on_a_line_is_a_button(desk: Desk, line: str, verb: Verb) -> None:
-    """It is pressed on the card that was shown last."""
+def test_a_key_alone_on_a_line_presses_the_button_of_the_card(line: str, verb: Verb) -> None:
+    """With the data that a button of that card would hold there, sealed as on any surface."""
     call = a_call(NOW)
-    desk.showed_card(call, NOW)
-    pressed = reply(desk, line, [call])
+    pressed = typed(line, call)
 
-    assert (Kind.BUTTON, verb, call.ref) == (pressed.kind, pressed.verb, pressed.target)
-    assert ("local:1000", "terminal", "terminal:1", AFTER) == (
-        pressed.identity,
-        pressed.surface,
-        pressed.conversation,
-        pressed.pressed_at,
-    )
+    assert isinstance(pressed, Press)
+    data = ButtonData.unpack(pressed.data)
+    assert (verb, call.ref) == (data.verb, data.ref)
+    assert data.holds(KEYS, digest=call.digest, deadline=call.deadline, place=PLACE)
+    assert ("local:1000", PLACE, AFTER) == (pressed.identity, pressed.conversation, pressed.at)
 
 
 @pytest.mark.parametrize("line", ["abort", "absolutely not", "aa", "a b", "yes", "d!", "view", "", "ä"])
-def test_anything_more_than_a_key_is_text(desk: Desk, line: str) -> None:
-    """A refusal may begin with the letter of a yes."""
-    call = a_call(NOW)
-    desk.showed_card(call, NOW)
-    said = reply(desk, line, [call])
+def test_anything_more_than_a_key_is_text(line: str) -> None:
+    """A refusal may begin with the letter of a yes. Nobody else is there, so it is for us and may decide."""
+    said = typed(line, a_call(NOW))
 
-    assert (Kind.TEXT, None, None, line) == (said.kind, said.verb, said.target, said.text)
-    assert (call.ref, True) == (said.follows, said.private)
+    assert isinstance(said, Text)
+    assert (line, True, True) == (said.text, said.private, said.addressed)
 
 
-@pytest.mark.parametrize("line", ["a", "yes"])
-def test_a_line_begun_before_the_card_is_not_about_it(desk: Desk, line: str) -> None:
-    """Whatever it says and whenever it is finished."""
-    call = a_call(NOW)
-    desk.showed_card(call, NOW)
-    said = reply(desk, line, [call], begun_at=BEFORE)
+@pytest.mark.parametrize(("line", "words"), [("a", "yes"), ("D", "no"), ("v", "details")])
+def test_a_key_that_is_for_no_card_is_what_it_stands_for(line: str, words: str) -> None:
+    """While something waits: it is read and questioned like any words. Else it is a letter."""
+    waiting, idle = typed(line, None), typed(line, None, waits=False)
 
-    assert (Kind.TEXT, None, None) == (said.kind, said.target, said.follows)
+    assert isinstance(waiting, Text)
+    assert isinstance(idle, Text)
+    assert (words, line) == (waiting.text, idle.text)
 
 
-def test_a_line_begun_as_the_card_appeared_is_about_it(desk: Desk) -> None:
+def test_a_line_is_about_the_latest_message_if_it_was_begun_after_the_card_appeared(chat: TerminalChat) -> None:
     """The same moment counts as after."""
     call = a_call(NOW)
-    desk.showed_card(call, NOW)
+    chat.post(call, NOW)
+    found = {}
+    for begun_at in (BEFORE, NOW, AFTER):
+        chat.begun_at = begun_at
+        found[begun_at] = chat.latest(PLACE, None)
 
-    assert call.ref == reply(desk, "yes", [call], begun_at=NOW).follows
+    assert {BEFORE: None, NOW: call.ref, AFTER: call.ref} == found
 
 
-def test_after_other_talk_a_line_follows_nothing(desk: Desk) -> None:
-    """A key isn't a button then, and a yes isn't about the card, until something about the card is said again."""
+def test_after_other_talk_a_line_is_about_nothing(chat: TerminalChat) -> None:
+    """Until something about the card is said again."""
     call = a_call(NOW)
-    desk.showed_card(call, NOW)
-    desk.said()
-    assert (Kind.TEXT, None) == (reply(desk, "a", [call]).kind, reply(desk, "yes", [call]).follows)
+    chat.begun_at = AFTER
+    chat.post(call, NOW)
+    chat.say("the weather is fine")
+    assert None is chat.latest(PLACE, None)
 
-    desk.said(call)
-    assert (Kind.BUTTON, call.ref) == (reply(desk, "a", [call]).kind, reply(desk, "yes", [call]).follows)
-
-
-def test_a_key_for_a_card_that_is_over_is_text(desk: Desk) -> None:
-    """Nothing is left to press."""
-    call = a_call(NOW)
-    desk.showed_card(call, NOW)
-
-    assert Kind.TEXT is reply(desk, "a", []).kind
-
-
-def test_with_nothing_shown_a_key_is_text(desk: Desk) -> None:
-    """A call that waits but never was on this screen can't be meant."""
-    said = reply(desk, "a", [a_call(NOW)])
-
-    assert (Kind.TEXT, None) == (said.kind, said.follows)
+    chat.say("it still waits", call.ref)
+    assert call.ref == chat.latest(PLACE, None)

@@ -10,8 +10,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hitl.wording import say
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from hitl.ports import Turn
 
 TOOLS = "workspace"
 
@@ -24,14 +28,6 @@ class Plan:
     args: Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """Somebody asks what a waiting call does."""
-
-
-_ABOUT = re.compile(
-    r"(?:what (?:does|would|will) (?:it|this|that) do|show (?:me )?(?:it|the )?details?|details|why)\s*\??"
-)
 _COMMANDS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Plan]], ...] = (
     (re.compile(r"(?:list|ls)(?:\s+(\S+))?"), lambda m: Plan("list_files", {"path": m[1] or "."})),
     (re.compile(r"(?:read|show|cat)\s+(\S+)"), lambda m: Plan("read_file", {"path": m[1]})),
@@ -46,11 +42,27 @@ _COMMANDS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Plan]], ...] =
 )
 
 
-def understand(text: str) -> Plan | Question | None:
-    """What the text asks for, or None."""
+class Offline:
+    """One command a turn, as one tool call; people hear the outcome from the service."""
+
+    name = "offline"
+    help = say("offline.help")
+
+    def understands(self, text: str) -> bool:
+        """Whether it is one of the commands."""
+        return understand(text) is not None
+
+    async def take(self, turn: Turn) -> str:
+        """Have the tool of the command called. Raises hitl.errors.SaysoError where that can't be asked for."""
+        plan = understand(turn.text)
+        if plan is not None:
+            await turn.call(TOOLS, plan.tool, plan.args)
+        return ""
+
+
+def understand(text: str) -> Plan | None:
+    """The call that a command asks for, None for any other text."""
     said = text.strip()
-    if _ABOUT.fullmatch(said.casefold()):
-        return Question()
     for pattern, plan in _COMMANDS:
         if found := re.compile(pattern.pattern, pattern.flags | re.IGNORECASE).fullmatch(said):
             return plan(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.agent import Plan, Question, understand
+from adapters.agents.offline import Offline, Plan, understand
 
 
 @pytest.mark.parametrize(
@@ -36,13 +36,8 @@ def test_what_is_written_is_what_was_said() -> None:
     assert ("write_file", "notes.txt", "Two  Eggs") == (plan.tool, plan.args["path"], str(plan.args["text"]).strip())
 
 
-@pytest.mark.parametrize("text", ["what does it do?", "why", "details", "Show me the details?"])
-def test_a_question_about_the_card_is_one(text: str) -> None:
-    """It leads to no call."""
-    assert Question() == understand(text)
-
-
 @pytest.mark.parametrize("text", ["", "hello", "yes", "delete", "write a.txt", "don't delete notes.txt now"])
 def test_anything_else_is_not_understood(text: str) -> None:
     """No guess is made a call."""
     assert None is understand(text)
+    assert not Offline().understands(text)

@@ -1,0 +1,1 @@
+"""Agents for conversations: each turns what people say into tool calls."""

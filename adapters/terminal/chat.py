@@ -1,0 +1,113 @@
+"""A terminal as a surface: what one person has on the screen, and what that tells about the next line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from adapters.terminal.messages import box, ended, plain
+from hitl.cards import card, outcome_for_agent
+from hitl.model import Decision, Status, Verb
+from hitl.outcomes import Told, fact
+from hitl.recent import remember
+from hitl.wording import say, sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from hitl.model import Call
+
+#: So many outcomes are remembered as told.
+_MOST_TOLD = 1000
+
+
+class TerminalChat:
+    """One screen. `show` is where text goes; `width` None means plain text.
+
+    `last` is the ref that the latest message of anyone but the person typing is about, None if it is about none.
+    `begun_at` is when the line that is being handled was begun.
+    """
+
+    def __init__(self, show: Callable[[str], None], *, width: Callable[[], int] | None, colour: bool) -> None:
+        self._show = show
+        self._width = width
+        self._colour = colour
+        self._told: dict[tuple[str, Status, str | None], None] = {}
+        self.shown: dict[str, datetime] = {}
+        self.last: str | None = None
+        self.begun_at: datetime | None = None
+
+    def latest(self, place: str, before: str | None) -> str | None:  # noqa: ARG002 - there is one place, no messages
+        """The ref that the latest message is about, if it stood there before the line was begun."""
+        shown_at = self.shown.get(self.last or "")
+        begun_at = self.begun_at
+        return self.last if shown_at is None or begun_at is None or begun_at >= shown_at else None
+
+    def post(self, call: Call, at: datetime) -> None:
+        """Show the card of a call."""
+        self._show(box(call, width=self._width(), colour=self._colour) if self._width else plain(call))
+        self.shown[call.ref] = at
+        self.last = call.ref
+
+    def outcome(self, call: Call, *, whole: bool) -> None:
+        """Show an outcome once, `whole` with what the tool said.
+
+        A rejection is shown again when its reason comes, or can't come any more.
+        """
+        told = (call.ref, call.status, call.reason)
+        if told in self._told:
+            return
+        remember(self._told, told, None, most=_MOST_TOLD)
+        self.say(_whole(call) if whole else ended(call, colour=self._colour), call.ref)
+
+    def say(self, text: str, about: str | None = None) -> None:
+        """Show a text; `about` is the ref of the call that it is about, if it is about one."""
+        self._show(text)
+        self.last = about
+
+    # -- what the conversation engine says ------------------------------------------------------------------
+
+    def learn_move(self, old: str, new: str) -> None:
+        """A terminal has one name."""
+
+    async def update(self, route: str, message: str, call: Call) -> None:
+        """What was printed stays as it is."""
+
+    async def spare(self, route: str, message: str, call: Call) -> None:
+        """What was printed stays as it is."""
+
+    async def tell(self, route: str, text: str, *, about: str | None = None, answers: str | None = None) -> None:  # noqa: ARG002
+        """A sentence."""
+        self.say(text, about)
+
+    async def ask(
+        self,
+        route: str,  # noqa: ARG002
+        *,
+        call: Call,
+        verb: Verb,
+        person: str,  # noqa: ARG002
+        answers: str | None = None,  # noqa: ARG002
+        press: str | None = None,  # noqa: ARG002
+    ) -> None:
+        """Say that a no may have a reason. That a yes needs one is said already."""
+        if verb is Verb.REJECT:
+            self.say(sentence(fact(Told.REJECTED, short=call.short)), call.ref)
+            self.say(say("offline.why", short=call.short), call.ref)
+
+    async def show(self, route: str, name: str, text: str, *, about: str, press: str | None = None) -> None:  # noqa: ARG002
+        """A text whole."""
+        self.say(text, about)
+
+    async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
+        """What must not be missed; the rest is on the screen already, or is about to be."""
+        if alert and text:
+            self.say(text, press)
+
+
+def _whole(call: Call) -> str:
+    shown = card(call)
+    text = shown.output if call.status is Status.SUCCEEDED and call.decision is Decision.ALLOWED else ""
+    if not text:
+        text = outcome_for_agent(call) + (f"\n{shown.output}" if shown.output else "")
+    return text.rstrip("\n")

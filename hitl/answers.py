@@ -17,6 +17,7 @@ class Came(StrEnum):
     """What came of a reply that wasn't an error."""
 
     APPROVED = "approved"
+    COUNTED = "counted"
     REJECTED = "rejected"
     DETAILS = "details"
     CONFIRM = "confirm"

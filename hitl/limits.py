@@ -27,7 +27,8 @@ class Limits:
     is `caller_execution_s`; no policy gives a tool of the service more than `execution_s`. `second_yes_s` and
     `soonest_second_yes_s` bound the second confirmation of a critical call; `late_reason_s` is how long a reason can
     follow a rejection. A flood is more than `asks` parked calls of one requester and agent within `asks_within_s`.
-    Arguments take at most `args_bytes` as canonical JSON: each time a card is drawn all of them are read.
+    Arguments take at most `args_bytes` as canonical JSON: each time a card is drawn all of them are read. `approvals`
+    is how many people must say yes.
     """
 
     claim_caller_s: float = 300
@@ -41,6 +42,7 @@ class Limits:
     args_bytes: int = 1 << 20
     asks: int = 30
     asks_within_s: float = 300
+    approvals: int = 1
 
 
 def timeout_of(policy_s: int, asked_s: int | None) -> int:

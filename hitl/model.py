@@ -428,6 +428,7 @@ class Event(StrEnum):
     ASKED = "asked"
     ALLOWED = "allowed"
     DENIED = "denied"
+    VOTED = "voted"
     APPROVED = "approved"
     REJECTED = "rejected"
     REASON = "reason"

@@ -65,6 +65,7 @@ class Told(StrEnum):
 
     APPROVED = "answer.approved"
     NOT_RUN = "answer.approved.late_hold"
+    COUNTED = "answer.counted"
     REJECTED = "answer.rejected"
     REJECTED_WITH_REASON = "answer.rejected.reason"
     CONFIRM = "answer.confirm"

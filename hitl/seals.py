@@ -91,7 +91,7 @@ def decision_holds(keys: Keyring, call: Call) -> bool:
 
 
 def votes_hold(keys: Keyring, call: Call, votes: Sequence[Vote]) -> bool:
-    """Whether every stored vote is as it was sealed, and the approver of the decision is among those who approved."""
+    """Whether every stored vote is as it was sealed, and whoever decided, if it is decided, is among the approvers."""
     intact = all(
         keys.holds(
             Purpose.VOTE,
@@ -100,7 +100,7 @@ def votes_hold(keys: Keyring, call: Call, votes: Sequence[Vote]) -> bool:
         )
         for v in votes
     )
-    return intact and any(v.approve and v.principal == call.decided_by for v in votes)
+    return intact and (call.decision is None or any(v.approve and v.principal == call.decided_by for v in votes))
 
 
 def bound(keys: Keyring, message: str, ref: str, asks: str = "") -> Bound:

@@ -90,6 +90,7 @@ ENGLISH: Mapping[str, str] = {
     # answers to a reply
     "answer.approved": "{short} approved.",
     "answer.approved.late_hold": "{short} was approved, but not run: {error}",
+    "answer.counted": "{short}: your yes counts. So many more people must approve: {missing}.",
     "answer.rejected": "{short} rejected.",
     "answer.rejected.reason": "{short} rejected: {reason}",
     "answer.details": "{short} in full:",

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from hitl import seals
 from hitl.errors import PolicyUnusable
-from hitl.gate.tally import tally
+from hitl.gate.tally import Tally, tally
 from hitl.model import ISOLATED, Action, Ask, Call, Decision, Mode, PolicyCall, Preparation, Runs, Verdict, Vote
 from hitl.outcomes import Fact, Unfit, fact
 from hitl.redaction import mask
@@ -35,7 +34,7 @@ async def why_unfit_stored(gate: Gate, call: Call) -> Fact | None:
         return fact(Unfit.POLICY_ERROR)
     if call.decision is Decision.ALLOWED and gate.terms.mode is Mode.ENFORCE and verdict.action is not Action.ALLOW:
         return fact(Unfit.POLICY_ASKS, why=_told(verdict.message or verdict.why))
-    if call.decision is Decision.APPROVED and not tally(votes, partial(_counts, gate, call, verdict)).complete:
+    if call.decision is Decision.APPROVED and not counted(gate, call, verdict, votes).complete:
         return fact(Unfit.APPROVERS)
     return await why_unfit(gate, call, verdict)
 
@@ -51,9 +50,14 @@ def _broken(gate: Gate, call: Call, votes: Sequence[Vote]) -> Fact | None:
     return None
 
 
-def _counts(gate: Gate, call: Call, verdict: Verdict, voter: str) -> bool:
-    """Whether a yes of that person counts by now."""
-    return gate.access.counts(gate.people.principal(voter), call, verdict)
+def counted(gate: Gate, call: Call, verdict: Verdict, votes: Sequence[Vote]) -> Tally:
+    """The votes of those whose yes counts by now, by a verdict."""
+
+    def person(voter: str) -> str | None:
+        principal = gate.people.principal(voter)
+        return principal if gate.access.counts(principal, call, verdict) else None
+
+    return tally(votes, person, gate.limits.approvals)
 
 
 async def why_unfit(gate: Gate, call: Call, verdict: Verdict) -> Fact | None:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from hitl import seals
 from hitl.answers import Answer, Came, refuse
 from hitl.cards import is_cut
-from hitl.errors import CallDenied, NotApprover, PolicyUnusable
+from hitl.errors import CallDenied, NotApprover, PolicyUnusable, Tampered
 from hitl.faults import reach
-from hitl.gate.fitness import judged_now, why_unfit
+from hitl.gate.fitness import counted, judged_now, why_unfit
 from hitl.gate.moves import lease_of, ready_to_run, with_decision, with_refusal
 from hitl.gate.swap import arrival, claimant, edits, entry_of, note, swap
 from hitl.lifecycle import Trigger
@@ -25,9 +25,14 @@ from hitl.tokens import Purpose
 from hitl.wording import clause
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
+    from typing import TypeAlias
 
     from hitl.gate.gate import Gate
+
+    #: One person's yes or no, sealed with the time that it is given.
+    Sealed: TypeAlias = Callable[[datetime], Vote]
 
 #: Replies that name their call in words, which a critical one asks for.
 _NAMING = frozenset({Kind.TEXT, Kind.COMMAND})
@@ -35,7 +40,6 @@ _NAMING = frozenset({Kind.TEXT, Kind.COMMAND})
 
 async def vote_yes(gate: Gate, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
     """The answer to a yes, or None where somebody, or the clock, was quicker."""
-    reason = reading.reason
     try:
         verdict = judged_now(gate, call)
     except PolicyUnusable as error:
@@ -47,15 +51,43 @@ async def vote_yes(gate: Gate, reply: Reply, call: Call, principal: str, reading
         return await note(gate, reply, call, Event.REFUSED, refuse(refusal, call))
     if hold := await _hold(gate, reply, call, principal, reading, verdict):
         return hold
+    before = await gate.store.votes(call.ref) if gate.limits.approvals > 1 else ()
+    if not seals.votes_hold(gate.keys, call, before):
+        return await note(gate, reply, call, Event.TAMPERED, refuse(Tampered(), call))
+
+    def sealed(now: datetime) -> Vote:
+        return _sealed_vote(gate, reply, call, principal, now, approve=True, reason=reading.reason)
+
+    tallied = counted(gate, call, verdict, before)
+    missing = tallied.missing - (principal not in tallied.approved_by)
+    vote = _count(gate, reply, call, sealed, missing) if missing > 0 else _approve(gate, reply, call, sealed, verdict)
+    return await vote
+
+
+async def _count(gate: Gate, reply: Reply, call: Call, sealed: Sealed, missing: int) -> Answer | None:
+    """Keep a yes that leaves the call open, because more people must approve."""
+
+    def seal(now: datetime) -> Change:
+        vote = sealed(now)
+        told = call.evolve(version=call.version + 1)
+        entry = entry_of(told, Event.VOTED, vote.principal, **arrival(reply), missing=missing)
+        return Change(told, (vote,), (entry,), handled=reply.event)
+
+    still = await swap(gate, call, seal)
+    return Answer(Came.COUNTED, fact(Told.COUNTED, short=call.short, missing=missing), still) if still else None
+
+
+async def _approve(gate: Gate, reply: Reply, call: Call, sealed: Sealed, verdict: Verdict) -> Answer | None:
+    """End the asking by the yes that was still missing, and take the lease where this service runs the call."""
     unfit = await why_unfit(gate, call, verdict) if call.runs is Runs.SERVICE else None
 
     def seal(now: datetime) -> Change:
-        vote = _sealed_vote(gate, reply, call, principal, now, approve=True, reason=reason)
-        decided = with_decision(gate, call, Trigger.APPROVE, principal, now, reason)
+        vote = sealed(now)
+        decided = with_decision(gate, call, Trigger.APPROVE, vote.principal, now, vote.reason)
         policies = {"policy_asked": call.verdict.policy, "policy_now": verdict.policy}
         ended = with_refusal(decided, unfit, now) if unfit else ready_to_run(gate, decided, now)
         taken = {"claimed_by": claimant(ended)}
-        entries = [entry_of(ended, Event.APPROVED, principal, **arrival(reply), **policies, **taken)]
+        entries = [entry_of(ended, Event.APPROVED, vote.principal, **arrival(reply), **policies, **taken)]
         if unfit:
             entries.append(entry_of(ended, Event.REFUSED, "service", why=kept(unfit)))
         return Change(ended, (vote,), entries, edits(ended), handled=reply.event)

@@ -138,7 +138,7 @@ class _Turn:
         """Say the last words of the turn, if there are any."""
         if text:
             self._lines.append(Line(None, text))
-            await self._voice.tell(self._heard, text, alone=not self._calls)
+            await self._voice.tell(self._heard, text, alone=not self.begun.done())
         self._begin()
 
     def _begin(self) -> None:

@@ -54,6 +54,7 @@ def run_checks(settings: Settings, source: Path | None) -> list[Check]:
         *_people(settings),
         _folder(settings.folder("state")),
         _database(settings.folder("state") / "sayso.db"),
+        _mark(settings),
         *_tools(settings),
         *_exposed(settings),
         *_policy(settings),
@@ -175,6 +176,13 @@ def _folder(path: Path) -> Check:
             "state folder", Health.RED, f"{path} has only {free // 2**20} MiB left; nothing is approved unrecorded"
         )
     return Check("state folder", Health.GREEN, f"{path}, {free // 2**30} GiB free")
+
+
+def _mark(settings: Settings) -> Check:
+    if settings.mark is not None:
+        return Check("mark", Health.GREEN, str(settings.mark))
+    text = "it lies beside the state folder, so who restores both from a copy has approved calls run again"
+    return Check("mark", Health.YELLOW, f"{text}; name a file elsewhere: mark = ...")
 
 
 def _database(path: Path) -> Check:

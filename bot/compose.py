@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from adapters.agents.offline import TOOLS
-from adapters.database import keys as keyfile
 from adapters.database.folder import StateFolder
 from adapters.database.store import SqliteStore
 from adapters.executors.bash import Shell, register_shell
@@ -20,7 +19,6 @@ from bot.paths import is_within
 from bot.service import Service
 from hitl.errors import Unavailable
 from hitl.gate import Gate
-from hitl.tokens import Keyring
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
     from hitl.people import Directory
     from hitl.ports import Chat, Clock, Executor, PolicySource
     from hitl.terms import Terms
+    from hitl.tokens import Keyring
 
 
 #: Makes the chat platforms, once there is a store to read and a keyring to seal buttons with.
@@ -62,8 +61,9 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
     clock: Clock | None = None,
     executor: Executor | None = None,
     chats: MakeChats | None = None,
+    mark: Path | None = None,
 ) -> Running:
-    """A service over the state folder, ready to `start`.
+    """A service over the state folder, ready to `start`. Its mark (`adapters.database.mark`) lies beside it by default.
 
     Raises hitl.errors.Unavailable where it can't be, and what `chats` raises; what was opened is closed again then.
     """
@@ -74,22 +74,26 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
         parts.callback(folder.close)
         store = await SqliteStore.open(folder, clock)
         parts.push_async_callback(store.close)
-        keys = Keyring(keyfile.load(folder.keys))
-        await keyfile.check_keys(store, keys)
+        current = await store.keep_mark(mark or mark_beside(state))
         gate = Gate(
             store=store,
             clock=clock,
             policies=policies,
             people=people,
             executor=executor or workspace_tools(workspace, allow),
-            keys=keys,
+            keys=store.keys,
             owner=f"service:{secrets.token_hex(4)}",
             limits=limits,
             terms=terms,
         )
-        service = Service(gate, await chats(store, keys) if chats else None)
+        service = Service(gate, await chats(store, store.keys) if chats else None, older=not current)
         parts.push_async_callback(service.stop)
         return Running(service, store, parts.pop_all())
+
+
+def mark_beside(state: Path) -> Path:
+    """Where the mark of a state folder lies if the settings don't say."""
+    return state.with_name(state.name + ".mark")
 
 
 def _keep_apart(state: Path, workspace: Path) -> None:

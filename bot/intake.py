@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from hitl.errors import Unavailable
 from hitl.faults import reach
+from hitl.model import Entry, Event
 from hitl.ports import Change, PlatformError, adding
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class Intake:
     async def _handle(self, event: Incoming) -> None:
         reach("intake.handling")
         try:
-            await self._handlers[event.source](event)
+            await (self._handlers[event.source] if event.intact else self._refuse)(event)
             await self._store.commit(adding(Change(handled=(event.source, event.id))))
         except Unavailable as error:
             await self._pause(event, error.message, 1.0)
@@ -95,6 +96,12 @@ class Intake:
             _log.exception("intake.failed", {"source": event.source, "id": event.id})
             await self._failed(event, error, 0.0)
         reach("intake.handled")
+
+    async def _refuse(self, event: Incoming) -> None:
+        """Put on record an event that somebody changed or made up in the database. It is handled by that."""
+        _log.error("intake.tampered", {"source": event.source, "id": event.id})
+        entry = Entry("", Event.TAMPERED, "service", {"source": event.source, "event": event.id})
+        await self._store.commit(adding(Change(entries=(entry,))))
 
     async def _failed(self, event: Incoming, error: Exception, wait_s: float) -> None:
         """Count a failure; the conversation waits for its next try."""

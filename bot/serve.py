@@ -58,6 +58,7 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         terms=settings.terms(),
         policies=policies,
         chats=platforms.make,
+        mark=settings.mark and settings.mark.expanduser().absolute(),
     )
     parts.push_async_callback(running.close)
     platforms.attach(running.service)

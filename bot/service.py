@@ -16,9 +16,9 @@ from bot.waiting import Waiting
 from hitl.delivery import Delivery
 from hitl.errors import SaysoError, Unavailable
 from hitl.faults import reach
-from hitl.model import Ran, Result, Runs, State
+from hitl.model import Entry, Event, Ran, Result, Runs, State
 from hitl.people import is_chat
-from hitl.ports import PlatformError
+from hitl.ports import Change, PlatformError, adding
 from hitl.wording import say
 
 if TYPE_CHECKING:
@@ -37,15 +37,19 @@ _TRIES_TO_FOLLOW = 5
 
 
 class Service:
-    """Submits, decides, runs, expires, delivers. Built by `bot.compose.compose`."""
+    """Submits, decides, runs, expires, delivers. Built by `bot.compose.compose`.
 
-    def __init__(self, gate: Gate, chats: Mapping[str, Chat] | None = None) -> None:
+    `older`: the database is older than what was last let run, so that nothing which is open in it may run.
+    """
+
+    def __init__(self, gate: Gate, chats: Mapping[str, Chat] | None = None, *, older: bool = False) -> None:
         self.gate = gate
         self.store = gate.store
         self.waiting = Waiting(gate.store)
         self.expiry = Expiry(gate.store, gate, gate.clock)
         self.delivery = Delivery(gate.store, gate, chats or {})
         self._chats = bool(chats)
+        self._older = older
         self._outbox = asyncio.Event()
         self._sending: set[str] = set()
         self._posting: asyncio.Task[None] | None = None
@@ -58,6 +62,8 @@ class Service:
 
     async def start(self) -> None:
         """Pick up where the last process stopped: lost leases, overdue calls, calls to run, unsent messages."""
+        if self._older:
+            await self._void()
         for call in await self.store.leased():
             if call.runs is Runs.SERVICE:
                 await self.gate.orphaned(call)
@@ -65,6 +71,13 @@ class Service:
         if self._chats:
             self._posting = asyncio.create_task(self._post())
             self._outbox.set()
+
+    async def _void(self) -> None:
+        """End all that was open in a database that is older than what was last let run, and put that on record."""
+        _log.error("store.older")
+        await self.store.commit(adding(Change(entries=(Entry("", Event.ROLLED_BACK, "service", {}),))))
+        while any([await self.gate.void(call) for call in await self.store.unfinished()]):
+            pass
 
     async def stop(self) -> None:
         """Let running tools end (or stop them and say `unknown`), then stop the timers. The store stays open."""
@@ -173,6 +186,7 @@ class Service:
     async def moved(self, old: str, new: str) -> None:
         """A chat platform renamed a conversation: its waiting cards are posted anew there."""
         await self.store.move(old, new)
+        await self.store.commit(adding(Change(entries=(Entry("", Event.MOVED, "service", {"old": old, "new": new}),))))
         self._outbox.set()
 
     async def _post(self) -> None:

@@ -155,6 +155,7 @@ class Settings(BaseSettings):
 
     state: Path = Path("~/.local/state/sayso")
     runtime: Path | None = None
+    mark: Path | None = None
     workspace: Path = Path("~/sayso-workspace")
     approvers: list[Name] = []
     requesters: list[Name] = []

@@ -207,11 +207,12 @@ class Preparation:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The one permission to run: who holds it, the SHA-256 of the secret that proves it, and its end."""
+    """The one permission to run: who holds it, the SHA-256 of the secret that proves it, its end, and its seal."""
 
     owner: str
     secret_hash: str
     until: datetime
+    mac: str | None = None
 
 
 @dataclass(frozen=True)
@@ -263,6 +264,7 @@ class Call:
     output: str | None = None
     error: str | None = None
     finished_at: datetime | None = None
+    result_mac: str | None = None
     due_at: datetime | None = None
     archived: bool = False
 
@@ -454,6 +456,9 @@ class Event(StrEnum):
     BARRED = "barred"
     FORGED = "forged"
     REFUSED_PEER = "refused_peer"
+    SEALED = "sealed"
+    ROLLED_BACK = "rolled_back"
+    MOVED = "moved"
     POLICY_LOADED = "policy_loaded"
     POLICY_REFUSED = "policy_refused"
 
@@ -553,3 +558,5 @@ class Incoming:
     body: bytes
     received_at: datetime
     failures: int = 0
+    #: Whether it is as it came: one that isn't was changed, or made up, in the database.
+    intact: bool = True

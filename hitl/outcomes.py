@@ -102,6 +102,7 @@ class Unfit(StrEnum):
     CHANGED = "unfit.changed"
     NOBODY = "unfit.nobody"
     NOWHERE = "unfit.nowhere"
+    OLDER = "unfit.older"
     SURFACES = "unfit.surfaces"
     UNSEEN = "unfit.unseen"
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         Verdict,
         Vote,
     )
+    from hitl.tokens import Keyring
 else:
     from dataclasses import dataclass
 
@@ -86,12 +87,18 @@ class Store(Protocol):
     """Where calls are kept. One method a question; every write is durable before it answers.
 
     Any method raises `hitl.errors.Unavailable` when the store can't be read or written; nothing was changed then.
+    Events, cards, prompts and lines of the record are sealed with `keys`; what isn't as it was kept is never answered.
     """
+
+    @property
+    def keys(self) -> Keyring:
+        """What the store seals with."""
 
     async def commit(self, unit: Unit) -> Change | None:
         """Do the unit, or None where its condition didn't hold (then nothing was written).
 
-        Raises ShortTakenError or KeyTakenError for a new call that would collide.
+        Raises ShortTakenError or KeyTakenError for a new call that would collide, and hitl.errors.Tampered for a swap
+        that decides, claims or ends what the call's chain says was decided, claimed or ended (`audit.contradicted`).
         """
 
     async def get(self, ref: str) -> Call | None:
@@ -131,8 +138,11 @@ class Store(Protocol):
     async def leased(self, limit: int = 1000) -> Sequence[Call]:
         """Calls that somebody claimed and whose end isn't known yet, oldest first."""
 
+    async def unfinished(self, limit: int = 1000) -> Sequence[Call]:
+        """Calls to which something is yet to happen by the clock (`due_at`), oldest first."""
+
     async def prompt(self, ref: str, principal: str, kind: PromptKind) -> Prompt | None:
-        """What was last left open of that kind with that person about that call."""
+        """What was last left open of that kind with that person about that call, if it is as it was kept."""
 
     async def history(self, ref: str) -> Sequence[Recorded]:
         """The record of one call, oldest first; of the service itself for ref ''."""
@@ -141,7 +151,10 @@ class Store(Protocol):
         """Keep a raw event. False if it was known already."""
 
     async def incoming(self, limit: int = 100) -> Sequence[Incoming]:
-        """Events not yet handled and not set aside: the oldest of each conversation only."""
+        """Events not yet handled and not set aside: the oldest of each conversation only.
+
+        One that isn't as it was kept says so.
+        """
 
     async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool:
         """Count a failure to handle the event; True when that set it aside."""
@@ -163,7 +176,7 @@ class Store(Protocol):
         """A card turned out to stand on a route under this message id."""
 
     async def by_message(self, message: str) -> tuple[str, str] | None:
-        """Ref and route of the card that stands under this message id."""
+        """Ref and route of the card that stands under this message id; None where that isn't as it was kept."""
 
     async def moves(self) -> Mapping[str, str]:
         """Conversation -> where the platform moved it last."""

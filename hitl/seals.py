@@ -1,113 +1,231 @@
-"""What is sealed of a call: the row as asked, the decision, and each vote. A broken seal runs nothing."""
+"""What is sealed, so that a row that somebody changed in the database runs nothing.
+
+Each seal covers the parts of one thing, packed as a JSON array: no two lists of parts give the same bytes. The gate
+seals what it decides (the row as asked, votes, decision, claim, result); a store seals what it keeps for it (events,
+cards, prompts, lines of the record). Seals of the first format (`hitl.tokens.Keyring`) covered fewer fields, framed.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from functools import lru_cache
+from functools import partial
 from typing import TYPE_CHECKING
 
-from hitl.model import Bound
+import msgspec
+
+from hitl.model import Bound, Decision
+from hitl.times import micros
 from hitl.tokens import Keyring, Purpose, frame
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from hitl.model import Call, Verdict, Vote
+    from hitl.model import Call, Prompt, Verdict, Vote
+
+_encode = msgspec.json.Encoder().encode
+#: Decisions after which a call may run, and its `error` be that of the run.
+_RUNS = frozenset({Decision.ALLOWED, Decision.APPROVED})
 
 
-def row_bytes(call: Call) -> bytes:
-    """Every field that must not change once people were asked."""
-    return frame(
-        (
-            call.ref,
-            call.short,
-            call.digest,
-            hashlib.sha256(call.args).digest(),
-            call.tools,
-            call.tool,
-            call.executor,
-            call.definition,
-            call.cwd,
-            frame(part for pair in call.preconditions for part in pair),
-            call.sentence,
-            call.preview,
-            frame(call.notes),
-            call.note,
-            call.requester,
-            call.agent,
-            call.session,
-            call.origin,
-            call.runs.value,
-            call.key,
-            call.previous,
-            *_verdict_parts(call.verdict),
-            frame(call.approvers),
-            frame(call.routes),
-            call.created_at.isoformat(),
-            call.deadline.isoformat(),
-        )
-    )
+def pack(*parts: object) -> bytes:
+    """Texts, numbers, None and tuples of them as bytes that nothing else gives."""
+    return _encode(parts)
 
 
-@lru_cache(maxsize=1024)
-def _verdict_parts(verdict: Verdict) -> tuple[str | bytes | None, ...]:
-    return (
-        verdict.action.value,
-        verdict.risk.value,
-        verdict.rule,
-        verdict.reason,
-        verdict.why,
-        verdict.policy,
-        str(verdict.timeout_s),
-        str(verdict.execution_s),
-        None if verdict.approvers is None else frame(verdict.approvers),
-        "others" if verdict.exclude_requester else "",
-        "reason" if verdict.require_reason else "",
-        verdict.message,
-        frame(verdict.programs),
-    )
+# -- a call as asked --------------------------------------------------------------------------------------------
 
 
-def decision_bytes(call: Call) -> bytes:
-    """The decision: on which call, what, by whom, when."""
-    at = call.decided_at.isoformat() if call.decided_at else None
-    return frame((call.ref, call.digest, call.decision, call.decided_by, at))
-
-
-def vote_bytes(ref: str, digest: str, *, approve: bool, principal: str, at: datetime) -> bytes:
-    """One vote: on which call, which way, by whom, when."""
-    return frame((ref, digest, "approve" if approve else "reject", principal, at.isoformat()))
+def row(keys: Keyring, call: Call) -> str:
+    """The seal of every field that must not change once people were asked."""
+    return keys.seal(Purpose.ROW, _row(call))
 
 
 def row_holds(keys: Keyring, call: Call) -> bool:
     """Whether the stored row is as it was sealed."""
-    return keys.holds(Purpose.ROW, row_bytes(call), call.row_mac)
+    return keys.holds(Purpose.ROW, call.row_mac, _row(call), partial(_first_row, call))
+
+
+def _row(call: Call) -> bytes:
+    verdict = call.verdict
+    return pack(
+        *(call.ref, call.short, call.digest, hashlib.sha256(call.args).hexdigest(), call.tools, call.tool),
+        *(call.executor, call.definition, call.cwd, call.preconditions, call.sentence, call.preview, call.notes),
+        *(call.note, call.requester, call.agent, call.session, call.origin, call.runs, call.key, call.previous),
+        *(verdict.action, verdict.risk, verdict.rule, verdict.reason, verdict.why, verdict.policy),
+        *(verdict.timeout_s, verdict.execution_s, verdict.approvers, verdict.exclude_requester),
+        *(verdict.require_reason, verdict.message, verdict.programs),
+        *(call.approvers, call.routes, micros(call.created_at), micros(call.deadline)),
+    )
+
+
+def _first_row(call: Call) -> bytes:
+    return frame(
+        (
+            *(call.ref, call.short, call.digest, hashlib.sha256(call.args).digest(), call.tools, call.tool),
+            *(call.executor, call.definition, call.cwd),
+            frame(part for pair in call.preconditions for part in pair),
+            *(call.sentence, call.preview, frame(call.notes), call.note),
+            *(call.requester, call.agent, call.session, call.origin, call.runs.value, call.key, call.previous),
+            *_first_verdict(call.verdict),
+            *(frame(call.approvers), frame(call.routes), call.created_at.isoformat(), call.deadline.isoformat()),
+        )
+    )
+
+
+def _first_verdict(verdict: Verdict) -> tuple[str | bytes | None, ...]:
+    return (
+        *(verdict.action.value, verdict.risk.value, verdict.rule, verdict.reason, verdict.why, verdict.policy),
+        *(str(verdict.timeout_s), str(verdict.execution_s)),
+        None if verdict.approvers is None else frame(verdict.approvers),
+        "others" if verdict.exclude_requester else "",
+        "reason" if verdict.require_reason else "",
+        *(verdict.message, frame(verdict.programs)),
+    )
+
+
+# -- what became of it ------------------------------------------------------------------------------------------
+
+
+def decision(keys: Keyring, call: Call) -> str:
+    """The seal of the decision: on which call, what, by whom, when, why."""
+    return keys.seal(Purpose.DECISION, _decision(call))
 
 
 def decision_holds(keys: Keyring, call: Call) -> bool:
     """Whether the stored decision is as it was sealed."""
-    return keys.holds(Purpose.DECISION, decision_bytes(call), call.decision_mac)
+
+    def first() -> bytes:
+        at = call.decided_at.isoformat() if call.decided_at else None
+        return frame((call.ref, call.digest, call.decision, call.decided_by, at))
+
+    return keys.holds(Purpose.DECISION, call.decision_mac, _decision(call), first)
+
+
+def _decision(call: Call) -> bytes:
+    error = None if call.decision in _RUNS else call.error
+    return pack(call.ref, call.digest, call.decision, call.decided_by, _at(call.decided_at), call.reason, error)
+
+
+def vote(keys: Keyring, said: Vote, digest: str) -> str:
+    """The seal of one vote on the call with that digest: which way, by whom, when, where, why."""
+    return keys.seal(Purpose.VOTE, _vote(said, digest))
 
 
 def votes_hold(keys: Keyring, call: Call, votes: Sequence[Vote]) -> bool:
     """Whether every stored vote is as it was sealed, and whoever decided, if it is decided, is among the approvers."""
-    intact = all(
-        keys.holds(
-            Purpose.VOTE,
-            vote_bytes(call.ref, call.digest, approve=v.approve, principal=v.principal, at=v.at),
-            v.mac,
-        )
-        for v in votes
-    )
+    intact = all(_vote_holds(keys, call, said) for said in votes)
     return intact and (call.decision is None or any(v.approve and v.principal == call.decided_by for v in votes))
+
+
+def _vote_holds(keys: Keyring, call: Call, said: Vote) -> bool:
+    def first() -> bytes:
+        which = "approve" if said.approve else "reject"
+        return frame((call.ref, call.digest, which, said.principal, said.at.isoformat()))
+
+    return said.ref == call.ref and keys.holds(Purpose.VOTE, said.mac, _vote(said, call.digest), first)
+
+
+def _vote(said: Vote, digest: str) -> bytes:
+    when = (micros(said.at), _at(said.pressed_at))
+    return pack(said.ref, digest, said.approve, said.principal, said.reason, said.surface, *when)
+
+
+def claim(keys: Keyring, call: Call) -> str:
+    """The seal of a claim: on which call, whose, until when. Raises ValueError where nobody claimed it."""
+    return keys.seal(Purpose.CLAIM, _claim(call))
+
+
+def claim_holds(keys: Keyring, call: Call) -> bool:
+    """Whether the stored claim, if there is one, is as it was sealed."""
+    return call.claim is None or keys.holds(Purpose.CLAIM, call.claim.mac, _claim(call))
+
+
+def _claim(call: Call) -> bytes:
+    if call.claim is None:
+        raise ValueError(call.ref)
+    return pack(call.ref, call.digest, call.claim.owner, call.claim.secret_hash, micros(call.claim.until))
+
+
+def result(keys: Keyring, call: Call) -> str:
+    """The seal of how a run ended: of which call, how, when, with which output and error."""
+    return keys.seal(Purpose.RESULT, _result(call))
+
+
+def result_holds(keys: Keyring, call: Call) -> bool:
+    """Whether the stored result, if there is one, is as it was sealed."""
+    return call.result is None or keys.holds(Purpose.RESULT, call.result_mac, _result(call))
+
+
+def _result(call: Call) -> bytes:
+    output = hashlib.sha256(call.output.encode()).hexdigest() if call.output else call.output
+    return pack(call.ref, call.digest, call.result, _at(call.finished_at), output, call.error)
+
+
+def broken(keys: Keyring, call: Call) -> str | None:
+    """Which part of a stored call isn't as it was sealed (row, decision, claim, result); None where all is."""
+    parts = {
+        "row": row_holds(keys, call),
+        "decision": call.decision is None or decision_holds(keys, call),
+        "claim": claim_holds(keys, call),
+        "result": result_holds(keys, call),
+    }
+    return next((part for part, whole in parts.items() if not whole), None)
+
+
+# -- what a store keeps for it ----------------------------------------------------------------------------------
+
+
+def event(keys: Keyring, source: str, number: str, order: str, body: bytes, at: datetime) -> str:
+    """The seal of a raw event of a platform: a made-up one would be a made-up yes."""
+    return keys.seal(Purpose.INBOX, _event(source, number, order, body, at))
+
+
+def event_holds(
+    keys: Keyring, mac: str | None, source: str, number: str, order: str, body: bytes, at: datetime
+) -> bool:
+    """Whether a stored event is as it came."""
+    return keys.holds(Purpose.INBOX, mac, _event(source, number, order, body, at))
+
+
+def _event(source: str, number: str, order: str, body: bytes, at: datetime) -> bytes:
+    return pack(source, number, order, hashlib.sha256(body).hexdigest(), micros(at))
+
+
+def card(keys: Keyring, ref: str, route: str, message: str) -> str:
+    """The seal of where a card stands: another message's id would move the answers to it."""
+    return keys.seal(Purpose.CARD, pack(ref, route, message))
+
+
+def card_holds(keys: Keyring, mac: str | None, ref: str, route: str, message: str) -> bool:
+    """Whether a stored card is as it was posted."""
+    return keys.holds(Purpose.CARD, mac, pack(ref, route, message))
+
+
+def prompt(keys: Keyring, left: Prompt) -> str:
+    """The seal of what was left open with a person: a made-up one would be a made-up first yes."""
+    return keys.seal(Purpose.PROMPT, _prompt(left))
+
+
+def prompt_holds(keys: Keyring, mac: str | None, left: Prompt) -> bool:
+    """Whether a stored prompt is as it was left."""
+    return keys.holds(Purpose.PROMPT, mac, _prompt(left))
+
+
+def _prompt(left: Prompt) -> bytes:
+    return pack(left.ref, left.principal, left.kind, micros(left.at))
 
 
 def bound(keys: Keyring, message: str, ref: str, asks: str = "") -> Bound:
     """Return the binding of a message of ours to the call that it is about, with its MAC."""
-    return Bound(message, ref, asks, keys.seal(Purpose.MESSAGE, frame((message, ref, asks))))
+    return Bound(message, ref, asks, keys.seal(Purpose.MESSAGE, pack(message, ref, asks)))
 
 
 def bound_holds(keys: Keyring, stored: Bound) -> bool:
     """Whether a stored binding is as it was made: a changed one would move a yes to another call."""
-    return keys.holds(Purpose.MESSAGE, frame((stored.message, stored.ref, stored.asks)), stored.mac)
+    parts = (stored.message, stored.ref, stored.asks)
+    return keys.holds(Purpose.MESSAGE, stored.mac, pack(*parts), lambda: frame(parts))
+
+
+def _at(at: datetime | None) -> int | None:
+    return None if at is None else micros(at)

@@ -8,7 +8,8 @@ from datetime import timedelta
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from hitl.audit import FIRST, chain, with_args
+from hitl.audit import FIRST, chain, contradicted, with_args
+from hitl.errors import Tampered
 from hitl.model import (
     Action,
     Call,
@@ -26,7 +27,7 @@ from hitl.model import (
     Verdict,
 )
 from hitl.ports import KeyTakenError, ShortTakenError
-from hitl.tokens import new_ref, new_short
+from hitl.tokens import Keyring, new_ref, new_short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -74,6 +75,7 @@ class MemoryStore:
     """Calls in memory, gone with the process: for tests, and for trying things out."""
 
     def __init__(self, clock: Clock) -> None:
+        self.keys = Keyring([("memory", secrets.token_bytes(32))])
         self._clock = clock
         self._calls: dict[str, Call] = {}
         self._votes: dict[str, list[Vote]] = {}
@@ -95,6 +97,9 @@ class MemoryStore:
         if unit.expect is not None:
             if not self._holds(unit.expect, now):
                 return None
+            said = [(line.event, line.data) for line in self._lines.get(unit.expect.ref, ())]
+            if change.call is not None and contradicted(said, entries):
+                raise Tampered
         elif change.call is not None:
             self._must_be_new(change.call)
             entries = _tied(change.call, entries)
@@ -148,6 +153,10 @@ class MemoryStore:
     async def leased(self, limit: int = 1000) -> Sequence[Call]:
         """Calls that somebody claimed and whose end isn't known yet, oldest first."""
         return self._where(lambda call: call.state is State.EXECUTING and call.claim is not None)[:limit]
+
+    async def unfinished(self, limit: int = 1000) -> Sequence[Call]:
+        """Calls to which something is yet to happen, oldest first."""
+        return self._where(lambda call: call.due_at is not None)[:limit]
 
     async def prompt(self, ref: str, principal: str, kind: PromptKind) -> Prompt | None:
         """What was last left open of that kind with that person about that call."""
@@ -271,7 +280,7 @@ class MemoryStore:
         lines: list[Recorded] = []
         for entry in entries:
             before = [*self._lines.get(entry.ref, ()), *(line for line in lines if line.ref == entry.ref)]
-            lines.append(chain(before[-1].hash if before else FIRST, len(before) + 1, now, entry))
+            lines.append(chain(self.keys, before[-1].hash if before else FIRST, len(before) + 1, now, entry))
         return lines
 
     def _keep(self, change: Change, lines: Sequence[Recorded], now: datetime) -> None:

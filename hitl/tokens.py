@@ -20,7 +20,7 @@ from hitl.model import Verb
 from hitl.outcomes import Refusal, fact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
 #: Crockford's base32: no I, L, O, U, so that a ref can be read aloud and typed back.
@@ -29,6 +29,8 @@ _LOOKALIKES = str.maketrans("ILO", "110")
 SHORT_LENGTH = 6
 _IN_TURN = re.compile(r"\d[A-Z]+\d|[A-Z]\d+[A-Z]")
 _MIN_KEY_BYTES = 32
+#: The versions of what is sealed, and under which derived key.
+_FIRST, _NOW = "1", "2"
 #: A row is framed twice on its way to a run, forty parts each time: short lengths are spelled once.
 _TABLED = 256
 _LENGTHS = tuple(b"%d:" % length for length in range(_TABLED))
@@ -41,6 +43,13 @@ class Purpose(StrEnum):
     ROW = "row"
     DECISION = "decision"
     VOTE = "vote"
+    CLAIM = "claim"
+    RESULT = "result"
+    INBOX = "inbox"
+    CARD = "card"
+    PROMPT = "prompt"
+    LINE = "line"
+    MARK = "mark"
     STANDING = "standing"
     MESSAGE = "message"
 
@@ -60,9 +69,10 @@ def frame(parts: Iterable[str | bytes | None]) -> bytes:
 
 
 class Keyring:
-    """Signs with the first master key, verifies with all. A seal is `KEYID:HEX`, 64 hex digits.
+    """Signs with the first master key, verifies with all. A seal is `KEYID:2:HEX`, 64 hex digits.
 
-    Raises ValueError for an empty list, a key under 32 bytes, or a key id with a colon.
+    Seals of the first format are `KEYID:HEX`, over other bytes and under other keys; they verify too. Raises ValueError
+    for an empty list, a key under 32 bytes, or a key id with a colon.
     """
 
     __slots__ = ("_derived", "_signer")
@@ -73,34 +83,41 @@ class Keyring:
             raise ValueError(msg)
         self._signer = masters[0][0]
         self._derived = {
-            (kid, purpose): hmac.digest(key, b"sayso/1/" + purpose.encode(), "sha256")
+            (kid, version, purpose): hmac.digest(key, f"sayso/{version}/{purpose}".encode(), "sha256")
             for kid, key in masters
+            for version in (_FIRST, _NOW)
             for purpose in Purpose
         }
 
     @property
     def ids(self) -> frozenset[str]:
         """The ids of all keys that it verifies with."""
-        return frozenset(kid for kid, _ in self._derived)
+        return frozenset(kid for kid, _, _ in self._derived)
 
     def seal(self, purpose: Purpose, data: bytes) -> str:
         """A seal over the data."""
-        return f"{self._signer}:{self._mac(self._signer, purpose, data).hex()}"
+        return f"{self._signer}:{_NOW}:{self._mac(self._signer, _NOW, purpose, data).hex()}"
 
-    def holds(self, purpose: Purpose, data: bytes, seal: str | None) -> bool:
-        """Whether the seal is one of ours over just this data; any malformed seal is a no."""
-        kid, _, given = (seal or "").partition(":")
-        if (kid, purpose) not in self._derived:
+    def holds(self, purpose: Purpose, seal: str | None, data: bytes, first: Callable[[], bytes] | None = None) -> bool:
+        """Whether the seal is one of ours over just this data; any malformed seal is a no.
+
+        `first` gives the bytes that a seal of the first format covers; without it there is none of that purpose.
+        """
+        kid, _, rest = (seal or "").partition(":")
+        version, _, given = rest.rpartition(":")
+        if version == "" and first is not None:
+            version, data = _FIRST, first()
+        if (kid, version, purpose) not in self._derived:
             return False
-        return hmac.compare_digest(self._mac(kid, purpose, data).hex().encode(), given.encode())
+        return hmac.compare_digest(self._mac(kid, version, purpose, data).hex().encode(), given.encode())
 
     def short_macs(self, purpose: Purpose, data: bytes) -> Iterable[bytes]:
         """The first 16 bytes of the seal under each key, the signing key's first (button data has no key id)."""
         signer_first = sorted(self.ids, key=lambda kid: kid != self._signer)
-        return (self._mac(kid, purpose, data)[:16] for kid in signer_first)
+        return (self._mac(kid, _FIRST, purpose, data)[:16] for kid in signer_first)
 
-    def _mac(self, kid: str, purpose: Purpose, data: bytes) -> bytes:
-        return hmac.digest(self._derived[kid, purpose], data, "sha256")
+    def _mac(self, kid: str, version: str, purpose: Purpose, data: bytes) -> bytes:
+        return hmac.digest(self._derived[kid, version, purpose], data, "sha256")
 
 
 def new_ref(now: datetime) -> str:

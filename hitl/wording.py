@@ -193,6 +193,7 @@ ENGLISH: Mapping[str, str] = {
     "unfit.tool": "the tool may not run here any more, or is another one than was shown",
     "unfit.nobody": "nobody may approve it",
     "unfit.nowhere": "no surface can show it",
+    "unfit.older": "the database is older than what was last allowed to run",
     "unfit.surfaces": "every surface refused its card",
     "unfit.unseen": "nobody saw it",
     "unfit.changed": "{why}",

@@ -8,6 +8,7 @@ import pytest
 
 from adapters.database.schema import ensure
 from adapters.database.writer import connect
+from hitl.tokens import Keyring
 
 
 @pytest.fixture(scope="session")
@@ -15,6 +16,6 @@ def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database as the migrations leave it, made once; nobody writes to it."""
     database = tmp_path_factory.mktemp("migrated") / "sayso.db"
     connection = connect(database)
-    ensure(connection, str(database))
+    ensure(connection, str(database), Keyring([("k1", b"1" * 32)]))
     connection.close()
     return database

@@ -13,6 +13,7 @@ from json import JSONEncoder
 from typing import TYPE_CHECKING, Any
 
 from adapters.database.statements import FIXED
+from hitl import seals
 from hitl.model import (
     Action,
     Call,
@@ -36,6 +37,8 @@ from hitl.times import micros, moment
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
+
+    from hitl.tokens import Keyring
 
 # RFC 8785 for what is kept here, text in lists and under ASCII keys, is just what this encoder writes.
 _json = JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode
@@ -69,8 +72,9 @@ def mutable_values(call: Call) -> tuple[Any, ...]:
     return (
         *(call.state.value, call.version, call.decision and call.decision.value, _micros(call.decided_at)),
         *(call.decided_by, call.reason, call.decision_mac),
-        *((claim.owner, claim.secret_hash, micros(claim.until)) if claim else (None, None, None)),
-        *(call.result and call.result.value, _micros(call.finished_at), _micros(call.due_at), call.archived),
+        *((claim.owner, claim.secret_hash, micros(claim.until), claim.mac) if claim else (None, None, None, None)),
+        *(call.result and call.result.value, _micros(call.finished_at), call.result_mac),
+        *(_micros(call.due_at), call.archived),
         *(call.error, call.output),
     )
 
@@ -84,10 +88,10 @@ def args_of(call: Call) -> bytes:
 
 def call_of(row: Sequence[Any]) -> Call:
     """The call of a row of `statements.CALL`. Raises TypeError, among others, for a row that was never one."""
-    asked, ruled, agreed, moved, args = row[:20], row[20:28], row[28:33], row[33:49], row[49]
+    asked, ruled, agreed, moved, args = row[:20], row[20:28], row[28:33], row[33:51], row[51]
     approvers, routes, created_at, deadline, row_mac = agreed
     state, version, decision, decided_at, decided_by, reason, decision_mac = moved[:7]
-    owner, secret_hash, until, result, finished_at, due_at, archived, error, output = moved[7:]
+    owner, secret_hash, until, claim_mac, result, finished_at, result_mac, due_at, archived, error, output = moved[7:]
     if type(args) is not bytes:
         raise TypeError("arguments that aren't bytes")
     call = Call.from_fields(zip(_ASKED, asked, strict=True))
@@ -109,11 +113,12 @@ def call_of(row: Sequence[Any]) -> Call:
         decided_by=decided_by,
         reason=reason,
         decision_mac=decision_mac,
-        claim=None if owner is None else Claim(owner, secret_hash, moment(until)),
+        claim=None if owner is None else Claim(owner, secret_hash, moment(until), claim_mac),
         result=_RESULTS[result],
         output=output,
         error=error,
         finished_at=_moment(finished_at),
+        result_mac=result_mac,
         due_at=_moment(due_at),
         archived=bool(archived),
     )
@@ -157,16 +162,18 @@ def line_of(row: Sequence[Any]) -> Recorded:
     return Recorded(ref, seq, moment(at), event, actor, data, prev, own)
 
 
-def sending_of(row: Sequence[Any]) -> Sending:
-    """The outbox row of a row of `statements.TO_SEND`."""
-    number, ref, route, kind, attempts, message = row
-    return Sending(number, Post(ref, route, PostKind(kind)), attempts, message)
+def sending_of(row: Sequence[Any], keys: Keyring) -> Sending:
+    """The outbox row of a row of `statements.TO_SEND`, without the message of a card that isn't as it was sealed."""
+    number, ref, route, kind, attempts, message, mac = row
+    known = message if message and seals.card_holds(keys, mac, ref, route, message) else None
+    return Sending(number, Post(ref, route, PostKind(kind)), attempts, known)
 
 
-def incoming_of(row: Sequence[Any]) -> Incoming:
+def incoming_of(row: Sequence[Any], keys: Keyring) -> Incoming:
     """The event of a row of `statements.EVENTS_OPEN`."""
-    source, number, ordering, body, received_at, failures = row
-    return Incoming(source, number, ordering, body, moment(received_at), failures)
+    source, number, ordering, body, received_at, failures, mac = row
+    came = (source, number, ordering, body, moment(received_at))
+    return Incoming(*came, failures, intact=seals.event_holds(keys, mac, *came))
 
 
 @lru_cache(maxsize=1024)

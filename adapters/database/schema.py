@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import sqlite3
+from typing import TYPE_CHECKING
 
 from adapters.database.failures import unavailable
 from hitl.errors import Unavailable
 
+if TYPE_CHECKING:
+    from hitl.tokens import Keyring
+
 #: The revisions of the migrations, oldest first. The last is what this code reads and writes.
-REVISIONS = ("0001", "0002", "0003")
+REVISIONS = ("0001", "0002", "0003", "0004")
 
 
-def ensure(connection: sqlite3.Connection, database: str) -> None:
-    """Bring the schema to what this code needs.
+def ensure(connection: sqlite3.Connection, database: str, keys: Keyring) -> None:
+    """Bring the schema to what this code needs; rows that an older one left unsealed are sealed with the keys.
 
     Raises Unavailable for a database that a newer or another program made; it is left as it is.
     """
@@ -27,7 +31,7 @@ def ensure(connection: sqlite3.Connection, database: str) -> None:
     # alembic and SQLModel take longer to import than the rest of the service.
     from adapters.database.migrations import upgrade  # noqa: PLC0415
 
-    upgrade.to_head(connection, database)
+    upgrade.to_head(connection, database, keys)
 
 
 def _revision(connection: sqlite3.Connection, database: str) -> str | None:

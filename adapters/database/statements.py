@@ -18,7 +18,8 @@ FIXED = (
 #: What a swap writes.
 MUTABLE = (
     *("state", "version", "decision", "decided_at", "decided_by", "reason", "decision_mac"),
-    *("claim_owner", "claim_hash", "claim_until", "result", "finished_at", "due_at", "archived"),
+    *("claim_owner", "claim_hash", "claim_until", "claim_mac"),
+    *("result", "finished_at", "result_mac", "due_at", "archived"),
     *("error", "output"),
 )
 
@@ -87,6 +88,8 @@ CALLS_DUE = _calls("due_at <= ? order by due_at limit ?")
 NEXT_DUE = "select min(due_at) from calls where due_at is not null"
 #: Which calls are claimed and not over, the oldest first?
 CALLS_LEASED = _calls("due_at is not null and claim_owner is not null order by created_at, rowid limit ?")
+#: Which calls aren't over, the oldest first?
+CALLS_OPEN = _calls("due_at is not null order by created_at, rowid limit ?")
 #: Under which key ids are calls sealed that aren't over?
 OPEN_KEY_IDS = (
     "select distinct substr(row_mac, 1, instr(row_mac, ':') - 1) from calls where due_at is not null"
@@ -108,6 +111,10 @@ VOTES = "select ref, principal, approve, reason, surface, pressed_at, at, mac fr
 
 #: What is the last line of this chain?
 LAST_LINE = "select seq, hash from audit where ref = ? order by seq desc limit 1"
+#: What does this chain say was done? Only lines that were written.
+STEPS = "select event, data from audit where ref = ? order by seq"
+#: How many lines does the record have, all chains together?
+POSITION = "select coalesce(max(id), 0) from audit"
 #: Add a line.
 INSERT_LINE = _insert("audit", "ref", "seq", "at", "event", "actor", "data", "prev", "hash")
 #: What does this chain say, from its start?
@@ -117,11 +124,11 @@ LINES = "select ref, seq, at, event, actor, data, prev, hash from audit where re
 
 #: Remember what is open with a person about a call, in place of what was.
 KEEP_PROMPT = (
-    "insert into prompts (ref, principal, kind, at) values (?, ?, ?, ?)"
-    " on conflict (ref, principal, kind) do update set at = excluded.at"
+    "insert into prompts (ref, principal, kind, at, mac) values (?, ?, ?, ?, ?)"
+    " on conflict (ref, principal, kind) do update set at = excluded.at, mac = excluded.mac"
 )
 #: What was last left open with this person about this call?
-PROMPT = "select at from prompts where ref = ? and principal = ? and kind = ?"
+PROMPT = "select at, mac from prompts where ref = ? and principal = ? and kind = ?"
 
 # Cards and the outbox
 
@@ -143,7 +150,7 @@ ANYTHING_TO_SEND = "select 1 from outbox where not_before <= ? limit 1"
 #: What may go out by now? One row a route, but for these, and only the oldest row of each card, so that its order
 #: holds. (SQLite takes the other columns from the row that has the least id.)
 TO_SEND = (
-    "select min(o.id), o.ref, o.route, o.kind, o.attempts, c.message"
+    "select min(o.id), o.ref, o.route, o.kind, o.attempts, c.message, c.mac"
     " from outbox o left join cards c on c.ref = o.ref and c.route = o.route"
     " where o.not_before <= ? and o.route not in (select value from json_each(?)) and not exists"
     " (select 1 from outbox e where e.ref = o.ref and e.route = o.route and e.id < o.id)"
@@ -161,13 +168,14 @@ DROP_SENDING = "delete from outbox where id = ?"
 PUT_OFF_SENDING = "update outbox set not_before = ?, error = ? where id = ?"
 #: The card of a call stands on the route as this message.
 CARD_STANDS = (
-    "insert into cards (ref, route, message) values (?, ?, ?)"
-    " on conflict (ref, route) do update set message = excluded.message, failed_at = null, error = null"
+    "insert into cards (ref, route, message, mac) values (?, ?, ?, ?) on conflict (ref, route)"
+    " do update set message = excluded.message, mac = excluded.mac, failed_at = null, error = null"
 )
 #: The platform took a card: it is this message, unless another was found standing before.
 CARD_SENT = (
-    "insert into cards (ref, route, message) values (?, ?, ?) on conflict (ref, route)"
-    " do update set message = coalesce(cards.message, excluded.message), failed_at = null, error = null"
+    "insert into cards (ref, route, message, mac) values (?, ?, ?, ?) on conflict (ref, route)"
+    " do update set message = coalesce(cards.message, excluded.message), failed_at = null, error = null,"
+    " mac = case when cards.message is null then excluded.mac else cards.mac end"
 )
 #: The card never reaches the route.
 CARD_FAILED = "update cards set failed_at = ?, error = ? where ref = ? and route = ?"
@@ -178,17 +186,17 @@ DROP_EDITS = "delete from outbox where ref = ? and route = ? and kind = 'edit'"
 #: A card that stands needs no posting.
 DROP_POSTING = "delete from outbox where ref = ? and route = ? and kind = 'card'"
 #: On which routes does a call's card stand, or will?
-CARDS = "select route, message from cards where ref = ? and failed_at is null order by route"
+CARDS = "select route, message, mac from cards where ref = ? and failed_at is null order by route"
 
 #: Which card stands under this message id?
-CARD_OF_MESSAGE = "select ref, route from cards where message = ?"
+CARD_OF_MESSAGE = "select ref, route, mac from cards where message = ?"
 #: Where did platforms move conversations?
 MOVES = "select old, new from moves"
 #: A conversation was moved.
 KEEP_MOVE = "insert into moves (old, new) values (?, ?) on conflict (old) do update set new = excluded.new"
 #: Cards of waiting calls on a route that was moved stand nowhere now ...
 CARDS_LOST = (
-    "update cards set message = null, failed_at = null, error = null where route = ?"
+    "update cards set message = null, mac = null, failed_at = null, error = null where route = ?"
     " and ref in (select ref from calls where state = 'awaiting_confirmation')"
 )
 #: ... and are to be posted anew.
@@ -221,12 +229,12 @@ MESSAGE = "select message, ref, asks, mac from messages where message = ?"
 
 #: Keep an event, unless it is known.
 INSERT_EVENT = (
-    "insert into inbox (source, id, ordering, body, received_at, failures) values (?, ?, ?, ?, ?, 0)"
+    "insert into inbox (source, id, ordering, body, received_at, failures, mac) values (?, ?, ?, ?, ?, 0, ?)"
     " on conflict (source, id) do nothing"
 )
 #: What is the oldest open event of each conversation?
 EVENTS_OPEN = (
-    "select source, id, ordering, body, received_at, failures from inbox where seq in"
+    "select source, id, ordering, body, received_at, failures, mac from inbox where seq in"
     " (select min(seq) from inbox where handled_at is null and aside_at is null group by source, ordering)"
     " order by seq limit ?"
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import sqlite3
@@ -10,24 +11,33 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
+from adapters.database import keys as keyfile
 from adapters.database import rows, schema, units
 from adapters.database import statements as sql
 from adapters.database.checkpoints import Checkpointer
 from adapters.database.failures import unavailable
+from adapters.database.mark import Mark
 from adapters.database.writer import Writer, connect
-from hitl.errors import Tampered
-from hitl.model import Bound, PostKind, Prompt
+from hitl import seals
+from hitl.errors import Tampered, Unavailable
+from hitl.model import Bound, Event, PostKind, Prompt
 from hitl.times import micros, moment
+from hitl.tokens import Keyring
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from datetime import datetime
+    from pathlib import Path
 
     from adapters.database.folder import StateFolder
-    from hitl.model import Call, Incoming, PromptKind, Recorded, Sending, Vote
+    from hitl.model import Call, Entry, Incoming, PromptKind, Recorded, Sending, Vote
     from hitl.ports import Change, Clock, Unit
 
 _log = logging.getLogger(__name__)
+#: The mark moves on so long after something was let run: within a second, also when it takes long to write.
+_MARK_EVERY_S = 0.5
+#: Lines that say that something may run.
+_GRANTS = frozenset({Event.ALLOWED, Event.APPROVED, Event.CLAIMED, Event.RELEASED})
 
 
 class SqliteStore:
@@ -36,7 +46,12 @@ class SqliteStore:
     `hitl.ports.Store` says what each method answers. Reads see all that was answered before.
     """
 
-    def __init__(self, writer: Writer, reader: sqlite3.Connection, checkpointer: Checkpointer, clock: Clock) -> None:
+    def __init__(
+        self, writer: Writer, reader: sqlite3.Connection, checkpointer: Checkpointer, clock: Clock, keys: Keyring
+    ) -> None:
+        self.keys = keys
+        self._mark: Mark | None = None
+        self._marking: asyncio.Task[None] | None = None
         self._writer = writer
         self._reader = reader
         self._checkpointer = checkpointer
@@ -44,31 +59,70 @@ class SqliteStore:
 
     @classmethod
     async def open(cls, folder: StateFolder, clock: Clock) -> Self:
-        """The store of a folder whose lock is held, its schema brought up to date.
+        """The store of a folder whose lock is held, its schema brought up to date, its keys made where there are none.
 
-        Raises Unavailable where the database can't be used, or a newer version of this program made it.
+        Raises Unavailable where the database can't be used, a newer version of this program made it, or open calls are
+        sealed with keys that are missing.
         """
-        database = folder.database
+        database, keys = folder.database, Keyring(keyfile.load(folder.keys))
         with ExitStack() as undo:
             connection = undo.enter_context(closing(connect(database)))
-            schema.ensure(connection, str(database))
+            schema.ensure(connection, str(database), keys)
             _free_edits(connection, str(database))
             reader = undo.enter_context(closing(connect(database)))
             reader.execute("PRAGMA query_only=ON")
             checkpointer = Checkpointer(database)
             undo.pop_all()
         writer = Writer(connection, clock, database=str(database), wrote=checkpointer.wrote)
-        return cls(writer, reader, checkpointer, clock)
+        store = cls(writer, reader, checkpointer, clock, keys)
+        try:
+            await keyfile.check_keys(store, keys)
+        except Unavailable:
+            await store.close()
+            raise
+        return store
 
     async def close(self) -> None:
         """Write what has queued, then close. Nothing is lost by not closing."""
         await self._writer.close()
+        if self._marking is not None and self._mark is not None:
+            self._marking.cancel()
+            self._write_mark(self._mark, self._position())
         self._reader.close()
         self._checkpointer.close()
 
     async def commit(self, unit: Unit) -> Change | None:
         """One all-or-nothing write, durable when it answers."""
-        return await self._writer.submit(partial(units.write, unit))
+        change = await self._writer.submit(partial(units.write, unit, self.keys))
+        if self._mark is not None and change is not None and any(map(_lets_run, change.entries)):
+            self._marking = self._marking or asyncio.get_running_loop().create_task(self._put_mark(self._mark))
+        return change
+
+    async def keep_mark(self, path: Path) -> bool:
+        """Keep a mark at that path from now on; whether the database is as new as the mark that stands there.
+
+        One that isn't was restored from an older copy: whoever starts on it must let nothing run that was open in it.
+        """
+        mark = Mark(path, self.keys)
+        position, marked = self._position(), mark.read()
+        self._mark = mark
+        return marked is not None and marked <= position
+
+    async def _put_mark(self, mark: Mark) -> None:
+        """Move the mark on, at most twice a second. One that can't be written is said, and tried at the next."""
+        await asyncio.sleep(_MARK_EVERY_S)
+        self._marking = None
+        await asyncio.to_thread(self._write_mark, mark, self._position())
+
+    def _write_mark(self, mark: Mark, position: int) -> None:
+        try:
+            mark.write(position)
+        except OSError as error:
+            _log.error("store.unmarked", {"path": str(mark.path), "why": error.strerror})
+
+    def _position(self) -> int:
+        position: int = self._read(sql.POSITION)[0][0]
+        return position
 
     async def get(self, ref: str) -> Call | None:
         """The call with that ref."""
@@ -121,7 +175,10 @@ class SqliteStore:
     async def prompt(self, ref: str, principal: str, kind: PromptKind) -> Prompt | None:
         """What was last left open of that kind with that person about that call."""
         found = self._read(sql.PROMPT, ref, principal, kind.value)
-        return Prompt(ref, principal, kind, moment(found[0][0])) if found else None
+        if not found:
+            return None
+        left = Prompt(ref, principal, kind, moment(found[0][0]))
+        return left if _intact("prompt", ref, seals.prompt_holds(self.keys, found[0][1], left)) else None
 
     async def history(self, ref: str) -> Sequence[Recorded]:
         """The record of one call, oldest first; of the service itself for ref ''."""
@@ -131,14 +188,14 @@ class SqliteStore:
         """Keep a raw event. False if it was known already."""
 
         def keep(connection: sqlite3.Connection, now: datetime) -> bool:
-            values = (source, event, order, body, micros(now))
+            values = (source, event, order, body, micros(now), seals.event(self.keys, source, event, order, body, now))
             return connection.execute(sql.INSERT_EVENT, values).rowcount == 1
 
         return await self._writer.submit(keep)
 
     async def incoming(self, limit: int = 100) -> Sequence[Incoming]:
         """The oldest open event of each conversation."""
-        return [rows.incoming_of(row) for row in self._read(sql.EVENTS_OPEN, limit)]
+        return [rows.incoming_of(row, self.keys) for row in self._read(sql.EVENTS_OPEN, limit)]
 
     async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool:
         """Count a failure to handle the event; True when that set it aside."""
@@ -155,7 +212,7 @@ class SqliteStore:
 
         def lease(connection: sqlite3.Connection, now: datetime) -> Sequence[Sending]:
             ready = connection.execute(sql.TO_SEND, (micros(now), json.dumps(list(busy)), limit)).fetchall()
-            leased = [rows.sending_of(row) for row in ready]
+            leased = [rows.sending_of(row, self.keys) for row in ready]
             until = micros(now + timedelta(seconds=lease_s))
             for sending in leased:
                 connection.execute(sql.LEASE_SENDING, (until, sending.id))
@@ -174,7 +231,8 @@ class SqliteStore:
         def done(connection: sqlite3.Connection, _now: datetime) -> None:
             connection.execute(sql.DROP_SENDING, (sending.id,))
             if post.kind is PostKind.CARD:
-                connection.execute(sql.CARD_SENT, (post.ref, post.route, message))
+                mac = message and seals.card(self.keys, post.ref, post.route, message)
+                connection.execute(sql.CARD_SENT, (post.ref, post.route, message, mac))
 
         await self._writer.submit(done)
 
@@ -194,7 +252,8 @@ class SqliteStore:
         """A card turned out to stand on a route under this message id; it isn't posted there again."""
 
         def stands(connection: sqlite3.Connection, _now: datetime) -> None:
-            connection.execute(sql.CARD_STANDS, (ref, route, message))
+            mac = seals.card(self.keys, ref, route, message)
+            connection.execute(sql.CARD_STANDS, (ref, route, message, mac))
             connection.execute(sql.DROP_POSTING, (ref, route))
 
         await self._writer.submit(stands)
@@ -202,7 +261,10 @@ class SqliteStore:
     async def by_message(self, message: str) -> tuple[str, str] | None:
         """Ref and route of the card that stands under this message id."""
         found = self._read(sql.CARD_OF_MESSAGE, message)
-        return (found[0][0], found[0][1]) if found else None
+        if not found:
+            return None
+        ref, route, mac = found[0]
+        return (ref, route) if _intact("card", ref, seals.card_holds(self.keys, mac, ref, route, message)) else None
 
     async def moves(self) -> Mapping[str, str]:
         """Conversation -> where the platform moved it last."""
@@ -248,7 +310,7 @@ class SqliteStore:
 
     async def cards(self, ref: str) -> Mapping[str, str | None]:
         """Route -> message id of each surface that has, or is to have, the card of a call."""
-        return dict(self._read(sql.CARDS, ref))
+        return {route: self._known(ref, route, message, mac) for route, message, mac in self._read(sql.CARDS, ref)}
 
     async def key_ids(self) -> frozenset[str]:
         """The ids of the master keys that the database may be sealed with."""
@@ -266,6 +328,15 @@ class SqliteStore:
             connection.executemany(sql.KEEP_KEY_ID, [(kid, micros(now)) for kid in kept])
 
         await self._writer.submit(keep)
+
+    async def unfinished(self, limit: int = 1000) -> Sequence[Call]:
+        """Calls to which something is yet to happen, oldest first."""
+        return self._calls(sql.CALLS_OPEN, limit)
+
+    def _known(self, ref: str, route: str, message: str | None, mac: str | None) -> str | None:
+        """The message of a card as it was sealed."""
+        stands = message is not None and _intact("card", ref, seals.card_holds(self.keys, mac, ref, route, message))
+        return message if stands else None
 
     def _read(self, statement: str, *values: object) -> list[Any]:
         connection = self._writer.lends or self._reader
@@ -288,6 +359,10 @@ class SqliteStore:
         return [call for call in map(_decoded, self._read(statement, *values)) if call is not None]
 
 
+def _lets_run(entry: Entry) -> bool:
+    return entry.event in _GRANTS
+
+
 def _decoded(row: Sequence[Any]) -> Call | None:
     """The call of a row, or None, said in the log, for a row that no version of this program wrote."""
     try:
@@ -295,6 +370,13 @@ def _decoded(row: Sequence[Any]) -> Call | None:
     except (ValueError, TypeError, LookupError, AttributeError):
         _log.error("a row that no version of sayso wrote is left out: %s", row[0])
         return None
+
+
+def _intact(what: str, ref: str, holds: bool) -> bool:  # noqa: FBT001 - the answer itself
+    """Whether a seal holds. A row whose seal doesn't counts as if it weren't there; the log says so."""
+    if not holds:
+        _log.error("store.tampered", {"what": what, "ref": ref})
+    return holds
 
 
 def _free_edits(connection: sqlite3.Connection, database: str) -> None:

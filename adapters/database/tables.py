@@ -33,7 +33,6 @@ class CallRow(SQLModel, table=True):
     """A call. Of the verdict, what is asked about has columns; `terms` is canonical JSON of the rest.
 
     `salt` goes into the salted hash of `args` in the audit chain: with both erased, the chain still holds.
-    `args` stands last, so that reading the other columns never walks through large arguments.
     """
 
     __tablename__: ClassVar[Any] = "calls"
@@ -97,6 +96,8 @@ class CallRow(SQLModel, table=True):
     output: str | None
     salt: bytes | None
     args: bytes
+    claim_mac: str | None
+    result_mac: str | None
 
 
 class VoteRow(SQLModel, table=True):
@@ -131,6 +132,7 @@ class CardRow(SQLModel, table=True):
     message: str | None
     failed_at: int | None = Field(sa_type=_BIG)
     error: str | None
+    mac: str | None
 
 
 class MoveRow(SQLModel, table=True):
@@ -211,6 +213,7 @@ class InboxRow(SQLModel, table=True):
     failures: int
     error: str | None
     aside_at: int | None = Field(sa_type=_BIG)
+    mac: str | None
 
 
 class AuditRow(SQLModel, table=True):
@@ -248,6 +251,7 @@ class PromptRow(SQLModel, table=True):
     principal: str
     kind: str
     at: int = Field(sa_type=_BIG)
+    mac: str | None
 
 
 class KeyRow(SQLModel, table=True):

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 from adapters.database import rows
 from adapters.database import statements as sql
-from hitl.audit import FIRST, chain, with_args
+from hitl import seals
+from hitl.audit import FIRST, chain, contradicted, with_args
+from hitl.errors import Tampered
 from hitl.model import PostKind
 from hitl.ports import KeyTakenError, ShortTakenError
 from hitl.times import micros
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
     from hitl.model import Call, Entry, Post
     from hitl.ports import Change, Expect, Unit
+    from hitl.tokens import Keyring
 
 #: What SQLite says of which constraint -> what the port says.
 _TAKEN = {"calls.short": ShortTakenError, "calls.requester, calls.key": KeyTakenError}
@@ -28,18 +31,23 @@ _Ends = dict[str, tuple[int, str]]
 _LATER = {PostKind.EDIT: sql.QUEUE_EDIT, PostKind.NOTICE: sql.QUEUE_NOTICE}
 
 
-def write(unit: Unit, connection: sqlite3.Connection, now: datetime) -> Change | None:
-    """Write the unit as of now; None, and nothing written, where its condition doesn't hold."""
+def write(unit: Unit, keys: Keyring, connection: sqlite3.Connection, now: datetime) -> Change | None:
+    """Write the unit as of now; None, and nothing written, where its condition doesn't hold.
+
+    Raises Tampered where it would do once more what the call's chain says was done.
+    """
     change = unit.seal(now)
     entries, ends = change.entries, _Ends()
     if unit.expect is not None:
         if not _swap(connection, unit.expect, change.call, now):
             return None
+        if change.call is not None and contradicted(connection.execute(sql.STEPS, (change.call.ref,)), entries):
+            raise Tampered
     elif change.call is not None:
         entries = _begin(connection, change.call, entries)
         ends[change.call.ref] = 0, FIRST
-    _record(connection, entries, ends, now)
-    _add(connection, change, now)
+    _record(connection, keys, entries, ends, now)
+    _add(connection, keys, change, now)
     return change
 
 
@@ -72,23 +80,25 @@ def _explain(error: sqlite3.IntegrityError) -> NoReturn:
     raise taken(str(error)) from error
 
 
-def _add(connection: sqlite3.Connection, change: Change, now: datetime) -> None:
+def _add(connection: sqlite3.Connection, keys: Keyring, change: Change, now: datetime) -> None:
     for vote in change.votes:
         connection.execute(sql.INSERT_VOTE, rows.vote_values(vote))
     for post in change.posts:
         _queue(connection, post, now)
     for prompt in change.prompts:
-        kept = (prompt.ref, prompt.principal, prompt.kind.value, micros(prompt.at))
+        kept = (prompt.ref, prompt.principal, prompt.kind.value, micros(prompt.at), seals.prompt(keys, prompt))
         connection.execute(sql.KEEP_PROMPT, kept)
     if change.handled is not None:
         connection.execute(sql.EVENT_HANDLED, (micros(now), *change.handled))
 
 
-def _record(connection: sqlite3.Connection, entries: Sequence[Entry], ends: _Ends, now: datetime) -> None:
+def _record(
+    connection: sqlite3.Connection, keys: Keyring, entries: Sequence[Entry], ends: _Ends, now: datetime
+) -> None:
     """Add lines to their chains; where a chain ends is asked once, however many lines it gets."""
     for entry in entries:
         last, prev = ends.get(entry.ref) or connection.execute(sql.LAST_LINE, (entry.ref,)).fetchone() or (0, FIRST)
-        line = chain(prev, last + 1, now, entry)
+        line = chain(keys, prev, last + 1, now, entry)
         connection.execute(sql.INSERT_LINE, rows.line_values(line))
         ends[entry.ref] = (line.seq, line.hash)
 

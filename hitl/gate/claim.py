@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hitl import seals
 from hitl.answers import too_late
 from hitl.errors import AlreadyDecided, InvalidConfirmation, NotApprover, SaysoError, Tampered, Unavailable
 from hitl.faults import reach
 from hitl.gate.fitness import why_unfit_stored
 from hitl.gate.moves import same_secret, secret_hash, with_lease, with_refusal, with_result
-from hitl.gate.swap import TRIES, edits, entry_of, fresh, known, swap
+from hitl.gate.swap import TRIES, edits, entry_of, fresh, known, swap, tampered
 from hitl.lifecycle import Trigger
 from hitl.model import Call, Decision, Event, Lease, Ran, Result, State
 from hitl.outcomes import BROKEN, Fact, Refusal, fact, kept
 from hitl.ports import Change
+from hitl.redaction import mask
+from hitl.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +29,7 @@ async def claim(gate: Gate, target: str, owner: str, secret: str) -> Lease:
     """Implement `Gate.claim`."""
     call = await known(gate, target)
     for _ in range(TRIES):
-        if held := _held(call, owner, secret):
+        if held := await _held(gate, call, owner, secret):
             return held
         if leased := await _take(gate, call, owner, lambda call, now: with_lease(gate, call, owner, secret, now)):
             reach("gate.claimed")
@@ -40,7 +43,7 @@ async def release(gate: Gate, target: str, owner: str) -> Call:
 
     def released(call: Call, now: datetime) -> Call:
         leased = with_lease(gate, call, owner, "", now)
-        return with_result(leased, Trigger.COMPLETE, Result.RELEASED, now)
+        return with_result(gate, leased, Trigger.COMPLETE, Result.RELEASED, now)
 
     call = await known(gate, target)
     for _ in range(TRIES):
@@ -60,7 +63,7 @@ async def _take(gate: Gate, call: Call, owner: str, take: Callable[[Call, dateti
     unfit = await why_unfit_stored(gate, call)
 
     def seal(now: datetime) -> Change:
-        taken = with_refusal(call, unfit, now) if unfit else take(call, now)
+        taken = with_refusal(gate, call, unfit, now) if unfit else take(call, now)
         event = Event.REFUSED if unfit else Event.RELEASED if taken.result else Event.CLAIMED
         entry = entry_of(taken, event, owner, why=kept(unfit) if unfit else None)
         return Change(taken, entries=(entry,), posts=edits(taken) if taken.ended else ())
@@ -85,6 +88,8 @@ async def _finish(gate: Gate, call: Call, secret: str, ran: Ran) -> Call:
     for _ in range(TRIES):
         if call.claim is None or not same_secret(call.claim.secret_hash, secret_hash(secret)):
             raise NotApprover(fact(Refusal.FINISH, short=call.short))
+        if not seals.claim_holds(gate.keys, call):
+            raise await tampered(gate, call, call.claim.owner)
         if call.result is ran.result:
             return call
         if call.ended and call.result not in {Result.UNKNOWN, Result.TIMED_OUT}:
@@ -92,8 +97,9 @@ async def _finish(gate: Gate, call: Call, secret: str, ran: Ran) -> Call:
         owner = call.claim.owner
 
         def seal(now: datetime, call: Call = call, owner: str = owner) -> Change:
-            ended = _reported(call, ran, now)
-            return Change(ended, entries=(entry_of(ended, Event(ended.status), owner),), posts=edits(ended))
+            ended = _reported(gate, call, ran, now)
+            entry = entry_of(ended, Event(ended.status), owner, **_told(ran))
+            return Change(ended, entries=(entry,), posts=edits(ended))
 
         if ended := await swap(gate, call, seal, overdue=None):
             reach("gate.finished")
@@ -102,7 +108,7 @@ async def _finish(gate: Gate, call: Call, secret: str, ran: Ran) -> Call:
     raise Unavailable
 
 
-def _held(call: Call, owner: str, secret: str) -> Lease | None:
+async def _held(gate: Gate, call: Call, owner: str, secret: str) -> Lease | None:
     """The lease that this claimant holds already; None where nobody does. Raises for one that can't be had."""
     if call.state is not State.EXECUTING:
         raise _unclaimable(call)
@@ -110,6 +116,8 @@ def _held(call: Call, owner: str, secret: str) -> Lease | None:
         return None
     if call.claim.owner != owner or not same_secret(call.claim.secret_hash, secret):
         raise AlreadyDecided(fact(Refusal.CLAIMED, short=call.short))
+    if seals.broken(gate.keys, call):
+        raise await tampered(gate, call, owner)
     return Lease(call, owner, call.claim.until)
 
 
@@ -126,7 +134,14 @@ def _unfit_error(call: Call, unfit: Fact) -> SaysoError:
     return Tampered(told) if unfit.what in BROKEN else InvalidConfirmation(told)
 
 
-def _reported(call: Call, ran: Ran, now: datetime) -> Call:
+def _told(ran: Ran) -> dict[str, object]:
+    """What the record says of how a run ended, beside its result."""
+    why = one_line(mask(ran.error)) if ran.error else None
+    never = {"why": why or ran.result.value, "started": False} if ran.result is Result.REFUSED else {"why": why}
+    return {**never, "exit_status": ran.exit_status}
+
+
+def _reported(gate: Gate, call: Call, ran: Ran, now: datetime) -> Call:
     """The call as its run ended: completed, failed, refused before the tool began, or amended by a late report."""
     if call.state is State.ERROR:
         trigger = Trigger.AMEND
@@ -135,4 +150,4 @@ def _reported(call: Call, ran: Ran, now: datetime) -> Call:
     else:
         trigger = Trigger.COMPLETE if ran.result in {Result.SUCCEEDED, Result.RELEASED} else Trigger.FAIL
     started = ran.result is not Result.REFUSED
-    return with_result(call, trigger, ran.result, now, started=started, output=ran.output, error=ran.error)
+    return with_result(gate, call, trigger, ran.result, now, started=started, output=ran.output, error=ran.error)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from hitl import seals
 from hitl.answers import NOTHING, Answer, Came, refuse, too_late, unknown_call
 from hitl.errors import InvalidConfirmation, Tampered, Unavailable
+from hitl.gate.moves import sealed_decision
 from hitl.gate.swap import TRIES, edits, entry_of, find, fresh, note, swap
 from hitl.gate.target import Scene, aim, each_by_name, explains, named_refs, read_words, survey, unexplained
 from hitl.gate.votes import leave_open, may_not, set_aside, vote_no, vote_yes
@@ -82,25 +83,35 @@ def _unclear(gate: Gate, reply: Reply, call: Call, reading: Reading) -> Fact:
 
 
 async def _vote(gate: Gate, reply: Reply, call: Call, reading: Reading) -> Answer:
-    approve = reading.verdict is Says.APPROVE
-    for _ in range(TRIES):
-        principal = gate.people.principal(reply.identity)
-        if refusal := may_not(gate, reply, call, call.verdict, approve=approve):
-            return await note(gate, reply, call, Event.REFUSED, refuse(refusal, call))
-        if call.state is not State.AWAITING and explains(reading, call, principal):
-            return await _explain(gate, call, principal, str(reading.reason), reply.event)
-        if call.state is not State.AWAITING:
-            return await note(gate, reply, call, Event.LATE, refuse(too_late(call), call))
-        # `due_at` moves on through a call's life, so it isn't sealed; while people are asked it is the deadline.
-        if not seals.row_holds(gate.keys, call) or call.due_at != call.deadline:
-            return await note(gate, reply, call, Event.TAMPERED, refuse(Tampered(), call))
-        if aside := set_aside(reply, call, reading, call.verdict.risk):
-            return await note(gate, reply, call, Event.HELD, aside)
-        vote = vote_yes if approve else vote_no
-        if answer := await vote(gate, reply, call, principal, reading):
-            return answer
-        call = await fresh(gate, call)
+    vote = vote_yes if reading.verdict is Says.APPROVE else vote_no
+    principal = gate.people.principal(reply.identity)
+    try:
+        for _ in range(TRIES):
+            if answer := await _before(gate, reply, call, principal, reading):
+                return answer
+            if answer := await vote(gate, reply, call, principal, reading):
+                return answer
+            call = await fresh(gate, call)
+    except Tampered as error:
+        return refuse(error, call)
     raise Unavailable
+
+
+async def _before(gate: Gate, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
+    """What to answer to a yes or no that can't count, whatever the policy says by now."""
+    approve = reading.verdict is Says.APPROVE
+    if refusal := may_not(gate, reply, call, call.verdict, approve=approve):
+        return await note(gate, reply, call, Event.REFUSED, refuse(refusal, call))
+    if call.state is not State.AWAITING and explains(reading, call, principal):
+        return await _explain(gate, call, principal, str(reading.reason), reply.event)
+    if call.state is not State.AWAITING:
+        return await note(gate, reply, call, Event.LATE, refuse(too_late(call), call))
+    # `due_at` moves on through a call's life, so it isn't sealed; while people are asked it is the deadline.
+    if not seals.row_holds(gate.keys, call) or call.due_at != call.deadline:
+        return await note(gate, reply, call, Event.TAMPERED, refuse(Tampered(), call))
+    if aside := set_aside(reply, call, reading, call.verdict.risk):
+        return await note(gate, reply, call, Event.HELD, aside)
+    return None
 
 
 async def add_reason(gate: Gate, target: str, identity: str, reason: str) -> Answer:
@@ -120,7 +131,7 @@ async def _explain(gate: Gate, call: Call, principal: str, reason: str, event: t
         return late
 
     def seal(_: datetime) -> Change:
-        told = call.evolve(reason=reason, due_at=None)
+        told = sealed_decision(gate, call.evolve(reason=reason, due_at=None))
         entry = entry_of(told, Event.REASON, principal, reason=reason)
         return Change(told, entries=(entry,), posts=edits(told), handled=event)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hitl.answers import too_late
 from hitl.errors import NotApprover, Unavailable
 from hitl.gate.moves import with_decision, with_result
-from hitl.gate.swap import TRIES, edits, entry_of, fresh, known, swap
+from hitl.gate.swap import TRIES, close, edits, entry_of, fresh, known, swap
 from hitl.lifecycle import Trigger
 from hitl.model import Call, Event, Result, State
 from hitl.outcomes import Fact, Refusal, Unfit, fact, kept
@@ -52,11 +52,28 @@ async def _end(gate: Gate, call: Call, trigger: Trigger, by: str, unfit: Fact | 
     raise Unavailable
 
 
+async def void(gate: Gate, call: Call) -> Call | None:
+    """Implement `Gate.void`."""
+    why = kept(fact(Unfit.OLDER))
+
+    def seal(now: datetime) -> Change:
+        if call.state is State.AWAITING:
+            ended = with_decision(gate, call, Trigger.WITHDRAW, "service", now, error=why)
+        elif call.claim is None:
+            ended = with_result(gate, call, Trigger.LAPSE, Result.LAPSED, now, error=why)
+        else:
+            ended = with_result(gate, call, Trigger.FAIL, Result.UNKNOWN, now)
+        entry = entry_of(ended, Event(ended.status), "service", why=why)
+        return Change(ended, entries=(entry,), posts=edits(ended))
+
+    return await close(gate, call, seal, overdue=None)
+
+
 async def orphaned(gate: Gate, call: Call) -> Call | None:
     """Implement `Gate.orphaned`."""
 
     def seal(now: datetime) -> Change:
-        ended = with_result(call, Trigger.FAIL, Result.UNKNOWN, now)
+        ended = with_result(gate, call, Trigger.FAIL, Result.UNKNOWN, now)
         return Change(ended, entries=(entry_of(ended, Event.UNKNOWN, "service"),), posts=edits(ended))
 
-    return await swap(gate, call, seal, overdue=None)
+    return await close(gate, call, seal, overdue=None)

@@ -113,6 +113,10 @@ class Gate:
         """End a claimed call whose claimant is known to be dead, without waiting for its lease: `unknown`."""
         return await end.orphaned(self, call)
 
+    async def void(self, call: Call) -> Call | None:
+        """End a call that isn't over in a database that is older than what was last let run: nothing of it may run."""
+        return await end.void(self, call)
+
     async def settle(self, call: Call, *, unseen: bool = False) -> Call | None:
         """End what is overdue by the store's clock: expired, lapsed, or lost with its lease. None where it isn't.
 

@@ -11,7 +11,6 @@ from hitl import seals
 from hitl.lifecycle import Trigger, advance
 from hitl.model import Call, Claim, Lease, Result, Runs, State
 from hitl.outcomes import Fact, kept
-from hitl.tokens import Purpose
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -32,7 +31,12 @@ def with_decision(
 ) -> Call:
     """The call with its decision on it, sealed; whoever runs it next sets `due_at`."""
     decided = advance(call, trigger, decided_at=now, decided_by=by, reason=reason, error=error, due_at=None)
-    return decided.evolve(decision_mac=gate.keys.seal(Purpose.DECISION, seals.decision_bytes(decided)))
+    return sealed_decision(gate, decided)
+
+
+def sealed_decision(gate: Gate, decided: Call) -> Call:
+    """The call with a new seal on its decision."""
+    return decided.evolve(decision_mac=seals.decision(gate.keys, decided))
 
 
 def ready_to_run(gate: Gate, decided: Call, now: datetime) -> Call:
@@ -46,7 +50,8 @@ def with_lease(gate: Gate, call: Call, owner: str, secret: str, now: datetime) -
     """The call with a lease: for its claimant alone, for as long as a run may take."""
     limit_s = call.verdict.execution_s if call.runs is Runs.SERVICE else gate.limits.caller_execution_s
     until = now + timedelta(seconds=limit_s + gate.limits.lease_grace_s)
-    return advance(call, Trigger.CLAIM, claim=Claim(owner, secret, until), due_at=until)
+    claimed = advance(call, Trigger.CLAIM, claim=Claim(owner, secret, until), due_at=until)
+    return claimed.evolve(claim=Claim(owner, secret, until, seals.claim(gate.keys, claimed)))
 
 
 def lease_of(gate: Gate, call: Call) -> Lease | None:
@@ -54,14 +59,15 @@ def lease_of(gate: Gate, call: Call) -> Lease | None:
     return Lease(call, gate.owner, call.claim.until) if call.claim and call.state is State.EXECUTING else None
 
 
-def with_refusal(call: Call, unfit: Fact, now: datetime) -> Call:
+def with_refusal(gate: Gate, call: Call, unfit: Fact, now: datetime) -> Call:
     """The call, not run because it was unfit."""
-    return with_result(call, Trigger.REFUSE, Result.REFUSED, now, error=kept(unfit))
+    return with_result(gate, call, Trigger.REFUSE, Result.REFUSED, now, error=kept(unfit))
 
 
-def with_result(call: Call, trigger: Trigger, result: Result, now: datetime, **told: Any) -> Call:
-    """The call with how its run ended."""
-    return advance(call, trigger, result=result, finished_at=now, due_at=None, **told)
+def with_result(gate: Gate, call: Call, trigger: Trigger, result: Result, now: datetime, **told: Any) -> Call:
+    """The call with how its run ended, sealed."""
+    ended = advance(call, trigger, result=result, finished_at=now, due_at=None, **told)
+    return ended.evolve(result_mac=seals.result(gate.keys, ended))
 
 
 def same_secret(one: str, other: str) -> bool:

@@ -19,7 +19,7 @@ from hitl.model import Action, Ask, Call, Entry, Event, Post, PostKind, Preparat
 from hitl.outcomes import Fact, Refusal, Unfit, fact, kept
 from hitl.ports import Change, KeyTakenError, ShortTakenError, Unit
 from hitl.terms import UNASKED, passed, tightened
-from hitl.tokens import Purpose, new_short
+from hitl.tokens import new_short
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -117,7 +117,7 @@ def _new(gate: Gate, draft: Draft, short: str, now: datetime) -> Change:
     call = draft.call(short, now, approvers, gate.people.routes_for(ask.origin, approvers))
     call = call if ask.must_ask else _passed(gate, call, now)
     verdict = call.verdict
-    call = call.evolve(row_mac=gate.keys.seal(Purpose.ROW, seals.row_bytes(call)))
+    call = call.evolve(row_mac=seals.row(gate.keys, call))
     asked = Entry(call.ref, Event.ASKED, ask.requester, recorded(call))
     if verdict.action is Action.DENY:
         why = verdict.message or verdict.why

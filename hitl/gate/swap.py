@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hitl.answers import Answer, unknown_call
-from hitl.gate.moves import with_decision, with_result
+from hitl.errors import Tampered
+from hitl.gate.moves import sealed_decision, with_decision, with_result
 from hitl.lifecycle import Trigger
 from hitl.model import Call, Entry, Event, Post, PostKind, Reply, Result, Runs, State
 from hitl.outcomes import Unfit
@@ -43,12 +45,39 @@ async def known(gate: Gate, target: str) -> Call:
 async def swap(
     gate: Gate, call: Call, seal: Callable[[datetime], Change], *, overdue: bool | None = False
 ) -> Call | None:
-    """The one conditional write: the call as sealed, told to all, or None where its condition didn't hold."""
-    change = await gate.store.commit(Unit(Expect(call.ref, call.version, overdue=overdue), seal))
+    """The one conditional write: the call as sealed, told to all, or None where its condition didn't hold.
+
+    Raises Tampered, on record, where the call's chain tells that this was done before: its row is an older one.
+    """
+    try:
+        change = await gate.store.commit(Unit(Expect(call.ref, call.version, overdue=overdue), seal))
+    except Tampered:
+        raise await tampered(gate, call, "service") from None
     if change is None or change.call is None:
         return None
     tell(gate, change.call)
     return change.call
+
+
+async def close(
+    gate: Gate, call: Call, seal: Callable[[datetime], Change], *, overdue: bool | None = True
+) -> Call | None:
+    """`swap` for an end that nobody chose. A call whose row is an older one is ended too, and the record says why."""
+
+    def as_tampered(now: datetime) -> Change:
+        ended = seal(now)
+        return replace(ended, entries=[replace(entry, event=Event.TAMPERED) for entry in ended.entries])
+
+    try:
+        return await swap(gate, call, seal, overdue=overdue)
+    except Tampered:
+        return await swap(gate, call, as_tampered, overdue=overdue)
+
+
+async def tampered(gate: Gate, call: Call, actor: str) -> Tampered:
+    """The error for a call that isn't as it was sealed, or that its chain contradicts, once that is on record."""
+    await gate.store.commit(adding(Change(entries=(entry_of(call, Event.TAMPERED, actor),))))
+    return Tampered()
 
 
 async def fresh(gate: Gate, call: Call) -> Call:
@@ -63,13 +92,13 @@ async def settle(gate: Gate, call: Call, *, unseen: bool = False) -> Call | None
     if call.due_at is None:
         return None
     if call.awaits_reason:
-        return await swap(gate, call, lambda _: _left_unexplained(call), overdue=True)
+        return await swap(gate, call, lambda _: _left_unexplained(gate, call), overdue=True)
 
     def seal(now: datetime) -> Change:
         ended = _overdue(gate, call, now, unseen=unseen)
         return Change(ended, entries=(entry_of(ended, Event(ended.status), "service"),), posts=edits(ended))
 
-    return await swap(gate, call, seal, overdue=True)
+    return await close(gate, call, seal)
 
 
 def _overdue(gate: Gate, call: Call, now: datetime, *, unseen: bool) -> Call:
@@ -77,8 +106,8 @@ def _overdue(gate: Gate, call: Call, now: datetime, *, unseen: bool) -> Call:
         error = str(Unfit.UNSEEN) if unseen else None
         return with_decision(gate, call, Trigger.EXPIRE, "service", now, error=error)
     if call.claim is None:
-        return with_result(call, Trigger.LAPSE, Result.LAPSED, now)
-    return with_result(call, Trigger.FAIL, Result.UNKNOWN, now)
+        return with_result(gate, call, Trigger.LAPSE, Result.LAPSED, now)
+    return with_result(gate, call, Trigger.FAIL, Result.UNKNOWN, now)
 
 
 async def note(gate: Gate, reply: Reply, call: Call, event: Event, answer: Answer) -> Answer:
@@ -95,9 +124,9 @@ def tell(gate: Gate, call: Call) -> None:
         observer.changed(call)
 
 
-def _left_unexplained(call: Call) -> Change:
+def _left_unexplained(gate: Gate, call: Call) -> Change:
     """The end of the wait for a reason: its cards are true as they are, whoever asked is told."""
-    told = call.evolve(reason="", due_at=None)
+    told = sealed_decision(gate, call.evolve(reason="", due_at=None))
     return Change(told, entries=(entry_of(told, Event.NO_REASON, "service"),), posts=_notices(told))
 
 
@@ -112,19 +141,22 @@ def _notices(call: Call) -> tuple[Post, ...]:
     return (Post(call.ref, call.origin, PostKind.NOTICE),) if told else ()
 
 
-def entry_of(call: Call, event: Event, actor: str, **data: object) -> Entry:
+def entry_of(call: Call, event: Event, actor: str, /, **data: object) -> Entry:
     """A line of the record about a call, with what is known beside it."""
     return Entry(call.ref, event, actor, {name: value for name, value in data.items() if value is not None})
 
 
 def arrival(reply: Reply) -> dict[str, object]:
-    """What the record says of how a reply came."""
+    """What the record says of how a reply came: by whom, where, and in which event."""
     pressed = reply.pressed_at.isoformat() if reply.pressed_at else None
     return {
         "surface": reply.surface,
+        "conversation": reply.conversation,
         "kind": reply.kind.value,
         "identity": reply.identity,
         "pressed_at": pressed,
+        "message": reply.answers,
+        "event": ":".join(reply.event) if reply.event else None,
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,6 @@ from hitl.ports import Change, Unit
 from hitl.redaction import mask
 from hitl.replies import Reading
 from hitl.text import one_line
-from hitl.tokens import Purpose
 from hitl.wording import clause
 
 if TYPE_CHECKING:
@@ -85,9 +85,10 @@ async def _approve(gate: Gate, reply: Reply, call: Call, sealed: Sealed, verdict
         vote = sealed(now)
         decided = with_decision(gate, call, Trigger.APPROVE, vote.principal, now, vote.reason)
         policies = {"policy_asked": call.verdict.policy, "policy_now": verdict.policy}
-        ended = with_refusal(decided, unfit, now) if unfit else ready_to_run(gate, decided, now)
+        ended = with_refusal(gate, decided, unfit, now) if unfit else ready_to_run(gate, decided, now)
         taken = {"claimed_by": claimant(ended)}
-        entries = [entry_of(ended, Event.APPROVED, vote.principal, **arrival(reply), **policies, **taken)]
+        said = {**arrival(reply), "reason": vote.reason}
+        entries = [entry_of(ended, Event.APPROVED, vote.principal, **said, **policies, **taken)]
         if unfit:
             entries.append(entry_of(ended, Event.REFUSED, "service", why=kept(unfit)))
         return Change(ended, (vote,), entries, edits(ended), handled=reply.event)
@@ -187,9 +188,8 @@ async def _denied_now(gate: Gate, reply: Reply, call: Call, verdict: Verdict) ->
 def _sealed_vote(
     gate: Gate, reply: Reply, call: Call, principal: str, now: datetime, *, approve: bool, reason: str | None
 ) -> Vote:
-    said = seals.vote_bytes(call.ref, call.digest, approve=approve, principal=principal, at=now)
-    mac = gate.keys.seal(Purpose.VOTE, said)
-    return Vote(call.ref, principal, approve, reason, reply.surface, reply.pressed_at, now, mac)
+    vote = Vote(call.ref, principal, approve, reason, reply.surface, reply.pressed_at, now, "")
+    return replace(vote, mac=seals.vote(gate.keys, vote, call.digest))
 
 
 def may_not(gate: Gate, reply: Reply, call: Call, verdict: Verdict, *, approve: bool) -> NotApprover | None:

@@ -15,10 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from adapters.database.keys import load
 from adapters.socket.client import Client
 from hitl.errors import SaysoError
 from hitl.model import Recorded
 from hitl.times import moment
+from hitl.tokens import Keyring
 from tests.patience import PATIENCE_S
 
 T = TypeVar("T")
@@ -223,6 +225,11 @@ class Installation:
         """Change the database behind the service's back."""
         with self.database(write=True) as database:
             assert database.execute(statement, values).rowcount == 1
+
+    @property
+    def keys(self) -> Keyring:
+        """What the service seals with."""
+        return Keyring(load(self.state / "keys.json"))
 
     def chains(self) -> dict[str, list[Recorded]]:
         """The record as it lies in the database: the lines of each chain in their order."""

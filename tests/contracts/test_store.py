@@ -461,7 +461,7 @@ class TestRecord:
         assert ["asked", "shown", "approved"] == [line.event for line in lines]
         assert [1, 2, 3] == [line.seq for line in lines]
         assert lines[0].at + timedelta(seconds=1) == lines[2].at
-        assert None is verify(lines)
+        assert None is verify(store.keys, lines)
 
     async def test_the_first_line_names_the_arguments_by_a_hash_that_tells_nothing(
         self, store: Store, clock: SetClock
@@ -486,7 +486,7 @@ class TestRecord:
 
         assert ["policy_loaded", "policy_refused"] == [line.event for line in await store.history("")]
         assert ["asked"] == [line.event for line in await store.history(call.ref)]
-        assert None is verify(await store.history(""))
+        assert None is verify(store.keys, await store.history(""))
 
     async def test_an_unknown_call_has_no_record(self, store: Store) -> None:
         """An empty chain."""

@@ -85,7 +85,7 @@ def test_a_death_on_the_way_of_a_call_loses_nothing_and_runs_nothing_twice(
     ran = len(service.lines())
     assert ran <= 1
     assert ["ran"] * (ran + 1) == ran_anew(service)
-    assert {None} == {verify(chain) for chain in service.chains().values()}
+    assert {None} == {verify(service.keys, chain) for chain in service.chains().values()}
 
 
 def live(service: Installation) -> bool:

@@ -74,4 +74,4 @@ def check(service: Installation, cards: list[Message]) -> None:
     assert [("approved", "succeeded")] == [tuple(call) for call in calls]
     assert 1 == len(service.lines())
     assert 1 == len(cards)
-    assert {None} == {verify(chain) for chain in service.chains().values()}
+    assert {None} == {verify(service.keys, chain) for chain in service.chains().values()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from typing import Any
 
@@ -138,7 +139,7 @@ def test_a_changed_line_of_the_record_shows(service: Installation) -> None:
     refs = [service.call("ask", tool="deploy", args={"n": n})["call"]["ref"] for n in range(2)]
     service.tamper("UPDATE audit SET actor = 'local:99' WHERE ref = ? AND seq = 1", refs[0])
 
-    assert [1, None] == [verify(service.chains()[ref]) for ref in refs]
+    assert [1, None] == [verify(service.keys, service.chains()[ref]) for ref in refs]
 
 
 def test_a_deadline_that_was_put_off_beside_the_seal_is_seen(service: Installation) -> None:
@@ -148,3 +149,82 @@ def test_a_deadline_that_was_put_off_beside_the_seal_is_seen(service: Installati
 
     assert isinstance(refused(service, "decide", target=ref, verb="approve"), Tampered)
     assert "pending" == service.status(ref)
+
+
+#: A row as it was before anybody decided, or claimed.
+WAITING = (
+    "UPDATE calls SET state = 'awaiting_confirmation', version = 1, decision = NULL, decided_at = NULL,"
+    " decided_by = NULL, decision_mac = NULL, claim_owner = NULL, claim_hash = NULL, claim_until = NULL,"
+    " claim_mac = NULL, result = NULL, finished_at = NULL, result_mac = NULL, due_at = deadline WHERE ref = ?"
+)
+UNCLAIMED = (
+    "UPDATE calls SET state = 'executing', claim_owner = NULL, claim_hash = NULL, claim_until = NULL, claim_mac = NULL,"
+    " result = NULL, finished_at = NULL, result_mac = NULL, due_at = deadline WHERE ref = ?"
+)
+
+
+@pytest.mark.parametrize("verb", ["approve", "reject"])
+def test_a_call_that_was_set_back_is_not_decided_again(
+    service: Installation, tamper: Callable[..., None], verb: str
+) -> None:
+    """Its row is whole, but the record says that it was decided; who tries hears so, and that is on record too."""
+    ref = service.call("ask", tool="deploy", args={"argv": ["true"]})["call"]["ref"]
+    service.call("decide", target=ref, verb=verb)
+    tamper(WAITING, ref)
+
+    assert isinstance(refused(service, "decide", target=ref, verb="approve"), Tampered)
+    assert "tampered" == service.events(ref)[-1]
+    assert "pending" == service.status(ref)
+
+
+def test_a_call_that_was_set_back_to_unclaimed_is_not_run_again(
+    service: Installation, tamper: Callable[..., None]
+) -> None:
+    """The record says that it was claimed, and how it ended."""
+    ref = service.call("ask", tool="deploy", args={"argv": ["true"]})["call"]["ref"]
+    service.call("decide", target=ref, verb="approve")
+    service.call("claim", ref=ref, secret_hash=CLAIM)
+    service.call("finish", ref=ref, secret="mine", result="succeeded")
+    tamper(UNCLAIMED, ref)
+
+    assert isinstance(refused(service, "claim", ref=ref, secret_hash=secret_hash("other")), Tampered)
+    assert "tampered" == service.events(ref)[-1]
+
+
+def test_nobody_reports_a_run_by_a_secret_written_into_the_claim(service: Installation) -> None:
+    """The claim is sealed with the hash of the secret that took it."""
+    ref = service.call("ask", tool="deploy", args={"argv": ["true"]})["call"]["ref"]
+    service.call("decide", target=ref, verb="approve")
+    service.call("claim", ref=ref, secret_hash=CLAIM)
+    service.tamper("UPDATE calls SET claim_hash = ? WHERE ref = ?", secret_hash("other"), ref)
+
+    assert isinstance(refused(service, "finish", ref=ref, secret="other", result="succeeded"), Tampered)
+    assert "running" == service.status(ref)
+
+
+@pytest.mark.parametrize("approved", [False, True], ids=["waiting", "approved and unclaimed"])
+def test_a_state_folder_restored_from_before_a_run_lets_nothing_of_it_run_again(
+    service: Installation, *, approved: bool
+) -> None:
+    """The folder is copied whole, keys and all, the call runs, and the copy is put back: what was open in it ends."""
+    ref = service.call("ask", tool="deploy", args={"argv": ["true"]})["call"]["ref"]
+    if approved:
+        service.call("decide", target=ref, verb="approve")
+    service.stop()
+    copy = service.state.with_name("copy")
+    shutil.copytree(service.state, copy)
+    service.start()
+    if not approved:
+        service.call("decide", target=ref, verb="approve")
+    service.call("claim", ref=ref, secret_hash=CLAIM)
+    service.call("finish", ref=ref, secret="mine", result="succeeded")
+    service.stop()
+    shutil.rmtree(service.state)
+    copy.rename(service.state)
+    service.start()
+
+    assert isinstance(refused(service, "claim", ref=ref, secret_hash=secret_hash("other")), SaysoError)
+    assert ("lapsed" if approved else "withdrawn") == service.status(ref)
+    assert "rolled_back" in service.events("")
+    after = service.call("ask", tool="deploy", args={"argv": ["true"], "n": 2})["call"]["ref"]
+    assert service.call("decide", target=after, verb="approve")["decided"]

@@ -136,4 +136,4 @@ def check(point: str, drill: Drill, card: Message) -> None:
         assert says(card.text, "outcome.succeeded")
     if point in UNKNOWN:
         assert UNKNOWN[point] == ran
-    assert {None} == {verify(chain) for chain in service.chains().values()}
+    assert {None} == {verify(service.keys, chain) for chain in service.chains().values()}

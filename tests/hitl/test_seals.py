@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from hitl import seals
-from hitl.model import Action, Call, Decision, Risk, Runs, Verdict, Vote
+from hitl.model import Action, Call, Claim, Decision, Prompt, PromptKind, Result, Risk, Runs, Verdict, Vote
 from hitl.testing import a_call
-from hitl.tokens import Keyring, Purpose
+from hitl.tokens import Keyring
 from tests.hitl.world import ANN, BOB, NOON
 
 KEYS = Keyring([("k1", b"1" * 32)])
@@ -22,7 +22,7 @@ OTHER_ENUMS = {Action: Action.ALLOW, Risk: Risk.LOW, Runs: Runs.CALLER}
 
 def sealed(call: Call) -> Call:
     """The call with the seal of its row."""
-    return call.evolve(row_mac=KEYS.seal(Purpose.ROW, seals.row_bytes(call)))
+    return call.evolve(row_mac=seals.row(KEYS, call))
 
 
 def other(value: Any) -> Any:
@@ -88,13 +88,14 @@ DECIDED = CALL.evolve(decision=Decision.APPROVED, decided_by=ANN, decided_at=NOO
         {"decision": Decision.ALLOWED},
         {"decided_by": BOB},
         {"decided_at": NOON + timedelta(microseconds=1)},
+        {"reason": "another"},
         {"digest": "e" * 64},
         {"ref": "another"},
     ],
 )
 def test_a_decision_is_sealed(change: dict[str, Any]) -> None:
     """Which call, what, by whom, when: changing one breaks the seal, and so does having none."""
-    whole = DECIDED.evolve(decision_mac=KEYS.seal(Purpose.DECISION, seals.decision_bytes(DECIDED)))
+    whole = DECIDED.evolve(decision_mac=seals.decision(KEYS, DECIDED))
 
     assert seals.decision_holds(KEYS, whole)
     assert not seals.decision_holds(KEYS, whole.evolve(**change))
@@ -103,8 +104,8 @@ def test_a_decision_is_sealed(change: dict[str, Any]) -> None:
 
 def vote(principal: str = ANN, *, approve: bool = True) -> Vote:
     """A sealed vote on the call."""
-    said = seals.vote_bytes(CALL.ref, CALL.digest, approve=approve, principal=principal, at=NOON)
-    return Vote(CALL.ref, principal, approve, None, "telegram", NOON, NOON, KEYS.seal(Purpose.VOTE, said))
+    said = Vote(CALL.ref, principal, approve, None, "telegram", NOON, NOON, "")
+    return replace(said, mac=seals.vote(KEYS, said, CALL.digest))
 
 
 def test_votes_hold_when_each_is_whole_and_one_is_the_deciders() -> None:
@@ -115,6 +116,83 @@ def test_votes_hold_when_each_is_whole_and_one_is_the_deciders() -> None:
     assert not seals.votes_hold(KEYS, DECIDED, [vote(BOB)])
     assert not seals.votes_hold(KEYS, DECIDED, [vote(ANN, approve=False)])
     assert not seals.votes_hold(KEYS, DECIDED, [])
+
+
+CLAIMED = DECIDED.evolve(claim=Claim("service:1", "a" * 64, NOON))
+ENDED = CLAIMED.evolve(result=Result.FAILED, finished_at=NOON, output="x", error="exit 1")
+
+
+@pytest.mark.parametrize("change", [{"owner": "service:2"}, {"secret_hash": "b" * 64}, {"until": NOON + timedelta(1)}])
+def test_a_claim_is_sealed(change: dict[str, Any]) -> None:
+    """Whose it is, by which secret, until when; nobody's claim needs none."""
+    claim = Claim("service:1", "a" * 64, NOON, seals.claim(KEYS, CLAIMED))
+
+    assert seals.claim_holds(KEYS, CLAIMED.evolve(claim=claim))
+    assert seals.claim_holds(KEYS, DECIDED)
+    assert not seals.claim_holds(KEYS, CLAIMED.evolve(claim=replace(claim, **change)))
+    assert not seals.claim_holds(KEYS, CLAIMED.evolve(claim=claim, ref="another"))
+    assert not seals.claim_holds(KEYS, CLAIMED)
+
+
+@pytest.mark.parametrize(
+    "change", [{"result": Result.SUCCEEDED}, {"finished_at": None}, {"output": None}, {"error": ""}, {"ref": "another"}]
+)
+def test_a_result_is_sealed(change: dict[str, Any]) -> None:
+    """How it ended, when, and what was said of it; what didn't end needs none."""
+    whole = ENDED.evolve(result_mac=seals.result(KEYS, ENDED))
+
+    assert seals.result_holds(KEYS, whole)
+    assert seals.result_holds(KEYS, CLAIMED)
+    assert not seals.result_holds(KEYS, whole.evolve(**change))
+    assert not seals.result_holds(KEYS, ENDED)
+
+
+@pytest.mark.parametrize("part", ["source", "number", "order", "body", "at"])
+def test_an_event_is_sealed(part: str) -> None:
+    """Where it came from, as which, in which order, what it says, and when."""
+    came: dict[str, Any] = {"source": "telegram", "number": "1", "order": "c", "body": b"{}", "at": NOON}
+    mac = seals.event(KEYS, **came)
+
+    assert seals.event_holds(KEYS, mac, **came)
+    assert not seals.event_holds(KEYS, mac, **(came | {part: other(came[part])}))
+    assert not seals.event_holds(KEYS, None, **came)
+
+
+@pytest.mark.parametrize("part", ["ref", "route", "message"])
+def test_a_card_is_sealed(part: str) -> None:
+    """Whose it is, where, and as which message."""
+    stands = {"ref": "r", "route": "telegram:1", "message": "1:2"}
+    mac = seals.card(KEYS, **stands)
+
+    assert seals.card_holds(KEYS, mac, **stands)
+    assert not seals.card_holds(KEYS, mac, **(stands | {part: "x"}))
+
+
+@pytest.mark.parametrize(
+    "change", [{"ref": "x"}, {"principal": BOB}, {"kind": PromptKind.VIEWED}, {"at": NOON + timedelta(1)}]
+)
+def test_a_prompt_is_sealed(change: dict[str, Any]) -> None:
+    """About which call, with whom, of which kind, since when."""
+    left = Prompt("r", ANN, PromptKind.CONFIRM, NOON)
+    mac = seals.prompt(KEYS, left)
+
+    assert seals.prompt_holds(KEYS, mac, left)
+    assert not seals.prompt_holds(KEYS, mac, replace(left, **change))
+
+
+def test_what_is_broken_of_a_call_is_named() -> None:
+    """The first part that isn't as it was sealed, in the order of a call's life."""
+    whole = sealed(ENDED).evolve(claim=Claim("service:1", "a" * 64, NOON, seals.claim(KEYS, ENDED)))
+    whole = whole.evolve(decision_mac=seals.decision(KEYS, whole), result_mac=seals.result(KEYS, whole))
+    changes: dict[str | None, dict[str, Any]] = {
+        None: {},
+        "row": {"tool": "another"},
+        "decision": {"decided_by": BOB},
+        "claim": {"claim": Claim("service:2", "a" * 64, NOON)},
+        "result": {"output": "y"},
+    }
+
+    assert list(changes) == [seals.broken(KEYS, whole.evolve(**change)) for change in changes.values()]
 
 
 @pytest.mark.parametrize("change", [{"message": "-1:8"}, {"ref": "another"}, {"asks": BOB}, {"mac": ""}])

@@ -93,7 +93,7 @@ class Store(MemoryStore):
     async def check_record(self) -> None:
         """Every chain is whole, and no call changed without a line in the same commit."""
         refs = {entry.ref for change in self.changes for entry in change.entries}
-        broken = [ref for ref in refs if verify(await self.history(ref)) is not None]
+        broken = [ref for ref in refs if verify(self.keys, await self.history(ref)) is not None]
         silent = [change for change in self.changes if change.call and not _tells(change)]
         assert ([], []) == (broken, silent)
 

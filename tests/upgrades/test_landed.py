@@ -21,7 +21,6 @@ from typing import Any
 
 import pytest
 
-from adapters.database import keys as keyfile
 from adapters.database.folder import StateFolder
 from adapters.database.store import SqliteStore
 from bot.clock import SystemClock
@@ -29,7 +28,6 @@ from hitl import seals
 from hitl.audit import verify
 from hitl.errors import AlreadyDecided, ConfirmationExpired, SaysoError
 from hitl.gate import secret_hash
-from hitl.tokens import Keyring
 from tests.upgrades.make import SECRET
 from tests.upgrades.place import APPROVE, LANDED, Place, Timed
 from tests.wire.telegram import TelegramServer
@@ -115,7 +113,7 @@ async def opened(landed: Path, after_s: float | None) -> AsyncIterator[Opened]:
         try:
             await asyncio.to_thread(service.start)
             yield Opened(place, service, told["calls"])
-            assert {None} == {verify(chain) for chain in service.chains().values()}
+            assert {None} == {verify(service.keys, chain) for chain in service.chains().values()}
             assert "Traceback" not in service.log
         finally:
             await asyncio.to_thread(service.close)
@@ -154,14 +152,13 @@ async def test_the_integrity_of_every_old_call_is_verified(landed: Path, tmp_pat
     unpack(landed, tmp_path / "state")
     folder = StateFolder.open(tmp_path / "state")
     store = await SqliteStore.open(folder, SystemClock())
-    keys = Keyring(keyfile.load(folder.keys))
     broken = []
     for name, row in json.loads((landed / "calls.json").read_text())["calls"].items():
         call = await store.get(row["ref"])
         assert call is not None
-        holds = [seals.row_holds(keys, call), call.decision is None or seals.decision_holds(keys, call)]
+        holds = [seals.broken(store.keys, call) is None]
         if call.decision == "approved":
-            holds.append(seals.votes_hold(keys, call, await store.votes(call.ref)))
+            holds.append(seals.votes_hold(store.keys, call, await store.votes(call.ref)))
         broken += [] if all(holds) else [name]
     await store.close()
     folder.close()

@@ -17,16 +17,19 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from hitl.tokens import Keyring
 
-def config(connection: Connection | None = None) -> Config:
-    """Alembic's settings. Without a connection, only the scripts can be looked at."""
+
+def config(connection: Connection | None = None, keys: Keyring | None = None) -> Config:
+    """Alembic's settings. Without a connection and keys, only the scripts can be looked at."""
     made = Config()
     made.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
     made.attributes["connection"] = connection
+    made.attributes["keys"] = keys
     return made
 
 
-def to_head(connection: sqlite3.Connection, database: str) -> None:
+def to_head(connection: sqlite3.Connection, database: str, keys: Keyring) -> None:
     """Bring the schema to the newest revision, in one transaction: all of it, or nothing.
 
     Raises Unavailable where that fails; the database is left as it was.
@@ -35,7 +38,7 @@ def to_head(connection: sqlite3.Connection, database: str) -> None:
     try:
         with engine.connect() as wrapped:
             wrapped.exec_driver_sql("BEGIN IMMEDIATE")
-            command.upgrade(config(wrapped), "head")
+            command.upgrade(config(wrapped, keys), "head")
             wrapped.commit()
     except SQLAlchemyError as error:
         raise Unavailable(

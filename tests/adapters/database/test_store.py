@@ -62,7 +62,7 @@ async def test_all_is_there_after_a_restart(opened: Opened, clock: SetClock) -> 
     async with opened() as store:
         assert [call] == await store.pending()
         assert [vote] == await store.votes(call.ref)
-        assert None is verify(await store.history(call.ref))
+        assert None is verify(store.keys, await store.history(call.ref))
         assert {"telegram:1": None} == await store.cards(call.ref)
         assert 1 == len(await store.sendings(lease_s=30))
         assert prompt == await store.prompt(call.ref, "local:1", PromptKind.CONFIRM)
@@ -198,7 +198,7 @@ async def test_every_file_is_ours_alone(store: SqliteStore, state: Path, clock: 
     """The log and its index too."""
     await store.commit(new(a_call(clock.now())))
 
-    assert dict.fromkeys(("sayso.db", "sayso.db-shm", "sayso.db-wal", "sayso.lock"), 0o600) == modes(state)
+    assert dict.fromkeys(("keys.json", "sayso.db", "sayso.db-shm", "sayso.db-wal", "sayso.lock"), 0o600) == modes(state)
 
 
 async def test_closing_leaves_one_database_file(opened: Opened, state: Path, clock: SetClock) -> None:
@@ -206,7 +206,7 @@ async def test_closing_leaves_one_database_file(opened: Opened, state: Path, clo
     async with opened() as store:
         await store.commit(new(a_call(clock.now())))
 
-    assert ["sayso.db", "sayso.lock"] == sorted(modes(state))
+    assert ["keys.json", "sayso.db", "sayso.lock"] == sorted(modes(state))
 
 
 async def test_the_log_is_emptied_beside_the_writing(store: SqliteStore, state: Path, clock: SetClock) -> None:

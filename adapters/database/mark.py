@@ -1,0 +1,54 @@
+"""The mark: how far the record had come when something was last allowed to run, kept outside the state folder.
+
+A database that is restored from an older copy knows nothing of what ran since, so it would let it run again. Seals
+don't help there, because all in the copy is as it was sealed. The mark tells: a shorter record is an older one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+from hitl.seals import pack
+from hitl.tokens import Purpose
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hitl.tokens import Keyring
+
+_FILE_MODE = 0o600
+_LONGEST = 4096
+
+
+class Mark:
+    """A file with the newest position (`id` of a line of the record) that let something run, sealed."""
+
+    def __init__(self, path: Path, keys: Keyring) -> None:
+        self.path = path
+        self._keys = keys
+
+    def read(self) -> int | None:
+        """The position; 0 where there is no mark, None for a mark that isn't one of ours."""
+        try:
+            with self.path.open("rb") as file:
+                told = json.loads(file.read(_LONGEST))
+            position, seal = told["position"], told["seal"]
+        except FileNotFoundError:
+            return 0
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        whole = type(position) is int and self._keys.holds(Purpose.MARK, seal, pack(position))
+        return position if whole else None
+
+    def write(self, position: int) -> None:
+        """Put the mark there, whole or not at all, and durable. Raises OSError."""
+        told = {"position": position, "seal": self._keys.seal(Purpose.MARK, pack(position))}
+        new = self.path.with_name(self.path.name + ".new")
+        opened = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, _FILE_MODE)
+        with os.fdopen(opened, "w") as file:
+            file.write(json.dumps(told) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(self.path)

@@ -1,0 +1,90 @@
+"""Seals over what a call's row didn't cover: claims, results, events, cards, prompts and the lines of the record."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from alembic import context, op
+
+from adapters.database import rows
+from adapters.database import statements as sql
+from hitl import seals
+from hitl.audit import FIRST, chain
+from hitl.model import Entry, Event, Prompt, PromptKind
+from hitl.times import moment
+
+if TYPE_CHECKING:
+    from hitl.tokens import Keyring
+
+revision = "0004"
+down_revision = "0003"
+branch_labels = None
+depends_on = None
+
+_NEW = {"calls": ("claim_mac", "result_mac"), "cards": ("mac",), "inbox": ("mac",), "prompts": ("mac",)}
+
+
+def upgrade() -> None:
+    """Add the columns, and seal what stands: from now on a row without a seal is one that somebody made up."""
+    for table, columns in _NEW.items():
+        for column in columns:
+            op.add_column(table, sa.Column(column, sa.String(), nullable=True))
+    keys = context.config.attributes["keys"]
+    _seal_calls(keys)
+    _seal_kept(keys)
+    _seal_record(keys)
+
+
+def _seal_calls(keys: Keyring) -> None:
+    """Claims and results as they stand."""
+    moved = f"select {', '.join(sql.CALL)} from calls where claim_owner is not null or result is not null"  # noqa: S608
+    for row in _read(moved):
+        call = rows.call_of(tuple(row))
+        claim_mac = seals.claim(keys, call) if call.claim else None
+        result_mac = seals.result(keys, call) if call.result else None
+        _write("update calls set claim_mac = ?, result_mac = ? where ref = ?", claim_mac, result_mac, call.ref)
+
+
+def _seal_kept(keys: Keyring) -> None:
+    """Events, cards and prompts as they stand."""
+    for seq, source, number, order, body, at in _read("select seq, source, id, ordering, body, received_at from inbox"):
+        _write(
+            "update inbox set mac = ? where seq = ?", seals.event(keys, source, number, order, body, moment(at)), seq
+        )
+    for ref, route, message in _read("select ref, route, message from cards where message is not null"):
+        mac = seals.card(keys, ref, route, message)
+        _write("update cards set mac = ? where ref = ? and route = ?", mac, ref, route)
+    for ref, principal, kind, at in _read("select ref, principal, kind, at from prompts"):
+        mac = seals.prompt(keys, Prompt(ref, principal, PromptKind(kind), moment(at)))
+        _write("update prompts set mac = ? where ref = ? and principal = ? and kind = ?", mac, ref, principal, kind)
+
+
+def _seal_record(keys: Keyring) -> None:
+    """One line that takes in all lines so far: those have plain hashes, which anybody could write anew."""
+    hashes = [line for (line,) in _read("select hash from audit order by id")]
+    if not hashes:
+        return
+    digest = hashlib.sha256("".join(hashes).encode()).hexdigest()
+    last = _read("select seq, hash from audit where ref = '' order by seq desc limit 1")
+    seq, prev = tuple(last[0]) if last else (0, FIRST)
+    entry = Entry("", Event.SEALED, "service", {"lines": len(hashes), "digest": digest})
+    _write(sql.INSERT_LINE, *rows.line_values(chain(keys, prev, seq + 1, datetime.now(UTC), entry)))
+
+
+def _read(statement: str) -> list[Any]:
+    return list(op.get_bind().exec_driver_sql(statement).fetchall())
+
+
+def _write(statement: str, *values: object) -> None:
+    op.get_bind().exec_driver_sql(statement, values)
+
+
+def downgrade() -> None:
+    """Drop the columns. The line in the record stays."""
+    for table, columns in _NEW.items():
+        with op.batch_alter_table(table) as batch:
+            for column in columns:
+                batch.drop_column(column)

@@ -21,7 +21,7 @@ from hitl.policy.compose import compose
 from hitl.policy.conditions import ANYWHERE, OPERATORS, ROLE, Condition, Scope, Surroundings, Test, Use, hints, shape_of
 from hitl.policy.document import CONTENOX, UNKNOWN, AnyOf, Checked, Level, Not, Rule, When, check
 from hitl.policy.explain import describe
-from hitl.policy.index import Index
+from hitl.policy.index import SMALL, Index
 from hitl.policy.lint import findings, impossible
 from hitl.policy.logic import NO, UNSURE, YES, opposite
 from hitl.policy.model import (
@@ -95,7 +95,7 @@ class Outcome:
         self.reason = reason
         self.unsure = unsure
         self.unseen = unseen
-        self.verdicts: dict[tuple[risk.Assessment, tuple[str, ...]], Verdict] = {}
+        self.verdicts: dict[risk.Assessment | tuple[risk.Assessment, tuple[str, ...]], Verdict] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,25 +211,29 @@ def _kind(call: PolicyCall) -> str:
 
 
 class _Group:
-    """The rules of one list: those for any tool share one index, which all tools use, beside each tool's own."""
+    """The rules of one list. Rules for any tool, if there are many, share one index, which all tools use."""
 
-    __slots__ = ("_narrow", "_plain_paths", "rules", "wide")
+    __slots__ = ("_own", "_plain_paths", "_shared", "rules")
 
     def __init__(self, rules: Sequence[Compiled], *, plain_paths: bool) -> None:
+        wide = [one for one in rules if _is_wide(one.rule)]
+        shares = len(wide) > SMALL
         self.rules = tuple(rules)
         self._plain_paths = plain_paths
-        self.wide = Index([one for one in rules if _is_wide(one.rule)], plain_paths=plain_paths)
-        self._narrow = [one for one in rules if not _is_wide(one.rule)]
+        self._shared = Index(wide, plain_paths=plain_paths) if shares else None
+        self._own = [one for one in rules if not _is_wide(one.rule)] if shares else self.rules
 
     def of(self, call: PolicyCall) -> Index | None:
-        """The index of the rules for this call's tool that are not for every tool; None if there are none."""
-        own = [one for one in self._narrow if _applies(one.rule, call)]
+        """The index of the rules for this call's tool beside the shared ones; None if there are none."""
+        own = [one for one in self._own if _applies(one.rule, call)]
         return Index(own, plain_paths=self._plain_paths) if own else None
 
     def candidates(self, own: Index | None, args: Mapping[str, Any]) -> Sequence[Compiled]:
         """The rules that may hold for a call, in order."""
-        wide = self.wide.candidates(args) if self.wide.rules else ()
         narrow = () if own is None else own.candidates(args)
+        if self._shared is None:
+            return narrow
+        wide = self._shared.candidates(args)
         if not wide or not narrow:
             return wide or narrow
         return sorted((*wide, *narrow), key=_place)
@@ -250,6 +254,7 @@ _place = attrgetter("at")
 class _Plan:
     """What applies to one tool. ``quiet``: without a candidate, nothing about the call needs to be read."""
 
+    named: risk.Named
     forbid: Index | None
     rules: Index | None
     levels: Index | None
@@ -322,7 +327,7 @@ class Policy:
             plan = self._plans.get((call.tools, call.tool, call.is_command))
             if plan is None:
                 plan = self._plan(call)
-            args, assessed = call.args, risk.assess(call)
+            args, assessed = call.args, risk.assess(call, plan.named)
             forbid = self._forbid.candidates(plan.forbid, args) if self._forbid.rules else ()
             rules = self._rules.candidates(plan.rules, args)
             if not rules and not forbid and plan.quiet:
@@ -364,6 +369,7 @@ class Policy:
             self._plans.clear()
         shell = _shell_key(call)
         plan = self._plans[call.tools, call.tool, call.is_command] = _Plan(
+            risk.assess_tool(call),
             self._forbid.of(call),
             self._rules.of(call),
             self._levels.of(call),
@@ -423,7 +429,7 @@ class Policy:
     # --- verdicts
 
     def _verdict(self, outcome: Outcome, assessed: risk.Assessment, programs: tuple[str, ...]) -> Verdict:
-        key = (assessed, programs)
+        key = (assessed, programs) if programs else assessed
         found = outcome.verdicts.get(key)
         if found is None:
             if len(outcome.verdicts) >= _MAX_VERDICTS:

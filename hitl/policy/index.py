@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Mapping, Sequence
 from decimal import Decimal
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from hitl.policy import values
 from hitl.policy.conditions import ANYWHERE, MAX_SUBJECT, ROLE, Condition, folded, longest_alike, pattern_set
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Finder = Callable[[Any, list[int]], None]
 
-_SMALL = 4
+SMALL: Final = 4  # rules that are tried sooner than looked up
 _NEVER = 1 << 62
 _MAX_TOPS = 8
 _MAX_HINTED = 256  # beyond this length RE2 is as quick
@@ -41,9 +41,9 @@ class Index:
 
     def __init__(self, rules: Sequence[Compiled], *, plain_paths: bool) -> None:
         self.rules = tuple(rules)
-        self._finders: tuple[tuple[str, Finder, tuple[int, ...], int], ...] = ()
+        self._finders: tuple[tuple[str, Finder, _Argument], ...] = ()
         self._always: list[int] = []
-        if len(rules) > _SMALL:
+        if len(rules) > SMALL:
             self._file(plain_paths=plain_paths)
 
     def _file(self, *, plain_paths: bool) -> None:
@@ -52,11 +52,7 @@ class Index:
             gate = _gate(compiled, plain_paths=plain_paths)
             if gate is None or not arguments.setdefault(gate.key, _Argument()).file(gate, at, compiled.rule):
                 self._always.append(at)
-        self._finders = tuple(
-            (key, argument.finder(), tuple(argument.absent), argument.doubted)
-            for key, argument in arguments.items()
-            if argument.every
-        )
+        self._finders = tuple((key, one.finder(), one) for key, one in arguments.items() if one.every)
 
     def candidates(self, args: Mapping[str, Any]) -> Sequence[Compiled]:
         """The rules that may hold, in order."""
@@ -64,16 +60,16 @@ class Index:
             return self.rules
         found: list[int] = []
         missing = values.MISSING
-        doubts, first = [], _NEVER
-        for key, find, absent, doubted in self._finders:
+        absent: list[_Argument] = []
+        for key, find, argument in self._finders:
             value = args.get(key, missing)
             if value is not missing:
                 find(value, found)
-            elif absent:
-                doubts.append(absent)
-                first = min(first, doubted)
-        if doubts:
-            found += [at for absent in doubts for at in absent if at <= first]
+            elif argument.absent:
+                absent.append(argument)
+        if absent:
+            first = min(argument.doubted for argument in absent)
+            found += [at for argument in absent for at in argument.absent if at <= first]
         if self._always:
             found += self._always
         elif not found:
@@ -99,23 +95,25 @@ def _fits(part: Condition, *, plain: bool) -> bool:
 
 
 class _Thresholds:
-    """Rules of one bound on one argument: the limits in order, and the first rule that holds beyond each."""
+    """Rules of one bound on one argument: the limits in order, and the first rule that holds beyond each.
 
-    __slots__ = ("_first", "_limits", "_places", "_sign")
+    ``sign`` is -1 for upper bounds, whose values and limits change signs. Below the ``least`` limit no rule holds.
+    """
+
+    __slots__ = ("_first", "_limits", "_places", "least", "sign")
 
     def __init__(self, entries: Sequence[tuple[int | Decimal, int]], sign: int) -> None:
-        self._sign = sign
+        self.sign = sign
         ordered = sorted((limit * sign, place) for limit, place in entries)
         self._limits = [limit for limit, _ in ordered]
         self._places = [place for _, place in ordered]
         self._first = list(accumulate(self._places, min))
+        self.least = self._limits[0]
 
     def find(self, value: int | Decimal, found: list[int]) -> None:
         """Add the first rule whose limit lies below the value, and all whose limit it meets."""
-        signed = value * self._sign
+        signed = value * self.sign
         limits = self._limits
-        if signed < limits[0]:
-            return
         below = bisect_left(limits, signed)
         if below:
             found.append(self._first[below - 1])
@@ -243,9 +241,12 @@ def _find_path(folders: Mapping[str, list[int]], names: Mapping[str, list[int]],
     elsewhere = _elsewhere(tops) if not names else None
 
     def find(value: Any, found: list[int]) -> None:
-        if type(value) is str and elsewhere is not None and elsewhere(value):
+        if type(value) is not str:
+            found += every
             return
-        if type(value) is not str or not plain_path(value):
+        if elsewhere is not None and elsewhere(value):
+            return
+        if not plain_path(value):
             found += every
             return
         folded = value.lower()
@@ -268,7 +269,7 @@ def _elsewhere(tops: Collection[str]) -> Callable[[str], object] | None:
     if len(tops) > _MAX_TOPS:
         return None
     closed = "|".join(map(re.escape, tops))
-    return re.compile(rf"(?!(?:{closed})(?:/|\Z)){PLAIN}", re.ASCII | re.IGNORECASE).fullmatch
+    return re.compile(rf"(?!(?i:{closed})(?:/|\Z)){PLAIN}", re.ASCII).fullmatch
 
 
 def _find_match(patterns: Sequence[str], places: list[int], every: list[int]) -> Finder:
@@ -295,7 +296,8 @@ def _find_number(limits: tuple[_Thresholds, ...], every: list[int]) -> Finder:
             found += every
             return
         for each in limits:
-            each.find(exact, found)
+            if exact * each.sign >= each.least:
+                each.find(exact, found)
 
     return find
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from posixpath import commonprefix
 
 _MAX_LITERALS = 16
 _LITERAL = r"[A-Za-z0-9 _/:;,@%=&~<>\"'!#\-]|\\[!-/:-@\[-^`{-~]"
@@ -25,8 +26,11 @@ def required(pattern: str) -> str:
 
 
 def any_required(patterns: Iterable[str]) -> Callable[[str], object] | None:
-    """A search without which none of the patterns is found; None if it would not be sure, or not be quick."""
+    """A search without which none of the patterns is found; None if it would not be sure, or not be quick.
+
+    Many texts are quick to search for only if they begin alike: then ``re`` looks for that beginning first.
+    """
     wanted = {required(pattern) for pattern in patterns}
-    if "" in wanted or len(wanted) > _MAX_LITERALS:
+    if "" in wanted or (len(wanted) > _MAX_LITERALS and not commonprefix(list(wanted))):
         return None
     return re.compile("|".join(re.escape(one) for one in sorted(wanted))).search

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hitl.policy.ports import Paths
 
 # A path that has one reading only.
-PLAIN = r"(?:/\.?+[\w@+=,\-]++(?:\.++[\w@+=,\-]++)*)+"
+PLAIN = r"(?:/\.?+[\w@+=,\-]++(?:\.++[\w@+=,\-]++)*+)++"
 plain_path = re.compile(PLAIN, re.ASCII).fullmatch
 
 _AMBIGUOUS = re.compile(

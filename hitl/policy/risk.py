@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import islice
 from typing import Any, Final
@@ -223,29 +224,18 @@ _PATTERNS: tuple[tuple[str, int, str], ...] = (
 )
 _MAX_VERB = 64
 _MAX_PATH = 4096
-_ROOTS = (
-    "/etc",
-    "/boot",
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/sys",
-    "/proc",
-    "/root",
-    "/var/",
-    "/dev/",
-    *(f"{letter}:" for letter in "abcdefghijklmnopqrstuvwxyz"),
-)
+#: How the paths that `_SYSTEM` matches begin, drives aside.
+_ROOTS = frozenset(("/etc", "/boo", "/usr", "/bin", "/sbi", "/lib", "/sys", "/pro", "/roo", "/var", "/dev"))
 _COMMANDS = names("command cmd")
 #: Values in one argument that are looked at; one with more is at least high.
 _MOST_VALUES = 2_000
 #: Longer arguments are read up to here.
 _MOST_READ = 100_000
 _STATEMENTS = frozenset("dDtTaAgGrRuUiImMcC \t\n")  # what the SQL statements above begin with
-#: Each pattern of what is lost beyond this machine holds one of these.
-_loses = re.compile(r"destro|delet|remov|terminat|purg|prun|drop|\br[bm]\b").search
-_SUSPECT = ("rf", "fr", "Rf", "fR", "mkfs", "wipefs", "fdisk ", "of=/dev/")  # each with an f
+#: Each pattern of what is lost beyond this machine holds one of these. All begin with a letter, not with `\b`: a search
+#: for one of a few letters takes half the time.
+_loses = re.compile(r"destro|delet|remov|terminat|purg|prun|drop|r(?<!\wr)[bm]\b").search
+_erases = re.compile(r"rf|fr|Rf|fR|mkfs|wipefs|fdisk |of=/dev/").search
 
 _NAMES = ("low", "medium", "high", "critical")
 
@@ -338,33 +328,47 @@ _SYSTEM = re.compile(
 )
 
 
-def assess(call: PolicyCall) -> Assessment:
-    """The level of a call and a short reason: what will run decides, not what a caller calls it."""
-    known, level, why, named = _at_first(call.tools, call.tool, call.is_command)
-    if known is not None and known.kind == "command":
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a tool's name alone tells: its shape, level and reason, and whether the name was understood."""
+
+    shape: Shape | None
+    level: int
+    why: str
+    known: bool
+
+
+def assess_tool(call: PolicyCall) -> Named:
+    """What is known of the call's tool, whatever its arguments."""
+    shape = shape_of(call)
+    found = None if shape is None else _KINDS.get(shape.kind)
+    return Named(shape, *found, known=True) if found is not None else Named(shape, *assess_name(call.tool))
+
+
+def assess(call: PolicyCall, named: Named | None = None) -> Assessment:
+    """The level of a call and a short reason: what will run decides, not what a caller calls it.
+
+    ``named`` is what ``assess_tool`` says of the call, if that is already known.
+    """
+    if named is None:
+        named = assess_tool(call)
+    shape, level, why, known = named.shape, named.level, named.why, named.known
+    if shape is not None and shape.kind == "command":
         return _assess_command(call)
     if call.annotations is not None:
-        level, why, named = _hinted(call, assess_name(call.tool))
+        level, why, known = _hinted(call, assess_name(call.tool))
     args = call.args
     if not args or level == CRITICAL:
         return level, why
     if not _VERB_ARGUMENTS.isdisjoint(args):
         found = _named_action(args)
-        if found is not None and (found[0] > level or not named):
+        if found is not None and (found[0] > level or not known):
             level, why = max(found[0], MEDIUM), found[1]
-    if known is not None and level != LOW:
-        changed = next((path for path in _texts(args, known.writes) if _is_system(path)), None)
+    if shape is not None and level != LOW:
+        changed = next((path for path in _texts(args, shape.writes) if _is_system(path)), None)
         if changed is not None:
             return CRITICAL, _changes(changed)
-    return _from_arguments(args, level, why, any_path=known is None and level != LOW)
-
-
-@lru_cache(maxsize=4096)
-def _at_first(tools: str, tool: str, is_command: bool) -> tuple[Shape | None, int, str, bool]:  # noqa: FBT001 - a cache key
-    """What the tables know of a tool, and its level, reason and whether it is understood by its name alone."""
-    known = shape_of(PolicyCall(tools, tool, {}, is_command=is_command))
-    level, why = (0, "") if known is None else _KINDS.get(known.kind, (0, ""))
-    return (known, level, why, True) if why else (known, *assess_name(tool))
+    return _from_arguments(args, level, why, any_path=shape is None and level != LOW)
 
 
 def _texts(args: Mapping[str, Any], names: Iterable[str]) -> Iterator[str]:
@@ -383,7 +387,7 @@ def _is_system(text: str) -> bool:
     """Whether a path lies in a folder of the operating system, also by a way around (`/tmp/../etc`, `//etc`)."""
     if "/." in text or "//" in text or text[:1].isspace():
         text = clean(text[:_MAX_PATH].strip())
-    return text[:5].lower().startswith(_ROOTS) and _SYSTEM.match(text) is not None
+    return (text[:4].lower() in _ROOTS or ":" in text) and _SYSTEM.match(text) is not None
 
 
 def _assess_command(call: PolicyCall) -> Assessment:
@@ -414,8 +418,7 @@ def _from_arguments(args: Mapping[str, Any], level: int, why: str, *, any_path: 
     for value in args.values():
         if type(value) is str:
             # Any other text is no path of the system, also after its dots are resolved: `_is_system` is seldom called.
-            rooted = not value[:1].isalnum() or value[1:2] == ":" or "/." in value or "//" in value
-            if any_path and rooted and _is_system(value):
+            if any_path and (not value[:1].isalnum() or ":" in value) and _is_system(value):
                 return CRITICAL, _changes(value)
             if ("-" in value or " " in value) and _suspect(value):
                 found = _matched(value, level, found)
@@ -480,11 +483,10 @@ def _listed(value: Any) -> Sequence[Any]:
 
 def _suspect(text: str) -> bool:
     """Whether any of the patterns could match: plain searches, because nearly every argument passes through here."""
-    return (
-        "--" in text
-        or (" " in text and (text[0] in _STATEMENTS or ";" in text or "rm " in text or "shred " in text))
-        or ("f" in text and any(part in text for part in _SUSPECT))
-        or (" " in text and ("e" in text or "r" in text) and _loses(text, 0, _MOST_READ) is not None)
+    if "--" in text or ("f" in text and _erases(text) is not None):
+        return True
+    return " " in text and (
+        text[0] in _STATEMENTS or ";" in text or "shred " in text or _loses(text, 0, _MOST_READ) is not None
     )
 
 

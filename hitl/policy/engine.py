@@ -284,8 +284,7 @@ class Policy:
         self.name = name
         self.checked = checked
         self.digest = digest(checked.content)
-        self._paths = paths
-        self._resolver = resolver
+        self._surroundings = Surroundings(paths, resolver, self._vouching)
         self._looks = paths if looks else None
         self._forbid = self._group(checked.forbid, reason=Reason.FORBIDDEN)
         self._rules = self._group(checked.rules)
@@ -295,12 +294,11 @@ class Policy:
         self._unmatched = tuple(Outcome(self._default(level), None, Reason.DEFAULT_ACTION) for level in RISKS)
         self._closed = {tool: closing(checked, tool) for tool in (READ, WRITE)}
         self._by_text: Policy | None = None
-        self._surroundings = Surroundings(paths, resolver, self._vouching)
 
     def _group(self, rules: Sequence[Rule], reason: Reason = Reason.MATCHED_RULE) -> _Group:
         contenox = self.checked.dialect == CONTENOX
         compiled = [_compile(rule, at, contenox=contenox, reason=reason) for at, rule in enumerate(rules)]
-        return _Group(compiled, plain_paths=self._paths is None)
+        return _Group(compiled, plain_paths=self._surroundings.paths is None)
 
     def with_ports(self, paths: Paths | None = None, resolver: Resolver | None = None) -> Policy:
         """The same policy, judging paths and hosts also by what they are at the moment of the call."""
@@ -308,12 +306,12 @@ class Policy:
 
     def elsewhere(self) -> Policy:
         """The same policy for calls whose working folder isn't on this machine: it looks into no folder."""
-        return Policy(self.checked, self.name, self._paths, self._resolver, looks=False)
+        return Policy(self.checked, self.name, self._surroundings.paths, self._surroundings.resolver, looks=False)
 
     def _vouching(self, call: PolicyCall) -> Vouching:
         """What the paths of a call's command are judged with."""
         if self._by_text is None:
-            self._by_text = self if self._paths is None else self.with_ports()
+            self._by_text = self if self._surroundings.paths is None else self.with_ports()
         return Vouching(self.judge, self._by_text.judge, call.cwd, self._looks, self._closed)
 
     def _scope(self, call: PolicyCall) -> Scope:

@@ -32,7 +32,7 @@ _SAYS: Final = {
 EFFECTS: Final = known.EFFECTS
 MAX_WORDS: Final = 1024  # of an argument list
 MAX_USES: Final = 128  # each is judged as a call of its own
-_MAX_DEPTH = 8
+_MOST_STEPS = 512
 _MOST_KEPT = 8_192  # characters; the texts of so many longer commands would fill the memory
 _MOVES = frozenset(("cp", "mv"))  # files, and all below folders, get another place under their own names
 _PATHS = frozenset(("path", "named", "item"))
@@ -107,7 +107,7 @@ class Found:
     says: str = ""
     uses: list[Use] = field(default_factory=list)
     programs: list[str] = field(default_factory=list)
-    depth: int = 0
+    steps_taken: int = 0
 
     def run(self, found: Sequence[Step]) -> None:
         """Take in every step of a line."""
@@ -119,8 +119,8 @@ class Found:
 
         Raises NotPlain for a program, option or operand that no table knows.
         """
-        self.depth += 1
-        if self.depth > _MAX_DEPTH * 64:
+        self.steps_taken += 1
+        if self.steps_taken > _MOST_STEPS:
             raise NotPlain("the line runs too many commands")
         for word in step.inputs:
             self.path("read", word, step.folders)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MAX_LINE = 4096  # characters; what a person types is shorter
 MAX_STEPS = 64
 MAX_WORDS = 4096
-MAX_DEPTH = 8
+_MOST_BEFORE = 8
 _MAX_FOLDERS = 8
 _MAX_VALUES = 32
 
@@ -86,13 +86,13 @@ class _State:
     fed_by: Step | None = None
 
 
-def steps(line: str, folders: tuple[str, ...] = ("",), depth: int = 0) -> list[Step]:
-    """The commands of a line, in order.
+def steps(line: str, folders: tuple[str, ...] = ("",), before: int = 0) -> list[Step]:
+    """The commands of a line, in order. ``before``: how many steps were taken in before a text inside a line.
 
     Raises NotPlain for a line with anything that is not understood whole.
     """
     source = line.encode("utf-8", "replace")
-    if depth > MAX_DEPTH or len(line) > MAX_LINE or work.of_parse(source) > work.MAX_WORK:
+    if before > _MOST_BEFORE or len(line) > MAX_LINE or work.of_parse(source) > work.MAX_WORK:
         raise NotPlain("the line is too long or too deeply nested")
     if line.isascii() and line.isprintable():
         joined = words.joined_commands(line)

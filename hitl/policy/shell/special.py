@@ -76,7 +76,7 @@ def _shell(found: Found, step: Step) -> None:
     text = call.operands[0][1].literal if call.operands else None
     if text is None:
         raise NotPlain("a shell gets a text that is known only when the line runs")
-    found.run([replace(one, fed_by=one.fed_by or step.fed_by) for one in steps(text, step.folders, found.depth)])
+    found.run([replace(one, fed_by=one.fed_by or step.fed_by) for one in steps(text, step.folders, found.steps_taken)])
 
 
 # --- wrappers

@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from hitl.policy.shell import programs, scripts, words
-from hitl.policy.shell.known import KNOWN
 from hitl.policy.shell.programs import Options, Wrapper
 from hitl.policy.shell.reading import Command, Words, base_name
+from hitl.policy.shell.starts_nothing import STARTS_NOTHING
 from hitl.policy.shell.stdin import standard_input, written
 from hitl.policy.shell.subcommands import Positionals
 from hitl.policy.shell.work import MAX_NAME, MAX_WORDS, of_text
@@ -785,7 +785,7 @@ def _known_handler(base: str) -> Handler | None:
         return _wrapper
     if programs.is_interpreter(base) or programs.is_interpreter(programs.plain_name(base)):
         return _opaque
-    if base in KNOWN:
+    if base in STARTS_NOTHING:
         return None
     return _odd if _ODD_NAME.search(base) else _unknown
 

@@ -62,4 +62,4 @@ _PROJECTS = names(
     "xdg-open open man apropos whatis"
 )
 
-KNOWN = _SHELL | _FILES | _TEXT | _ARCHIVES | _SYSTEM | _NETWORK | _MEDIA | _PROJECTS
+STARTS_NOTHING = _SHELL | _FILES | _TEXT | _ARCHIVES | _SYSTEM | _NETWORK | _MEDIA | _PROJECTS

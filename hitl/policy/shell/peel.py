@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -106,7 +106,7 @@ def run(reader: Reader, command: Words, origin: Node | None) -> None:
         reading.hide("is not read as shell syntax")
         reader.nested(command[1:], origin)
         return
-    handle = _handler(base)
+    handle = _known_handler(base)
     if handle is not None:
         handle(Run(reader, base if base in _HANDLERS else programs.plain_name(base), command, origin))
 
@@ -396,7 +396,7 @@ def _arguments(run: Run) -> None:
             if "=" in word:
                 run.reader.source(word.partition("=")[2])
                 run.reader.source(word.rpartition("=")[2])
-    if programs.is_interpreter(run.base):
+    if run.base in _INTERPRETERS:
         run.doubt("runs code of its own")
 
 
@@ -416,10 +416,12 @@ def _jobs(run: Run) -> None:
 
 
 def _runner(run: Run) -> None:
-    _subcommand(run)
+    plain = len(run.words) > 1 and run.words[1] in _plain_subcommands(run.base)
+    if not plain or run.words[1] in _WRAPPING.get(run.base, ()):
+        _subcommand(run)
     _arguments_too(run)
-    if len(run.words) > 1 and run.words[1] in _plain_subcommands(run.base):
-        return  # nearly always
+    if plain:  # nearly always
+        return
     for path in programs.SETTING_SUBCOMMANDS.get(run.base, ()):
         if run.positionals.after(path):
             run.doubt(f"{' '.join(path)} stores what may name a program")
@@ -466,7 +468,7 @@ def _git(run: Run) -> None:
                 _setting(run, setting)
         name = next(iter(run.positionals.subcommands()[0]), None)
     _git_command(run, name)
-    if name is None or name in _GIT_RUNS:
+    if name is None or name in _WRAPPING["git"]:
         _subcommand(run)
 
 
@@ -552,7 +554,7 @@ def _wrapper(run: Run) -> None:
         return
     _Unwrapping(run, programs.WRAPPERS.get(run.base, programs.LOADER), 1).unwrap()
     _arguments_too(run)
-    if programs.is_interpreter(run.base):
+    if run.base in _INTERPRETERS:
         _opaque(run)
 
 
@@ -744,7 +746,10 @@ def _in_cluster(word: str, option: str, options: Options) -> int:
 
 # --- the table
 
-_GIT_RUNS = frozenset(path[0] for path in programs.SUBCOMMAND_WRAPPERS["git"])
+#: The first words of the sub-commands of a program that run other commands.
+_WRAPPING: Mapping[str, frozenset[str]] = {
+    program: frozenset(path[0] for path in paths if path) for program, paths in programs.SUBCOMMAND_WRAPPERS.items()
+}
 _HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(programs.RUNS_BY_ARGUMENT, _arguments),
     **dict.fromkeys(programs.SUBCOMMAND_WRAPPERS, _subcommand),
@@ -774,6 +779,8 @@ _HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("export", "declare", "typeset", "readonly", "local"), _declares),
     **dict.fromkeys(("read", "mapfile", "readarray", "getopts"), _reads_into),
 }
+#: Programs with a handler of their own that run code in a language, too.
+_INTERPRETERS = frozenset(filter(programs.is_interpreter, _HANDLERS))
 
 
 @lru_cache(maxsize=4096)

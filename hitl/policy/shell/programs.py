@@ -40,9 +40,10 @@ class Options:
 
     def _cluster(self, word: str) -> bool | None:
         for at, letter in enumerate(word[1:], start=1):
-            if f"-{letter}" in self.valued:
+            option = f"-{letter}"
+            if option in self.valued:
                 return at == len(word) - 1
-            if f"-{letter}" not in self.flags:
+            if option not in self.flags:
                 return False if at > 1 or word in self.flags or "=" in word else None
         return False
 

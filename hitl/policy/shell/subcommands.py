@@ -15,12 +15,13 @@ _SHORTENED = frozenset((*programs.ABBREVIATED, *programs.ALIASES))
 class Positionals:
     """The positional words of a command, for each way of reading options that the tables do not know."""
 
-    __slots__ = ("_places", "_program", "_words")
+    __slots__ = ("_named", "_places", "_program", "_words")
 
     def __init__(self, words: Words) -> None:
         self._words = words
         self._program = base_name(words[0] or "")
         self._places: list[list[int]] | None = None
+        self._named: set[str | None] | None = None
 
     def subcommands(self) -> list[list[str | None]]:
         """The words themselves, also with a shortened sub-command in full."""
@@ -36,6 +37,8 @@ class Positionals:
         words, exact = self._words, self._program not in _SHORTENED
         if path[-1] not in words and (exact or len(path) > 1):  # nearly always, and told without reading the options
             return []
+        if path[0] not in self._names():
+            return []
         found = [
             one[len(path) - 1] + 1
             for one in self._positions()
@@ -44,6 +47,12 @@ class Positionals:
             and tuple(words[at] for at in one[1 : len(path)]) == path[1:]
         ]
         return list(dict.fromkeys(found))
+
+    def _names(self) -> set[str | None]:
+        """The sub-commands that the first positional word may be, also those that it is short for."""
+        if self._named is None:
+            self._named = {positional[0] for positional in self.subcommands() if positional}
+        return self._named
 
     def _positions(self) -> list[list[int]]:
         if self._places is None:

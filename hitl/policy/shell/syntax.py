@@ -211,10 +211,13 @@ class Reader:
         while stack:
             node = stack.pop()
             visit = visitors.get(node.kind_id)
+            if visit is _leaf:
+                continue
             inner = None if visit is None else visit(self, node)
             if inner is None or deep:
                 inner = node.named_children
-            stack += inner[::-1]
+            if inner:
+                stack += inner[::-1]
 
     def run(self, command: Words, origin: Node | None) -> None:
         """Record a command and everything that it would run in turn; ``origin`` is where it stands in the tree."""
@@ -310,11 +313,9 @@ class Reader:
     def _append(self, found: Fields, inner: list[Node], word: Node, *, glued: bool) -> None:
         kind = word.type
         target = word.children[0] if kind == "command_name" else word
-        if kind == "word" and not glued:
-            text = self._written(word)
-            if "\\" not in text and "{" not in text:
-                found.append(text)
-                return
+        if kind == "word" and not glued and (text := self._literal(word)) is not None:
+            found.append(text)
+            return
         if target.type in _GROUPS:  # of ``time ( ... )``, which the grammar takes for a word
             inner.append(target)
             return
@@ -325,6 +326,11 @@ class Reader:
             found[-1:] = [words.glued(found[-1], fields[0]), *fields[1:]]
         else:
             found += fields
+
+    def _literal(self, word: Node) -> str | None:
+        """The text of a bare word that means what it says; None if a backslash or a brace may change it."""
+        text = self._written(word)
+        return None if "\\" in text or "{" in text else text
 
     def _misread(self, found: Fields, node: Node) -> None:
         """The grammar took words of another line for arguments (after a comment): they begin a command of their own."""
@@ -484,6 +490,8 @@ class Reader:
 
     def _candidates(self, node: Node) -> list[Fields]:
         """The values a word may have: each a list of fields."""
+        if node.type == "word" and (text := self._literal(node)) is not None:
+            return [[text]]
         value = self.value(node)
         if value is not None or (self._may_brace and node.type in _BRACED and braces.may_expand(self._written(node))):
             return [self._word(node)]
@@ -544,6 +552,8 @@ class Reader:
         found: dict[str, list[Fields]] = {}
         if self._root is None or self.reading.exhausted(self._root.descendant_count // _NODES_A_UNIT):
             return found
+        if not any(mark in self._text for mark in ("=", "for", "select")):  # what an assignment or a loop is written with
+            return found
         for node in descend(self._root):
             if node.type == "variable_assignment":
                 found.setdefault(text_of(node.children[0]), []).extend(self._assigned(node.children[-1]))
@@ -600,6 +610,12 @@ def _split_known(word: str | None) -> Fields:
 
 Visitor = Callable[["Reader", "Node"], "Sequence[Node] | None"]
 
+
+def _leaf(_reader: Reader, _node: Node) -> Sequence[Node]:
+    """Nothing is in it."""
+    return ()
+
+
 _VISIT: dict[str, Visitor] = {
     "command": Reader._command,  # noqa: SLF001 - a table of this class's own methods
     "variable_assignment": Reader._assignment,  # noqa: SLF001 - as above
@@ -617,7 +633,7 @@ _VISIT: dict[str, Visitor] = {
     **dict.fromkeys(_SUBSTITUTIONS, Reader._substitution),  # noqa: SLF001 - as above
 }
 _VISIT_WORDS = {**_VISIT, "word": Reader._embedded}  # noqa: SLF001 - as above
-_VISIT.update({kind: lambda _reader, _node: () for kind in _LEAVES})
+_VISIT.update(dict.fromkeys(_LEAVES, _leaf))
 
 
 @cache

@@ -186,6 +186,7 @@ class Reader:
             self.reading.tree = root
         if root.has_error:
             self.reading.hide("is not complete shell syntax")
+            self.reading.exhausted(root.descendant_count * work.RECOVERED_NODE)
             _guess(self.reading, text)
         else:
             self._simple = True
@@ -552,7 +553,9 @@ class Reader:
         found: dict[str, list[Fields]] = {}
         if self._root is None or self.reading.exhausted(self._root.descendant_count // _NODES_A_UNIT):
             return found
-        if not any(mark in self._text for mark in ("=", "for", "select")):  # what an assignment or a loop is written with
+        if not any(
+            mark in self._text for mark in ("=", "for", "select")
+        ):  # what an assignment or a loop is written with
             return found
         for node in descend(self._root):
             if node.type == "variable_assignment":

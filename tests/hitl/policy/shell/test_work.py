@@ -119,6 +119,14 @@ def test_a_parse_costs_more_than_its_share_where_there_are_many_tokens() -> None
     assert of_parse(b"1+" * 200 + b"((") > of_parse(b"1+" * 200)
 
 
+def test_a_parse_that_met_an_error_pays_for_its_tree_too() -> None:
+    """The parser takes long to recover among words, which cost little in a complete line."""
+    words = "eval " * 100
+    complete, broken = f"echo $a {words}", f"([[ {{[x {words}"
+
+    assert read_line(broken).work > 3 * read_line(complete).work
+
+
 def test_a_denied_program_in_a_line_that_is_too_long_is_still_found() -> None:
     """The words of what is not read are taken for programs."""
     assert YES == DENIED.judge(read_line("true\n" * 3_000 + "rm x"))

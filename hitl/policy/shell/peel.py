@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from hitl.policy.shell import programs, scripts, words
-from hitl.policy.shell.programs import Options, Wrapper
+from hitl.policy.shell import programs, running_arguments, scripts, subcommand_names, words, wrappers
 from hitl.policy.shell.reading import Command, Words, base_name
 from hitl.policy.shell.starts_nothing import STARTS_NOTHING
 from hitl.policy.shell.stdin import standard_input, written
 from hitl.policy.shell.subcommands import Positionals
 from hitl.policy.shell.work import MAX_NAME, MAX_WORDS, of_text
+from hitl.policy.shell.wrappers import Options, Wrapper
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -118,7 +118,7 @@ def _pathed(reader: Reader, name: str) -> None:
 
 def by_argument(program: str | None) -> bool:
     """Whether an option may make this program run another, or delete, so that words not known may be such options."""
-    return base_name(program or "") in programs.STEERED
+    return base_name(program or "") in running_arguments.STEERED
 
 
 def depends(program: str | None) -> bool:
@@ -126,7 +126,7 @@ def depends(program: str | None) -> bool:
     if program is None:
         return True
     base = base_name(program)
-    return base in programs.GLOBAL_OPTIONS or _handler(base) is not None
+    return base in subcommand_names.GLOBAL_OPTIONS or _handler(base) is not None
 
 
 def may_listen(program: str) -> bool:
@@ -389,9 +389,9 @@ def _tar(run: Run) -> None:
 
 
 def _arguments(run: Run) -> None:
-    bare = run.base in programs.BARE_ARGUMENTS
+    bare = run.base in running_arguments.BARE_ARGUMENTS
     for word in run.words[1:]:
-        if word and (bare or word[0] == "-" or "::" in word) and programs.runs_by_argument(run.base, word):
+        if word and (bare or word[0] == "-" or "::" in word) and running_arguments.runs_by_argument(run.base, word):
             run.hide(f"{word[:40]} may run another program")
             if "=" in word:
                 run.reader.source(word.partition("=")[2])
@@ -438,7 +438,7 @@ def _runner(run: Run) -> None:
 @lru_cache(maxsize=256)
 def _plain_subcommands(program: str) -> frozenset[str]:
     """The sub-commands that are written in full, run nothing and store nothing that may name a program."""
-    known = programs.RUNNER_OWN.get(program) or programs.ABBREVIATED.get(program, frozenset())
+    known = programs.RUNNER_OWN.get(program) or subcommand_names.ABBREVIATED.get(program, frozenset())
     paths = (*programs.STARTER_SUBCOMMANDS.get(program, ()), *programs.SETTING_SUBCOMMANDS.get(program, ()))
     return known - programs.RUNNER_SUBCOMMANDS.get(program, frozenset()) - {path[0] for path in paths}
 
@@ -544,7 +544,7 @@ def _setting(run: Run, setting: str) -> None:
 
 
 def _subcommand(run: Run) -> None:
-    for path, wrapper in programs.SUBCOMMAND_WRAPPERS.get(run.base, {}).items():
+    for path, wrapper in wrappers.SUBCOMMAND_WRAPPERS.get(run.base, {}).items():
         for at in run.positionals.after(path):
             _Unwrapping(Run(run.reader, " ".join((run.base, *path)), run.words, run.origin), wrapper, at).unwrap()
 
@@ -552,14 +552,14 @@ def _subcommand(run: Run) -> None:
 def _wrapper(run: Run) -> None:
     if run.only_asks():
         return
-    _Unwrapping(run, programs.WRAPPERS.get(run.base, programs.LOADER), 1).unwrap()
+    _Unwrapping(run, wrappers.WRAPPERS.get(run.base, wrappers.LOADER), 1).unwrap()
     _arguments_too(run)
     if run.base in _INTERPRETERS:
         _opaque(run)
 
 
 def _arguments_too(run: Run) -> None:
-    if run.base in programs.RUNS_BY_ARGUMENT:
+    if run.base in running_arguments.RUNS_BY_ARGUMENT:
         _arguments(run)
 
 
@@ -709,7 +709,7 @@ class _Unwrapping:
     def _starts_shell(self) -> bool:
         if self.wrapper.joined and self.wrapper.elsewhere:
             return True
-        return self.run.base in programs.SHELL_WITHOUT_COMMAND and not self.sourced
+        return self.run.base in wrappers.SHELL_WITHOUT_COMMAND and not self.sourced
 
     def _each_a_command(self, inner: Words) -> None:
         """``parallel`` without a command runs its arguments, or the lines that it reads."""
@@ -748,18 +748,18 @@ def _in_cluster(word: str, option: str, options: Options) -> int:
 
 #: The first words of the sub-commands of a program that run other commands.
 _WRAPPING: Mapping[str, frozenset[str]] = {
-    program: frozenset(path[0] for path in paths if path) for program, paths in programs.SUBCOMMAND_WRAPPERS.items()
+    program: frozenset(path[0] for path in paths if path) for program, paths in wrappers.SUBCOMMAND_WRAPPERS.items()
 }
 _HANDLERS: dict[str, Handler] = {
-    **dict.fromkeys(programs.RUNS_BY_ARGUMENT, _arguments),
-    **dict.fromkeys(programs.SUBCOMMAND_WRAPPERS, _subcommand),
+    **dict.fromkeys(running_arguments.RUNS_BY_ARGUMENT, _arguments),
+    **dict.fromkeys(wrappers.SUBCOMMAND_WRAPPERS, _subcommand),
     **dict.fromkeys(programs.STARTER_SUBCOMMANDS, _runner),
     **dict.fromkeys(programs.RUNNER_SUBCOMMANDS, _runner),
     **dict.fromkeys(programs.RUNNER_OWN, _runner),
     **dict.fromkeys(programs.SETTING_SUBCOMMANDS, _runner),
     **dict.fromkeys(programs.STARTERS, _starter),
     **dict.fromkeys(programs.RUNNERS, _opaque),
-    **dict.fromkeys(programs.WRAPPERS, _wrapper),
+    **dict.fromkeys(wrappers.WRAPPERS, _wrapper),
     **dict.fromkeys(programs.SHELLS, _shell),
     **dict.fromkeys(("source", ".", "fc", "at", "batch", "run-parts"), _sourced),
     **dict.fromkeys(("awk", "gawk", "mawk", "nawk", "original-awk"), _awk),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from hitl.policy.shell import programs
+from hitl.policy.shell import subcommand_names, wrappers
 from hitl.policy.shell.reading import Words, base_name
 
-_NONE = programs.Options()
+_NONE = wrappers.Options()
 #: Programs whose sub-commands have other names, or may be shortened.
-_SHORTENED = frozenset((*programs.ABBREVIATED, *programs.ALIASES))
+_SHORTENED = frozenset((*subcommand_names.ABBREVIATED, *subcommand_names.ALIASES))
 
 
 class Positionals:
@@ -56,14 +56,14 @@ class Positionals:
 
     def _positions(self) -> list[list[int]]:
         if self._places is None:
-            options = programs.GLOBAL_OPTIONS.get(self._program, _NONE)
+            options = subcommand_names.GLOBAL_OPTIONS.get(self._program, _NONE)
             first, sure = _positions(self._words, options, unknown_takes=False)
             other = first if sure else _positions(self._words, options, unknown_takes=True)[0]
             self._places = [first] if other == first else [first, other]
         return self._places
 
 
-def _positions(words: Words, options: programs.Options, *, unknown_takes: bool) -> tuple[list[int], bool]:
+def _positions(words: Words, options: wrappers.Options, *, unknown_takes: bool) -> tuple[list[int], bool]:
     """The places, and whether every option is known."""
     found: list[int] = []
     sure = True
@@ -84,10 +84,10 @@ def _positions(words: Words, options: programs.Options, *, unknown_takes: bool) 
 @lru_cache(maxsize=1024)
 def _in_full(program: str, name: str | None) -> list[str]:
     """The sub-commands that another name, or the beginning of one, stands for."""
-    alias = programs.ALIASES.get(program, {}).get(name or "")
+    alias = subcommand_names.ALIASES.get(program, {}).get(name or "")
     if alias is not None:
         return [alias]
-    known = programs.ABBREVIATED.get(program, frozenset())
+    known = subcommand_names.ABBREVIATED.get(program, frozenset())
     if not name or name in known:
         return []
     return sorted(one for one in known if one.startswith(name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 
 from hitl.policy.shell import subcommand_names, wrappers
@@ -15,13 +16,13 @@ _SHORTENED = frozenset((*subcommand_names.ABBREVIATED, *subcommand_names.ALIASES
 class Positionals:
     """The positional words of a command, for each way of reading options that the tables do not know."""
 
-    __slots__ = ("_named", "_places", "_program", "_words")
+    __slots__ = ("_meanings", "_places", "_program", "_words")
 
     def __init__(self, words: Words) -> None:
         self._words = words
         self._program = base_name(words[0] or "")
         self._places: list[list[int]] | None = None
-        self._named: set[str | None] | None = None
+        self._meanings: dict[int, tuple[str | None, ...]] | None = None
 
     def subcommands(self) -> list[list[str | None]]:
         """The words themselves, also with a shortened sub-command in full."""
@@ -37,22 +38,27 @@ class Positionals:
         words, exact = self._words, self._program not in _SHORTENED
         if path[-1] not in words and (exact or len(path) > 1):  # nearly always, and told without reading the options
             return []
-        if path[0] not in self._names():
-            return []
+        firsts = [at for at, names in self._firsts().items() if path[0] in names]
+        if len(path) == 1 or not firsts:
+            return [at + 1 for at in firsts]
         found = [
             one[len(path) - 1] + 1
             for one in self._positions()
-            if len(one) >= len(path)
-            and (words[one[0]] == path[0] or (not exact and path[0] in _in_full(self._program, words[one[0]])))
-            and tuple(words[at] for at in one[1 : len(path)]) == path[1:]
+            if len(one) >= len(path) and one[0] in firsts and tuple(words[at] for at in one[1 : len(path)]) == path[1:]
         ]
         return list(dict.fromkeys(found))
 
-    def _names(self) -> set[str | None]:
-        """The sub-commands that the first positional word may be, also those that it is short for."""
-        if self._named is None:
-            self._named = {positional[0] for positional in self.subcommands() if positional}
-        return self._named
+    def _firsts(self) -> Mapping[int, tuple[str | None, ...]]:
+        """Where the sub-command may stand, with the names that the word there may be meant for."""
+        if self._meanings is None:
+            words, shortened = self._words, self._program in _SHORTENED
+            first = words[1] if len(words) > 1 else None
+            told = first is not None and first[:1] != "-"  # nearly always, and no option needs to be read
+            places = (1,) if told else dict.fromkeys(one[0] for one in self._positions() if one)
+            self._meanings = {
+                at: (words[at], *(_in_full(self._program, words[at]) if shortened else ())) for at in places
+            }
+        return self._meanings
 
     def _positions(self) -> list[list[int]]:
         if self._places is None:

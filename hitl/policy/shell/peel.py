@@ -87,7 +87,7 @@ Handler = Callable[[Run], None]
 
 
 def run(reader: Reader, command: Words, origin: Node | None) -> None:
-    """Record a command and everything that it would run in turn."""
+    """Record a command and everything that it would run in turn; ``origin`` is where it stands in the tree."""
     reading = reader.reading
     if reading.exhausted(1 + len(command) // _WORDS_A_UNIT):
         return

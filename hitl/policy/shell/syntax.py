@@ -82,7 +82,7 @@ def read_argv(argv: Words) -> Reading:
         cut = _cut(argv)
         if len(cut) < len(argv):
             reading.hide("has too many words to read, or too long ones")
-        Reader(reading, 0, {}).run(cut, None)
+        peel.run(Reader(reading, 0, {}), cut, None)
         if any(word is not None and _CONTROL.search(word) for word in cut):
             reading.doubts.append("an argument holds shell syntax")
     return reading
@@ -108,7 +108,7 @@ def read_into(reading: Reading, line: str, depth: int, positional: dict[str, Fie
         _guess(reading, line[:MAX_LINE])
         return
     if words.plain_line(line) and (split := line.split())[0] not in words.RESERVED and split[0][0] != "%":
-        Reader(reading, depth, positional).run(split, None)
+        peel.run(Reader(reading, depth, positional), split, None)
         return
     visible = line.isascii() and line.isprintable()
     commands = words.simple_commands(line) if visible and (len(line) < MAX_COMMANDS or _few(line)) else None
@@ -116,7 +116,7 @@ def read_into(reading: Reading, line: str, depth: int, positional: dict[str, Fie
         reading.parse_later(line)
         reader = Reader(reading, depth, positional)
         for command in commands:
-            reader.run(command, None)
+            peel.run(reader, command, None)
             if reading.exhausted(0):
                 _guess(reading, line)
                 break
@@ -220,10 +220,6 @@ class Reader:
             if inner:
                 stack += inner[::-1]
 
-    def run(self, command: Words, origin: Node | None) -> None:
-        """Record a command and everything that it would run in turn; ``origin`` is where it stands in the tree."""
-        peel.run(self, command, origin)
-
     def source(self, text: str, positional: Words = ()) -> None:
         """Read shell text that a command would be given."""
         parameters: dict[str, Fields] = {str(at): [word] for at, word in enumerate(positional)}
@@ -242,7 +238,7 @@ class Reader:
         if deeper.depth > MAX_DEPTH * 4:
             self.reading.hide("is too deeply nested to read")
         else:
-            deeper.run(command, origin)
+            peel.run(deeper, command, origin)
 
     # --- nodes
 
@@ -297,7 +293,7 @@ class Reader:
         if self._redirects and len(found) > 1 and (found[0] or "").isdigit():
             del found[0]  # the descriptor of a redirection that begins the command
         if found:
-            self.run(found, node)
+            peel.run(self, found, node)
             if None in found and peel.depends(found[0]):
                 self._substituted(node, tuple(found))
                 if peel.by_argument(found[0]) and any(self._splits(child) for child in node.children):
@@ -337,7 +333,7 @@ class Reader:
         """The grammar took words of another line for arguments (after a comment): they begin a command of their own."""
         self.reading.hide("is not read as shell syntax")
         if found:
-            self.run(list(found), node)
+            peel.run(self, list(found), node)
 
     def _word(self, node: Node) -> Fields:
         """A word as the fields that it is split into; None for what is known only when the line runs."""
@@ -383,7 +379,7 @@ class Reader:
         if node.type == "declaration_command":
             for child in node.named_children:
                 found += self._declared(child)
-        self.run(found, node)
+        peel.run(self, found, node)
 
     def _declared(self, node: Node) -> Fields:
         if node.type != "variable_assignment":
@@ -487,7 +483,7 @@ class Reader:
             found = tuple(word for choice in choices for word in choice[min(turn, len(choice) - 1)])
             if found and found[0] is not None and found not in seen:
                 seen.add(found)
-                self.run(found, node)
+                peel.run(self, found, node)
 
     def _candidates(self, node: Node) -> list[Fields]:
         """The values a word may have: each a list of fields."""

@@ -22,16 +22,18 @@ if TYPE_CHECKING:
 
 #: What stands in place of a hash before the first line of a chain.
 FIRST = ""
-_DECIDED = frozenset(
+#: Lines that say how the asking ended.
+DECIDED = frozenset(
     {
         *(Event.ALLOWED, Event.DENIED, Event.APPROVED, Event.REJECTED),
         *(Event.EXPIRED, Event.WITHDRAWN, Event.UNDELIVERABLE),
     }
 )
 _AMENDABLE = frozenset({Event.UNKNOWN, Event.TIMED_OUT})
-_ENDED = frozenset({Event.SUCCEEDED, Event.FAILED, Event.RELEASED, Event.REFUSED, Event.LAPSED, *_AMENDABLE})
+#: Lines that say how a run ended.
+ENDED = frozenset({Event.SUCCEEDED, Event.FAILED, Event.RELEASED, Event.REFUSED, Event.LAPSED, *_AMENDABLE})
 #: What happens once in the life of a call, and the lines that say so.
-_STEPS = {"decision": _DECIDED, "claim": frozenset({Event.CLAIMED, Event.RELEASED}), "result": _ENDED}
+_STEPS = {"decision": DECIDED, "claim": frozenset({Event.CLAIMED, Event.RELEASED}), "result": ENDED}
 
 
 def chain(keys: Keyring, prev: str, seq: int, at: datetime, entry: Entry) -> Recorded:

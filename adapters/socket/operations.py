@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 from adapters.socket import protocol
 from hitl.answers import Came, unknown_call
 from hitl.errors import NotApprover
+from hitl.integrity import flaws_of
 from hitl.model import Ask, Call, Entry, Event, Kind, Ran, Reply, Result, Runs, Verb
 from hitl.outcomes import Refusal, fact
 from hitl.ports import Change, adding
 from hitl.views import full_view, view
+from hitl.wording import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -133,7 +135,10 @@ class Operations:
     @do.register
     async def _(self, request: protocol.Show) -> dict[str, Any]:
         call = await self._readable(request.target)
-        return {"call": full_view(call, list(await self._gate.store.history(call.ref)))}
+        store = self._gate.store
+        lines = list(await store.history(call.ref))
+        flaws = flaws_of(store.keys, call, await store.votes(call.ref), lines)
+        return {"call": full_view(call, lines) | {"flaws": [sentence(flaw) for flaw in flaws]}}
 
     @do.register
     async def _(self, request: protocol.Decide) -> dict[str, Any]:

@@ -53,6 +53,8 @@ def show(target: Target, config: Config = None, socket: SocketFile = None, json:
     if json:
         print_json(call)
         return
+    for flaw in call["flaws"]:
+        typer.echo(f"{flaw} {say('show.flawed')}", err=True)
     typer.echo(_line(call, call["outcome"]) + "\n" + call["details"])
     for row in call["record"]:
         typer.echo(f"  {row['at'][:19].replace('T', ' ')} UTC  {row['event']:<12} {row['actor']}")

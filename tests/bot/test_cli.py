@@ -17,7 +17,20 @@ ALL = sorted(getattr(GROUP, "commands", {}))
 
 def test_the_commands_are_those_of_the_reference() -> None:
     """None is missing."""
-    expected = {"ask", "chat", "decide", "demo", "doctor", "graph", "init", "pending", "replies", "run", "show"}
+    expected = {
+        "ask",
+        "audit",
+        "chat",
+        "decide",
+        "demo",
+        "doctor",
+        "graph",
+        "init",
+        "pending",
+        "replies",
+        "run",
+        "show",
+    }
 
     assert {*expected, "withdraw"} <= set(ALL)
 
@@ -31,7 +44,7 @@ def test_every_command_explains_itself_by_an_example(name: str) -> None:
     assert re.search(r"Example: .*sayso|Commands:", " ".join(told.output.split()))
 
 
-@pytest.mark.parametrize("group", [[], ["policy"], ["replies"], ["simulate"]])
+@pytest.mark.parametrize("group", [[], ["audit"], ["policy"], ["replies"], ["simulate"]])
 def test_a_list_of_commands_breaks_off_nowhere(group: list[str]) -> None:
     """What each is for, in one line of a usual terminal."""
     told = CliRunner().invoke(app, [*group, "--help"], env={"COLUMNS": "80"})

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from bot.intake import ASIDE_AFTER, Intake
 from hitl.errors import IllegalTransition, Tampered, Unavailable
+from hitl.model import Event
 from hitl.ports import Change, PlatformError, adding
 from hitl.testing import MemoryStore, SetClock
 from tests.hitl.world import NOON
 from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Sequence
 
     from hitl.model import Incoming
 
@@ -144,3 +146,50 @@ async def test_a_stop_lets_what_was_begun_end() -> None:
 
     assert ["1"] == desk.done
     assert ["2"] == [event.id for event in await desk.store.incoming()]
+
+
+async def test_what_a_handler_did_nothing_about_is_done_all_the_same() -> None:
+    """It was nothing to anybody; it isn't handed over again."""
+    store = MemoryStore(SetClock(NOON))
+    given: list[str] = []
+
+    async def ignore(event: Incoming) -> None:
+        given.append(event.id)
+
+    await store.receive("telegram", "1", "a", b"{}")
+    await _until_done(Intake(store, {"telegram": ignore}), store)
+
+    assert ["1"] == given
+
+
+async def test_an_event_that_was_made_up_in_the_database_is_handed_to_nobody() -> None:
+    """It is put on record, and done by that."""
+
+    class Spoilt(MemoryStore):
+        """A store whose events aren't as they came."""
+
+        async def incoming(self, limit: int = 100) -> Sequence[Incoming]:
+            """The events, each changed."""
+            return [replace(event, intact=False) for event in await super().incoming(limit)]
+
+    store = Spoilt(SetClock(NOON))
+    given: list[str] = []
+
+    async def handle(event: Incoming) -> None:
+        given.append(event.id)
+
+    await store.receive("telegram", "1", "a", b"{}")
+    await _until_done(Intake(store, {"telegram": handle}), store)
+
+    assert [] == given
+    assert [Event.TAMPERED] == [line.event for line in await store.history("")]
+
+
+async def _until_done(intake: Intake, store: MemoryStore) -> None:
+    """Run the intake until nothing is left to handle."""
+    running = asyncio.create_task(intake.run())
+    async with asyncio.timeout(PATIENCE_S):
+        while await store.incoming():  # noqa: ASYNC110 - the store tells nobody
+            await asyncio.sleep(0.005)
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)

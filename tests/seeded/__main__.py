@@ -35,6 +35,7 @@ MIRRORS = {
     "hitl/testing.py": ("tests/contracts", "tests/hitl/test_testing.py"),
     "adapters/database": ("tests/adapters/database", "tests/contracts"),
     "adapters/socket": ("tests/adapters/socket",),
+    "bot/intake.py": ("tests/bot/test_intake.py", "tests/bot/test_connector.py"),
     "bot/conversation": (
         "tests/scenarios/telegram/test_what_never_counts.py",
         "tests/scenarios/telegram",

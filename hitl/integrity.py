@@ -1,0 +1,101 @@
+"""Whether what the store holds is what was written there: one call with its record, or the whole record."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from hitl import seals
+from hitl.audit import DECIDED, ENDED, FIRST, verify
+from hitl.model import Decision, Event
+from hitl.outcomes import Fact, fact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from hitl.model import Call, Recorded, Vote
+    from hitl.tokens import Keyring
+
+
+class Flaw(StrEnum):
+    """What isn't as it was written. Each is the key of a sentence."""
+
+    ROW = "flaw.row"
+    DECISION = "flaw.decision"
+    CLAIM = "flaw.claim"
+    RESULT = "flaw.result"
+    VOTES = "flaw.votes"
+    LINE = "flaw.line"
+    UNRECORDED = "flaw.unrecorded"
+    NO_CALL = "flaw.no_call"
+    GAP = "flaw.gap"
+    CUT = "flaw.cut"
+    SUMMARY = "flaw.summary"
+
+
+def flaws_of(keys: Keyring, call: Call, votes: Sequence[Vote], lines: Sequence[Recorded]) -> list[Fact]:
+    """What isn't as it was written of a call, its votes and its chain; the first line that is wrong is told."""
+    found = []
+    if part := seals.broken(keys, call):
+        found.append(fact(Flaw[part.upper()], short=call.short))
+    if call.decision is Decision.APPROVED and not seals.votes_hold(keys, call, votes):
+        found.append(fact(Flaw.VOTES, short=call.short))
+    if seq := verify(keys, lines):
+        found.append(fact(Flaw.LINE, short=call.short, seq=seq))
+    if not _tells(call, lines):
+        found.append(fact(Flaw.UNRECORDED, short=call.short))
+    return found
+
+
+def _tells(call: Call, lines: Sequence[Recorded]) -> bool:
+    """Whether the chain tells of the call what its row does: that it was asked, what was decided, how it ended.
+
+    A call that its chain contradicted was ended with a line that says so.
+    """
+    if not lines or lines[0].event != Event.ASKED:
+        return False
+    if any(line.event == Event.TAMPERED for line in lines):
+        return True
+    decided = [line.event for line in lines if line.event in DECIDED]
+    ended = [line.event for line in lines if line.event in ENDED and (line.event != Event.REFUSED or _explained(line))]
+    wanted = ([call.decision.value] if call.decision else [], call.result.value if call.result else None)
+    return (decided, ended[-1] if ended else None) == wanted
+
+
+def _explained(line: Recorded) -> bool:
+    return "why" in json.loads(line.data)
+
+
+def flaws_of_record(
+    keys: Keyring, chains: Mapping[str, Sequence[Recorded]], refs: Iterable[str], hashes: Mapping[int, str], mark: int
+) -> list[Fact]:
+    """What isn't as it was written of the record as a whole.
+
+    `hashes` are those of all lines by position, `refs` those of all calls, and `mark` the position that the record had
+    reached at least.
+    """
+    found = [fact(Flaw.NO_CALL, ref=ref) for ref in sorted(chains.keys() - {"", *refs})]
+    if seq := verify(keys, chains.get("", ())):
+        found.append(fact(Flaw.LINE, short="-", seq=seq))
+    expected = 1
+    for position in sorted(hashes):
+        if position != expected:
+            found.append(fact(Flaw.GAP, first=expected, last=position - 1))
+        expected = position + 1
+    if expected <= mark:
+        found.append(fact(Flaw.CUT, last=expected - 1, mark=mark))
+    return [*found, *_summaries(chains.get("", ()), hashes)]
+
+
+def _summaries(service: Iterable[Recorded], hashes: Mapping[int, str]) -> list[Fact]:
+    """Lines of the first format have plain hashes. One line took them in; they are what they were then, or it shows."""
+    found = []
+    for line in service:
+        if line.event == Event.SEALED:
+            told = json.loads(line.data)
+            taken = "".join(hashes.get(position, FIRST) for position in range(1, told["lines"] + 1))
+            if hashlib.sha256(taken.encode()).hexdigest() != told["digest"]:
+                found.append(fact(Flaw.SUMMARY, lines=told["lines"]))
+    return found

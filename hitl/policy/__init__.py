@@ -13,9 +13,9 @@
 Pure: files, symbolic links and name resolution are behind the protocols in ``ports``.
 """
 
+from hitl.policy.dialects import Imported, import_foreign
 from hitl.policy.engine import Policy, digest, load
 from hitl.policy.expectations import Report, Result, run_expectations
-from hitl.policy.foreign import Imported, import_foreign
 from hitl.policy.model import (
     Action,
     Explanation,

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Final
 
-from hitl.policy.conditions import ANYWHERE, HINTS, OPERATORS, ROLE, BadValue, Condition
 from hitl.policy.globs import BadName, check_name, is_pattern
 from hitl.policy.model import (
     ACTIONS,
@@ -25,6 +24,10 @@ from hitl.policy.model import (
     Problem,
     Risk,
 )
+from hitl.policy.operators import OPERATORS
+from hitl.policy.operators.base import BadValue, Condition
+from hitl.policy.operators.scope import ANYWHERE, ROLE
+from hitl.policy.operators.tool import HINTS
 from hitl.policy.presets import presets
 from hitl.policy.shell.lists import wrong_entry
 from hitl.policy.tables import tools

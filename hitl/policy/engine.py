@@ -18,7 +18,6 @@ from typing import Any, Literal
 from hitl import model
 from hitl.policy import globs, risk, text, values
 from hitl.policy.compose import compose
-from hitl.policy.conditions import ANYWHERE, OPERATORS, ROLE, Condition, Scope, Surroundings, Test, Use, hints, shape_of
 from hitl.policy.document import CONTENOX, UNKNOWN, AnyOf, Checked, Level, Not, Rule, When, check
 from hitl.policy.explain import describe
 from hitl.policy.index import SMALL, Index
@@ -37,6 +36,10 @@ from hitl.policy.model import (
     Tried,
     Verdict,
 )
+from hitl.policy.operators import OPERATORS
+from hitl.policy.operators.base import Condition, Test, Use
+from hitl.policy.operators.paths import hints
+from hitl.policy.operators.scope import ANYWHERE, ROLE, Scope, Surroundings, shape_of
 from hitl.policy.ports import Paths, Resolver
 from hitl.policy.tables.tools import Shape
 from hitl.policy.vouching import READ, WRITE, Closed, Vouching

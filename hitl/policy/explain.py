@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from hitl.policy import values
-from hitl.policy.conditions import ANYWHERE, ROLE, Condition, Scope, Test, Use
 from hitl.policy.document import AnyOf, Not, When
+from hitl.policy.operators.base import Condition, Test, Use
+from hitl.policy.operators.scope import ANYWHERE, ROLE, Scope
 from hitl.policy.shell.effects import Effects
 
 _WORDS = ("no", "cannot tell", "yes")

@@ -15,9 +15,10 @@ from decimal import Decimal
 from typing import Any
 
 from hitl.policy import globs, values
-from hitl.policy.conditions import ANYWHERE, ROLE, Condition
 from hitl.policy.document import UNKNOWN, All, Checked, Not, Rule, When
 from hitl.policy.model import Problem
+from hitl.policy.operators.base import Condition
+from hitl.policy.operators.scope import ANYWHERE, ROLE
 from hitl.policy.tables import names
 from hitl.policy.tables.tools import shape
 

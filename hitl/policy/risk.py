@@ -15,9 +15,11 @@ from itertools import islice
 from typing import Any, Final
 
 from hitl.policy import values
-from hitl.policy.conditions import command_effects, hint, pattern_set, shape_of
 from hitl.policy.globs import clean
 from hitl.policy.model import PolicyCall
+from hitl.policy.operators.scope import command_effects, shape_of
+from hitl.policy.operators.text import pattern_set
+from hitl.policy.operators.tool import hint
 from hitl.policy.shell.effects import Effects
 from hitl.policy.tables import names
 from hitl.policy.tables.tools import Shape

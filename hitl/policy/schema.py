@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from hitl.policy.conditions import OPERATORS
 from hitl.policy.document import MAX_EXECUTION_S, MAX_RULES, TOOL_KINDS
 from hitl.policy.hosts import CLASSES
 from hitl.policy.model import ACTIONS, MAX_TIMEOUT_S, MIN_TIMEOUT_S, RISKS
+from hitl.policy.operators import OPERATORS
 from hitl.policy.presets import presets
 
 _TEXT = {"type": "string", "minLength": 1}

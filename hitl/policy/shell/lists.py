@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from hitl.policy.entry_options import option_in
 from hitl.policy.globs import is_pattern
 from hitl.policy.logic import NO, UNSURE, YES
+from hitl.policy.shell.entry_options import option_in
 from hitl.policy.shell.programs import plain_name
 from hitl.policy.shell.reading import Command, Reading, Words, base_name
 from hitl.policy.shell.subcommands import Positionals

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from hitl.policy import PolicyCall, load, presets
-from hitl.policy.conditions import MAX_WORK, OPERATORS, Scope, Surroundings, Use
 from hitl.policy.document import check
 from hitl.policy.engine import compile_when
+from hitl.policy.operators import OPERATORS
+from hitl.policy.operators.base import Use
+from hitl.policy.operators.scope import MAX_WORK, Scope, Surroundings
 from hitl.policy.text import parse
 from hitl.ports import Repository, Tree
 

@@ -6,10 +6,10 @@ import re
 from typing import Any
 
 from hitl.policy import text, values
-from hitl.policy.conditions import Condition
+from hitl.policy.dialects.writing import Writer
 from hitl.policy.document import Rule, When, check
-from hitl.policy.foreign.writing import Writer
 from hitl.policy.globs import is_pattern
+from hitl.policy.operators.base import Condition
 
 
 def read(writer: Writer, parsed: text.Parsed) -> dict[str, Any]:

@@ -16,9 +16,9 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from hitl.policy import text
+from hitl.policy.dialects import contenox, harombe, laravel
+from hitl.policy.dialects.writing import Imported, Writer
 from hitl.policy.document import Checked, check
-from hitl.policy.foreign import contenox, harombe, laravel
-from hitl.policy.foreign.writing import Imported, Writer
 from hitl.policy.lint import covered, impossible
 from hitl.policy.model import PolicyInvalid, Problem
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hitl.policy import text
-from hitl.policy.conditions import OPERATORS, BadValue
-from hitl.policy.foreign.writing import Writer, is_seconds
+from hitl.policy.dialects.writing import Writer, is_seconds
 from hitl.policy.globs import is_pattern
 from hitl.policy.model import RISKS
+from hitl.policy.operators import OPERATORS
+from hitl.policy.operators.base import BadValue
 
 _TIMEOUT_S: Final = 60  # where neither rule, level nor section says
 _HIGH: Final = ("high", "critical")

@@ -1,0 +1,18 @@
+"""The operators of conditions: what their values may be, and how they judge a call. One module for each family."""
+
+from collections.abc import Mapping
+
+from hitl.policy.operators import command, equality, hosts, numbers, paths, text, tool
+from hitl.policy.operators.base import Operator
+
+OPERATORS: Mapping[str, Operator] = {
+    **equality.OPERATORS,
+    **text.OPERATORS,
+    **numbers.OPERATORS,
+    **paths.OPERATORS,
+    **hosts.OPERATORS,
+    **command.OPERATORS,
+    **tool.OPERATORS,
+}
+
+__all__ = ["OPERATORS"]

@@ -1,0 +1,160 @@
+"""What a command runs and does: the operators whose names begin with ``command_``, and ``no_command_substitution``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hitl.policy import values
+from hitl.policy.logic import NO, UNSURE, YES
+from hitl.policy.operators.base import BadValue, Condition, Operator, Test, Use, a_text, entries, flag, split
+from hitl.policy.operators.scope import Scope, plain_words
+from hitl.policy.shell import Reading, read_line
+from hitl.policy.shell.effects import EFFECTS
+from hitl.policy.shell.lists import Prefixes, Programs, wrong_entry
+
+
+def programs(value: Any) -> tuple[str, ...]:
+    """A list of programs, each of which some command could match.
+
+    Raises:
+        BadValue: an entry that could match nothing; the message says what to write instead.
+    """
+    found = entries(value)
+    for entry in found:
+        if why := wrong_entry(entry):
+            raise BadValue(why)
+    return found
+
+
+def _nothing(value: Any) -> bool:
+    if value in (None, "", True, "true"):
+        return True
+    raise BadValue("takes no value")
+
+
+def contenox_entries(value: Any) -> tuple[str, ...]:
+    """The entries of a text with commas, as contenox reads it. Raises BadValue if it is no text."""
+    return split(a_text(value))
+
+
+def _build_programs(condition: Condition, use: Use) -> Test:
+    listed = Programs.of(condition.value, folds=not use.textual)
+
+    def test(scope: Scope) -> int:
+        found = _reading(scope, condition, use)
+        if found is None or not condition.value:
+            return use.missing if condition.value else NO
+        answer = _strict(listed.judge(found), found, use)
+        return min(answer, UNSURE) if listed.options and use.loosen else answer
+
+    return test
+
+
+def _lacks(scope: Scope, condition: Condition, use: Use) -> bool:
+    """Conditions of contenox need the argument that they name, even where a command could be read from another."""
+    return use.textual and condition.key not in scope.args
+
+
+def _reading(scope: Scope, condition: Condition, use: Use) -> Reading | None:
+    """What the command comes to; None if the call has none."""
+    if _lacks(scope, condition, use):
+        return None
+    value = scope.args.get(condition.key)
+    if use.textual and value is not None and type(value) in values.SCALARS and "args" not in scope.args:
+        return read_line(values.text(value))
+    return scope.shell(condition.key)
+
+
+def _strict(answer: int, reading: Reading, use: Use) -> int:
+    """To loosen, a line with any doubt cannot be told."""
+    return UNSURE if use.loosen and (reading.doubts or not reading.commands) else answer
+
+
+def _build_prefixes(condition: Condition, use: Use) -> Test:
+    listed = Prefixes.of(condition.value)
+
+    def test(scope: Scope) -> int:
+        found = None if _lacks(scope, condition, use) else scope.shell(condition.key)
+        if found is None:
+            return use.missing
+        return listed.judge(plain_words(scope.args, condition.key), found, least=2 if use.textual else 1)
+
+    return test
+
+
+def _build_resolvable(condition: Condition, use: Use) -> Test:
+    wanted: bool = condition.value
+
+    def test(scope: Scope) -> int:
+        found = scope.shell(condition.key)
+        if found is None:
+            return use.missing
+        resolved = bool(found.commands) and not found.doubts
+        return YES if resolved == wanted else NO
+
+    return test
+
+
+def _effect_names(value: Any) -> frozenset[str]:
+    found = entries(value)
+    for name in found:
+        if name not in EFFECTS:
+            raise BadValue(f"{name!r} is no effect; there are {', '.join(EFFECTS)}")
+    return frozenset(found)
+
+
+def _build_effects(condition: Condition, use: Use) -> Test:
+    """To loosen, a line has these effects at most, and each of its paths may be used so; to tighten, one of them."""
+    wanted: frozenset[str] = condition.value
+
+    def test(scope: Scope) -> int:
+        found = scope.effects(condition.key)
+        if found is None:
+            return use.missing
+        if isinstance(found, str):
+            return UNSURE
+        if not use.loosen:
+            return YES if found.does & wanted else NO
+        if not found.does <= wanted or not set(scope.shell_programs(condition.key)) <= set(found.programs):
+            return NO
+        return scope.vouched(found)
+
+    return test
+
+
+_SUBSTITUTES = ("$(", "`", "<(", ">(", "$[", "${}")
+
+
+def _build_substitution(condition: Condition, use: Use) -> Test:
+    steps = values.pointer(condition.key)
+
+    def test(scope: Scope) -> int:
+        absent = values.lookup(scope.args, steps) is values.MISSING
+        if absent and (use.textual or use.loosen):
+            return use.missing
+        texts = [leaf for leaf in values.leaves(scope.args) if isinstance(leaf, str)]
+        if any(mark in text for text in texts for mark in _SUBSTITUTES):
+            return YES
+        if absent:
+            return use.missing
+        found = scope.shell(condition.key)
+        return YES if found is not None and found.substitution else NO
+
+    return test
+
+
+OPERATORS: Mapping[str, Operator] = {
+    "command_blacklist": Operator(
+        programs, _build_programs, "programs, sub-commands, options or globs", contenox_check=contenox_entries
+    ),
+    "command_ask_always": Operator(
+        programs, _build_programs, "programs, sub-commands, options or globs", contenox_check=contenox_entries
+    ),
+    "command_prefix_allowlist": Operator(
+        entries, _build_prefixes, "beginnings of commands", contenox_check=contenox_entries
+    ),
+    "command_effects": Operator(_effect_names, _build_effects, f"effects: {', '.join(EFFECTS)}"),
+    "command_resolvable": Operator(flag, _build_resolvable, "true or false"),
+    "no_command_substitution": Operator(_nothing, _build_substitution, "nothing", contenox_check=_nothing),
+}

@@ -1,0 +1,173 @@
+"""Whether an argument is there, and which value it has: ``exists``, ``eq``, ``ne``, ``in``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+from unicodedata import normalize
+
+from hitl.policy import values
+from hitl.policy.logic import NO, UNSURE, YES, opposite
+from hitl.policy.operators.base import (
+    MAX_PATH,
+    BadValue,
+    Condition,
+    Judge,
+    Operator,
+    Test,
+    Use,
+    a_text,
+    entries,
+    flag,
+    over_values,
+    scalar,
+)
+
+
+def _members(value: Any) -> tuple[Any, ...]:
+    if isinstance(value, str):
+        return entries(value)
+    if not isinstance(value, list) or not value:
+        raise BadValue("takes a list with at least one entry")
+    return tuple(scalar(part) for part in value)
+
+
+Comparison = Callable[[Any], int | None]
+
+
+def _comparison(wanted: Any, use: Use) -> Comparison:
+    """Whether a value is the wanted one; None where it is of another kind, so that it can't be told."""
+    shown = values.text(wanted)
+    alike = UNSURE if use.loosen else YES  # the same in another spelling
+    if use.textual:
+        return lambda value: YES if values.text(value) == shown else NO
+    of_kind = _KINDS[type(wanted)]
+
+    def compare(value: Any) -> int | None:
+        if type(value) is type(wanted) and value == wanted:
+            return YES
+        answer = of_kind(wanted, value, alike)
+        return answer if answer or values.text(value) != shown else alike
+
+    return compare
+
+
+def _numbers(wanted: Any, value: Any, alike: int) -> int | None:
+    found = values.number(value)
+    if found is None:
+        return None
+    if found != values.number(wanted):
+        return NO
+    return alike if isinstance(value, str) else YES
+
+
+def _truths(wanted: Any, value: Any, alike: int) -> int | None:
+    if isinstance(value, bool):
+        return NO
+    word = value.strip().lower() if isinstance(value, str) else None
+    return (alike if word == values.text(wanted) else NO) if word in ("true", "false") else None
+
+
+def _texts(wanted: Any, value: Any, alike: int) -> int | None:
+    if isinstance(value, str):
+        return UNSURE if folded(value, longest_alike([wanted])) == folded(wanted) else NO
+    number = None if isinstance(value, bool) else values.number(value)
+    if number is None or values.number(wanted) is None:
+        return None
+    return alike if number == values.number(wanted) else NO
+
+
+def _nothing_wanted(_wanted: Any, _value: Any, _alike: int) -> int | None:
+    return NO
+
+
+#: How each type of a document's values is compared with a call's values of other types.
+_KINDS: dict[type, Callable[[Any, Any, int], int | None]] = {
+    int: _numbers, float: _numbers, Decimal: _numbers, bool: _truths, str: _texts, type(None): _nothing_wanted,
+}  # fmt: skip
+
+
+def folded(text: str, most: int = MAX_PATH) -> str:
+    """A text without what readers overlook: blanks around it, upper case, and other forms of the same letters.
+
+    Texts beyond ASCII that are longer than ``most`` keep their letters: they can't come to a text of the length that is
+    looked for.
+    """
+    if text.isascii():
+        return text.strip().lower()
+    plain = text.strip()
+    return plain if len(plain) > most else normalize("NFKC", plain).strip().casefold()
+
+
+def longest_alike(texts: Iterable[str]) -> int:
+    """How long a text may be that folds to one of these: other forms of a letter take a few characters."""
+    return 8 * max(map(len, texts), default=0) + 64
+
+
+def _build_eq(condition: Condition, use: Use) -> Test:
+    if use.textual:  # of contenox, whose absent arguments equal nothing
+        use = replace(use, rating=True)
+    return over_values(condition.key, _equal(condition, use), use)
+
+
+def _equal(condition: Condition, use: Use) -> Judge:
+    compare, other = _comparison(condition.value, use), use.other(condition.key)
+
+    def judge(value: Any) -> int:
+        answer = compare(value)
+        return other if answer is None else answer
+
+    return judge
+
+
+def _build_ne(condition: Condition, use: Use) -> Test:
+    equal = _equal(condition, use.inside_not())
+    return over_values(condition.key, lambda value: opposite(equal(value)), use)
+
+
+def _build_in(condition: Condition, use: Use) -> Test:
+    if all(isinstance(wanted, str) for wanted in condition.value) and not use.textual:
+        return over_values(condition.key, _among_texts(condition, use), use)
+    compares = [_comparison(wanted, use) for wanted in condition.value]
+    other = use.other(condition.key)
+
+    def judge(value: Any) -> int:
+        answers = [answer for compare in compares if (answer := compare(value)) is not None]
+        return max(answers) if answers else other
+
+    return over_values(condition.key, judge, use, len(compares))
+
+
+def _among_texts(condition: Condition, use: Use) -> Judge:
+    """Whether a value is one of many texts, by looking it up: the same answers as comparing with each."""
+    texts = frozenset(condition.value)
+    overlooked, most = frozenset(map(folded, texts)), longest_alike(texts)
+    numbers = frozenset(found for one in texts if (found := values.number(one)) is not None)
+    other, alike = use.other(condition.key), UNSURE if use.loosen else YES
+
+    def judge(value: Any) -> int:
+        if isinstance(value, str):
+            return YES if value in texts else UNSURE if folded(value, most) in overlooked else NO
+        if values.text(value) in texts:
+            return alike
+        number = None if isinstance(value, bool) else values.number(value)
+        if number is None or not numbers:
+            return other
+        return alike if number in numbers else NO
+
+    return judge
+
+
+def _build_exists(condition: Condition, _use: Use) -> Test:
+    steps, wanted = values.pointer(condition.key), condition.value
+    return lambda scope: YES if (values.lookup(scope.args, steps) is not values.MISSING) == wanted else NO
+
+
+OPERATORS: Mapping[str, Operator] = {
+    "eq": Operator(scalar, _build_eq, "a text, number, true, false or null", contenox_check=a_text),
+    "ne": Operator(scalar, _build_ne, "a text, number, true, false or null"),
+    "in": Operator(_members, _build_in, "a list of texts or numbers"),
+    "exists": Operator(flag, _build_exists, "true or false"),
+}

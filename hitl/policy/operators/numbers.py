@@ -1,0 +1,82 @@
+"""How large a number is, or how long a text, list or object: ``lt``, ``le``, ``gt``, ``ge``, ``size``."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any
+
+from hitl.policy import values
+from hitl.policy.logic import NO, UNSURE, YES
+from hitl.policy.operators.base import BadValue, Condition, Operator, Test, Use, over_values
+from hitl.policy.operators.scope import Scope
+
+_MAX_DIGITS = 400
+_NUMBER_COST = 2  # of one judgement, beside an equality
+
+
+def _decimal(value: Any) -> int | Decimal:
+    found = values.number(value)
+    if found is None:
+        raise BadValue("takes a number")
+    return (
+        int(found) if found.adjusted() < _MAX_DIGITS and found == found.to_integral_value() else found
+    )  # compares faster
+
+
+_BOUNDS: dict[str, Callable[[Any, Any], bool]] = {
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+}
+
+
+def _sizes(value: Any) -> tuple[tuple[str, int], ...]:
+    bounds = value if isinstance(value, dict) else {"ge": value, "le": value}
+    if not bounds or not set(bounds) <= set(_BOUNDS):
+        raise BadValue("takes a whole number, or lt, le, gt, ge with one")
+    if not all(isinstance(bound, int) and not isinstance(bound, bool) and bound >= 0 for bound in bounds.values()):
+        raise BadValue("takes whole numbers from 0")
+    low = max(bounds.get("ge", 0), bounds.get("gt", -1) + 1)
+    high = min((bounds[name] - (name == "lt") for name in ("le", "lt") if name in bounds), default=low)
+    if low > high:
+        raise BadValue("contradicts itself: no size is in both bounds")
+    return tuple(bounds.items())
+
+
+def _build_bound(condition: Condition, use: Use) -> Test:
+    compare, limit = _BOUNDS[condition.op], condition.value
+
+    def judge(value: Any) -> int:
+        if type(value) is int:
+            return YES if compare(value, limit) else NO
+        found = values.number(value)
+        return UNSURE if found is None else YES if compare(found, limit) else NO
+
+    return over_values(condition.key, judge, use, _NUMBER_COST)
+
+
+def _build_size(condition: Condition, use: Use) -> Test:
+    steps, bounds = values.pointer(condition.key), condition.value
+
+    def test(scope: Scope) -> int:
+        value = values.lookup(scope.args, steps)
+        if value is values.MISSING:
+            return use.missing
+        found = values.size(value)
+        if found is None:
+            return UNSURE
+        return YES if all(_BOUNDS[name](found, bound) for name, bound in bounds) else NO
+
+    return test
+
+
+OPERATORS: Mapping[str, Operator] = {
+    "lt": Operator(_decimal, _build_bound, "a number"),
+    "le": Operator(_decimal, _build_bound, "a number"),
+    "gt": Operator(_decimal, _build_bound, "a number"),
+    "ge": Operator(_decimal, _build_bound, "a number"),
+    "size": Operator(_sizes, _build_size, "a whole number, or lt, le, gt, ge with one"),
+}

@@ -1,0 +1,182 @@
+"""Which files a path may mean: ``glob``, ``path_matches``, ``open_tree``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+from unicodedata import normalize
+from urllib.parse import unquote
+
+from hitl.policy import values
+from hitl.policy.globs import BadGlob, Glob, expand_braces, glob
+from hitl.policy.logic import NO, UNSURE, YES, opposite
+from hitl.policy.operators.base import MAX_PATH, BadValue, Condition, Judge, Operator, Test, Use, a_text, flag, scoped
+from hitl.policy.operators.scope import ANYWHERE, Scope
+from hitl.policy.operators.text import is_encodable, pattern, pattern_set
+from hitl.policy.paths import plain_path
+
+_MAX_WILD = 256
+_MIN_HINT = 3
+_HINTED_COST, _PATH_COST = 2, 40  # of one judgement, beside an equality
+
+
+def _globs(value: Any) -> tuple[Glob | None, ...]:
+    patterns = [value] if isinstance(value, str) else value
+    if not isinstance(patterns, list) or not patterns or not all(isinstance(one, str) and one for one in patterns):
+        raise BadValue("takes a glob, or a list of globs")
+    return tuple(_glob(one) for one in patterns)
+
+
+def _glob(pattern: str) -> Glob:
+    try:
+        return glob(pattern)
+    except BadGlob as error:
+        raise BadValue(f"the glob {pattern!r} {error}") from error
+
+
+def _contenox_globs(value: Any) -> tuple[Glob | None, ...]:
+    """The compiled glob; None for one that contenox loads and never matches, which here cannot tell."""
+    pattern = a_text(value)
+    try:
+        expand_braces(pattern)
+    except BadGlob as error:
+        raise BadValue(f"the glob {pattern!r} {error}") from error
+    try:
+        return (glob(pattern),)
+    except BadGlob:
+        return (None,)
+
+
+def _build_path_matches(condition: Condition, use: Use) -> Test:
+    """As ``matches``, for each spelling of a path: as written, without ``..`` and ``//``, and where its links lead."""
+    match, other = pattern_set([condition.value.pattern]), use.other(condition.key)
+
+    def of(scope: Scope) -> Judge:
+        def judge(value: Any) -> int:
+            if type(value) is not str:
+                return other
+            if len(value) > MAX_PATH or not is_encodable(value):
+                return UNSURE
+            names, doubtful, certain = scope.paths.spellings(value)
+            found = [bool(match(name)) for name in names]
+            if use.loosen:
+                return YES if all(found) and certain else UNSURE if any(found) else NO
+            if any(found):
+                return YES
+            return NO if certain and not any(match(name) for name in doubtful) else UNSURE
+
+        return judge
+
+    return scoped(condition.key, of, use, _PATH_COST)
+
+
+def _build_glob(condition: Condition, use: Use) -> Test:
+    globs: tuple[Glob | None, ...] = condition.value
+    relevant = hints(globs) if condition.key == ANYWHERE and not use.loosen else None
+    other = use.other(condition.key)
+
+    def of(scope: Scope) -> Judge:
+        judge_one = scope.paths.loosens if use.loosen else scope.paths.tightens
+
+        def judge(value: Any) -> int:
+            if type(value) is not str:
+                if value is None or not use.textual:
+                    return other
+                value = values.text(value)
+            text: str = value
+            if len(text) > MAX_PATH:  # more than a path may have: among values of any kind that is no path
+                return NO if condition.key == ANYWHERE else UNSURE
+            if relevant is not None:
+                if not relevant(text):
+                    return NO
+                scope.work -= _PATH_COST
+            return max(UNSURE if one is None else judge_one(one, text) for one in globs)
+
+        return judge
+
+    slowly = scoped(condition.key, of, use, _PATH_COST if relevant is None else _HINTED_COST)
+    only = globs[0]
+    if len(globs) > 1 or only is None or not only.absolute or condition.key[:1] in ("/", ANYWHERE):
+        return slowly
+    return _one_plain_path(condition.key, only, slowly)
+
+
+def _one_plain_path(key: str, only: Glob, slowly: Test) -> Test:
+    """One absolute glob against a path with one reading: a single match, which is what nearly every call comes to."""
+    match, folded = only.sure.fullmatch, only.folded.fullmatch
+    both = only.sure.pattern == only.perhaps.pattern
+
+    def test(scope: Scope) -> int:
+        value = scope.args.get(key)
+        if (
+            both
+            and type(value) is str
+            and scope.surroundings.paths is None
+            and plain_path(value)
+            and len(value) <= MAX_PATH
+        ):
+            if not folded(value):
+                return NO
+            if match(value):
+                return YES
+        return slowly(scope)
+
+    return test
+
+
+def hints(globs: Sequence[Glob | None]) -> Callable[[str], bool] | None:
+    """A quick test for texts of any kind: could one of the globs cover this? None if they have no literal part."""
+    literals = {_literal(alternative) for one in globs if one is not None for alternative in one.alternatives}
+    if "" in literals or any(one is None or not one.alternatives for one in globs):
+        return None
+    try:
+        search = pattern_set(["(?i)" + "|".join(re.escape(literal) for literal in sorted(literals))])
+    except ImportError:
+        return None
+
+    def relevant(text: str) -> bool:
+        if not text.isascii():
+            text = text.encode("utf-8", "replace").decode()
+            return bool(search(text) or search(normalize("NFKC", text)))
+        if search(text) or (len(text) <= _MAX_WILD and _WILD_PATH(text)):
+            return True
+        return "%" in text and bool(search(unquote(unquote(text))))
+
+    return relevant
+
+
+_WILD_PATH = re.compile(r"\S*[/~$]\S*[*?\[{]\S*|\.\S*[*?\[{]\S*").fullmatch
+
+
+def _literal(alternative: str) -> str:
+    """A text that every path covered by a glob holds: the longest literal part of its last named component."""
+    for component in reversed(alternative.split("/")):
+        parts = re.split(r"\*|\?|\[[^\]]*\]|\\\\.", component)
+        longest = max(parts, key=len)
+        if len(longest) >= _MIN_HINT:
+            return longest
+    return ""
+
+
+def _build_tree(condition: Condition, _use: Use) -> Test:
+    """Whether nothing is closed in the folders that a tool shows the files of; of other tools it always holds."""
+    wanted: bool = condition.value
+
+    def test(scope: Scope) -> int:
+        known = scope.shape
+        if known is None or not known.tree:
+            return YES if wanted else NO
+        answer = scope.open_trees([path for path in scope.role("reads") if isinstance(path, str)])
+        return answer if wanted else opposite(answer)
+
+    return test
+
+
+OPERATORS: Mapping[str, Operator] = {
+    "path_matches": Operator(
+        pattern, _build_path_matches, "a regular expression in RE2 syntax, for every spelling of a path"
+    ),
+    "glob": Operator(_globs, _build_glob, "a path glob, or a list of them", contenox_check=_contenox_globs),
+    "open_tree": Operator(flag, _build_tree, "true or false", keyed=False),
+}

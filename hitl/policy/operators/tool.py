@@ -1,0 +1,66 @@
+"""What the call's tool is: ``destructive_set``, ``annotation``, ``isolated``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hitl.policy.logic import NO, UNSURE, YES
+from hitl.policy.model import PolicyCall
+from hitl.policy.operators.base import Condition, Operator, Test, Use, entries, flag
+from hitl.policy.operators.scope import Scope
+
+
+def _build_destructive(condition: Condition, use: Use) -> Test:
+    names: tuple[str, ...] = condition.value
+    folded = frozenset(name.casefold() for name in names)
+
+    def test(scope: Scope) -> int:
+        tool = scope.call.tool
+        if condition.match == "substring":
+            return (
+                YES
+                if any(name in (tool if use.loosen else tool.casefold()) for name in (names if use.loosen else folded))
+                else NO
+            )
+        return YES if tool in names or (not use.loosen and tool.casefold() in folded) else NO
+
+    return test
+
+
+# MCP 2026-07-28, tool annotations: what a hint means when it is not given.
+HINTS: Mapping[str, bool] = {
+    "readOnlyHint": False,
+    "destructiveHint": True,
+    "idempotentHint": False,
+    "openWorldHint": True,
+}
+
+
+def hint(call: PolicyCall, name: str) -> tuple[bool, bool]:
+    """A tool hint as claimed, and as it must be taken at worst (an untrusted server's word only tightens)."""
+    worst = HINTS[name]
+    given = (call.annotations or {}).get(name, worst)
+    claimed = given if isinstance(given, bool) else worst
+    return claimed, claimed if call.trusted_annotations else worst
+
+
+def _build_annotation(condition: Condition, use: Use) -> Test:
+    name, wanted = condition.key, condition.value
+
+    def test(scope: Scope) -> int:
+        readings = [reading == wanted for reading in hint(scope.call, name)]
+        return YES if all(readings) else NO if not any(readings) else UNSURE if use.loosen else YES
+
+    return test
+
+
+def _build_isolated(condition: Condition, _use: Use) -> Test:
+    wanted: bool = condition.value
+    return lambda scope: YES if scope.call.isolated == wanted else NO
+
+
+OPERATORS: Mapping[str, Operator] = {
+    "destructive_set": Operator(entries, _build_destructive, "tool names", keyed=False),
+    "isolated": Operator(flag, _build_isolated, "true or false", keyed=False),
+    "annotation": Operator(flag, _build_annotation, "true or false"),
+}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import translate
 from functools import lru_cache
 from posixpath import normpath
@@ -148,22 +148,37 @@ def _regex(pattern: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Glob:
-    """A compiled path glob.
+    """A path glob, checked. Its regular expressions are compiled when one of them is first asked for.
 
-    ``sure`` matches what every reading of the pattern matches, ``perhaps`` what any does; they differ only for a ``**``
-    inside a component. ``absolute``: the pattern does not depend on a working folder.
+    A policy of ours has 70 globs and one call needs few of them; compiling all took most of the time of loading it.
     """
 
     text: str
-    sure: re.Pattern[str]
-    perhaps: re.Pattern[str]
-    folded: re.Pattern[str]
+    #: Whether the pattern does not depend on a working folder.
     absolute: bool
-    alternatives: tuple[str, ...]
+    #: The alternatives without braces, cleaned; empty if a ``**`` is inside a component.
+    alternatives: tuple[str, ...] = field(compare=False)
+    #: What the regular expressions are compiled from, by their names.
+    sources: tuple[str, str, str] = field(repr=False, compare=False)
+    #: Matches what every reading of the pattern matches.
+    sure: re.Pattern[str] = field(init=False, repr=False, compare=False)
+    #: Matches what any reading matches: more than ``sure`` only if a ``**`` is inside a component.
+    perhaps: re.Pattern[str] = field(init=False, repr=False, compare=False)
+    #: As ``perhaps``, in upper and lower case.
+    folded: re.Pattern[str] = field(init=False, repr=False, compare=False)
+
+    def __getattr__(self, name: str) -> re.Pattern[str]:
+        """Compile a regular expression that was not asked for yet: Python calls this only while the slot is empty."""
+        if name not in _COMPILED:
+            raise AttributeError(name)
+        source, flags = self.sources[_COMPILED.index(name)], re.DOTALL | (re.IGNORECASE if name == "folded" else 0)
+        found = self.sure if name == "perhaps" and source == self.sources[0] else re.compile(source, flags)
+        object.__setattr__(self, name, found)
+        return found
 
     @classmethod
     def of(cls, pattern: str) -> Glob:
-        """Compile a pattern.
+        """Check a pattern.
 
         Raises:
             BadGlob: malformed braces, classes or escapes, or too many alternatives.
@@ -172,18 +187,16 @@ class Glob:
         split = [re.sub(r"(?<=[^/])\*\*|\*\*(?=[^/])", "/**/", one) if _embedded(one) else one for one in plain]
         loose = [_loose(one) for one in plain if _embedded(one)]
         sure = _either([_regex(one) for one in split])
-        perhaps = _either([_regex(one) for one in split] + loose)
+        perhaps = _either([_regex(one) for one in split] + loose) if loose else sure
         return cls(
             pattern,
-            re.compile(sure, re.DOTALL),
-            re.compile(perhaps, re.DOTALL),
-            re.compile(
-                perhaps.casefold() if not loose and perhaps.isascii() and "\\" not in perhaps else perhaps,
-                re.DOTALL | re.IGNORECASE,
-            ),
             all(one.startswith(("/", "**")) for one in plain),
             tuple(clean(one) for one in split) if not loose else (),
+            (sure, perhaps, perhaps.casefold() if not loose and perhaps.isascii() and "\\" not in perhaps else perhaps),
         )
+
+
+_COMPILED = ("sure", "perhaps", "folded")
 
 
 def _embedded(pattern: str) -> bool:
@@ -200,7 +213,7 @@ def _either(parts: list[str]) -> str:
 
 @lru_cache(maxsize=4096)
 def glob(pattern: str) -> Glob:
-    """The compiled pattern; see ``Glob.of``."""
+    """The checked pattern; see ``Glob.of``."""
     return Glob.of(pattern)
 
 

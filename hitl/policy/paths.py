@@ -8,6 +8,7 @@ A hard link has no other name to see: it is judged by the name given.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -106,6 +107,13 @@ class PathScope:
             return YES
         doubtful = any(glob.folded.fullmatch(name) for name in (*names, *readings.loose))
         return UNSURE if doubtful or self._wild(glob, text) or _expanded(glob, text) else NO
+
+    def has_no_name(self, text: str, relevant: Callable[[str], bool]) -> bool:
+        """Whether a path certainly has no name that a quick test tells; False if that takes a slower look."""
+        readings = read_path(text, self.cwd)
+        if not readings.certain or "{" in text or not text.isascii():
+            return False
+        return not any(map(relevant, (*readings.exact, *readings.loose, *self._resolved(text))))
 
     def loosens(self, glob: Glob, text: str) -> int:
         """YES if every reading is covered and none is doubtful; UNSURE if some are."""

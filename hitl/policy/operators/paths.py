@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 from unicodedata import normalize
 from urllib.parse import unquote
@@ -73,8 +74,9 @@ def _build_path_matches(condition: Condition, use: Use) -> Test:
 
 def _build_glob(condition: Condition, use: Use) -> Test:
     globs: tuple[Glob | None, ...] = condition.value
-    relevant = hints(globs) if condition.key == ANYWHERE and not use.loosen else None
-    other = use.other(condition.key)
+    anywhere, other = condition.key == ANYWHERE, use.other(condition.key)
+    quick = hints(globs) if not use.loosen else None
+    relevant = quick if anywhere else None
 
     def of(scope: Scope) -> Judge:
         judge_one = scope.paths.loosens if use.loosen else scope.paths.tightens
@@ -86,11 +88,13 @@ def _build_glob(condition: Condition, use: Use) -> Test:
                 value = values.text(value)
             text: str = value
             if len(text) > MAX_PATH:  # more than a path may have: among values of any kind that is no path
-                return NO if condition.key == ANYWHERE else UNSURE
+                return NO if anywhere else UNSURE
             if relevant is not None:
                 if not relevant(text):
                     return NO
                 scope.work -= _PATH_COST
+            elif quick is not None and scope.paths.has_no_name(text, quick):
+                return NO
             return max(UNSURE if one is None else judge_one(one, text) for one in globs)
 
         return judge
@@ -105,7 +109,7 @@ def _build_glob(condition: Condition, use: Use) -> Test:
 def _one_plain_path(key: str, only: Glob, slowly: Test) -> Test:
     """One absolute glob against a path with one reading: a single match, which is what nearly every call comes to."""
     match, folded = only.sure.fullmatch, only.folded.fullmatch
-    both = only.sure.pattern == only.perhaps.pattern
+    both = only.sure is only.perhaps
 
     def test(scope: Scope) -> int:
         value = scope.args.get(key)
@@ -127,6 +131,11 @@ def _one_plain_path(key: str, only: Glob, slowly: Test) -> Test:
 
 def hints(globs: Sequence[Glob | None]) -> Callable[[str], bool] | None:
     """A quick test for texts of any kind: could one of the globs cover this? None if they have no literal part."""
+    return _hints(tuple(globs))
+
+
+@lru_cache(maxsize=256)
+def _hints(globs: tuple[Glob | None, ...]) -> Callable[[str], bool] | None:
     literals = {_literal(alternative) for one in globs if one is not None for alternative in one.alternatives}
     if "" in literals or any(one is None or not one.alternatives for one in globs):
         return None
@@ -152,7 +161,7 @@ _WILD_PATH = re.compile(r"\S*[/~$]\S*[*?\[{]\S*|\.\S*[*?\[{]\S*").fullmatch
 def _literal(alternative: str) -> str:
     """A text that every path covered by a glob holds: the longest literal part of its last named component."""
     for component in reversed(alternative.split("/")):
-        parts = re.split(r"\*|\?|\[[^\]]*\]|\\\\.", component)
+        parts = re.split(r"\\.|\[(?:\\.|[^\]])*\]|\*|\?", component)
         longest = max(parts, key=len)
         if len(longest) >= _MIN_HINT:
             return longest

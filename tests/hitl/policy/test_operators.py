@@ -363,3 +363,13 @@ def test_conditions_on_a_nested_command() -> None:
     }
 
     assert "deny" == judge(document, PolicyCall("", "t", {"run": {"line": "sh -c 'rm x'"}}))
+
+
+@pytest.mark.parametrize(("pattern", "path"), [("**/se\\-cret", "/a/se-cret"), ("**/[\\]a]-key", "/a/]-key")])
+@pytest.mark.parametrize("key", ["*", "path"])
+def test_an_escaped_letter_of_a_glob_is_found(key: str, pattern: str, path: str) -> None:
+    """A backslash before a letter of a glob stands for that letter, whichever values the condition looks at."""
+    rules = [{"action": "deny", "when": [{"key": key, "op": "glob", "value": [pattern, "/other/**"]}]}]
+    policy = load(json.dumps({"version": 1, "default_action": "allow", "rules": rules}), name="p")
+
+    assert "deny" == policy.judge(PolicyCall("", "t", {"path": path})).action

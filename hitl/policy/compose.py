@@ -13,7 +13,8 @@ from functools import lru_cache, reduce
 from typing import Any
 
 from hitl.policy import text
-from hitl.policy.document import Checked, Level, Rule, check
+from hitl.policy.dialects import check
+from hitl.policy.document import Checked, Level, Rule
 from hitl.policy.model import ACTIONS, RISKS, Action, PolicyInvalid, Problem, Risk
 from hitl.policy.presets import presets
 

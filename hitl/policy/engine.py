@@ -18,7 +18,8 @@ from typing import Any, Literal
 from hitl import model
 from hitl.policy import globs, risk, text, values
 from hitl.policy.compose import compose
-from hitl.policy.document import CONTENOX, UNKNOWN, AnyOf, Checked, Level, Not, Rule, When, check
+from hitl.policy.dialects import check
+from hitl.policy.document import CONTENOX, UNKNOWN, AnyOf, Checked, Level, Not, Rule, When
 from hitl.policy.explain import describe
 from hitl.policy.index import SMALL, Index
 from hitl.policy.lint import findings, impossible

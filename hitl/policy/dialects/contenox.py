@@ -1,20 +1,233 @@
-"""contenox: an envelope of rules, read as its own dialect is and written as a document of ours."""
+"""contenox: a JSON document without ``version``. Judged as it is, or written as a document of ours.
+
+Unknown keys, odd timeouts and rules that never fire are warnings here, and texts are compared as texts. ``null`` counts
+as an absent value.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from hitl.policy import text, values
-from hitl.policy.dialects.writing import Writer
-from hitl.policy.document import Rule, When, check
+from hitl.policy.dialects import ours
+from hitl.policy.dialects.grammar import NOT_YET, closest
+from hitl.policy.document import CONTENOX, All, Checked, Rule, When
 from hitl.policy.globs import is_pattern
-from hitl.policy.operators.base import Condition
+from hitl.policy.model import ACTIONS, DEFAULT_EXECUTION_S, DEFAULT_TIMEOUT_S, MAX_TIMEOUT_S, MIN_TIMEOUT_S
+from hitl.policy.operators.base import Condition, Operator
+from hitl.policy.operators.command import programs
+from hitl.policy.shell.lists import wrong_entry
+from hitl.policy.text import join
+
+if TYPE_CHECKING:
+    from hitl.policy.dialects.importing import Writer
+
+_TOP_KEYS = ("version", "default_action", "rules", "compute", "attention")
+_RULE_KEYS = ("tools", "tool", "when", "action", "timeout_s", "on_timeout")
+_CONDITION_KEYS = ("key", "op", "value", "match")
+#: Keys of ours that would tighten the policy, so that reading the document without them would weaken it.
+_TIGHTENING = frozenset(("preset", "forbid", "risk_rules", "risk", "defaults", *NOT_YET))
+_MAX_NAMES, _MAX_NAME = 256, 512  # of its lists of models
 
 
-def read(writer: Writer, parsed: text.Parsed) -> dict[str, Any]:
-    """The document with the same rules, as far as each means something."""
-    checked = check(parsed, "contenox")
+def is_contenox(parsed: text.Parsed) -> bool:
+    """Whether a document is of this dialect: JSON without a version."""
+    version = parsed.value.get("version")
+    return parsed.format == "json" and (version is None or (type(version) is int and version == 0))
+
+
+class Reader(ours.Reader):
+    """Reads a document as contenox does, where that is safe."""
+
+    def document(self) -> Checked:
+        """Read the whole document."""
+        value = self.folded(self.parsed.value, "", _TOP_KEYS)
+        for key in _TIGHTENING.difference(NOT_YET).intersection(value):
+            self.refuse(join("", key), f"{key!r} needs 'version: 1'", 'add "version": 1')
+        self.keys(
+            {key: entry for key, entry in value.items() if key not in _TIGHTENING - NOT_YET.keys()}, "", _TOP_KEYS
+        )
+        self.block(value.get("compute"), "/compute", _COMPUTE)
+        self.block(value.get("attention"), "/attention", _ATTENTION)
+        action = value.get("default_action")
+        return Checked(
+            dialect=CONTENOX,
+            default_action=self.choice(
+                "approve" if action in (None, "") else action, "/default_action", ACTIONS, "deny"
+            ),
+            timeout_s=DEFAULT_TIMEOUT_S,
+            execution_s=DEFAULT_EXECUTION_S,
+            risk={},
+            risk_rules=(),
+            forbid=(),
+            rules=self.rules(value.get("rules"), "/rules", self.rule),
+            warnings=tuple(self.warnings),
+            content=self.parsed.value,
+        )
+
+    def strictly(self, path: str, message: str, suggestion: str | None = None) -> None:
+        """It loads what we would refuse."""
+        self.warn(path, message, suggestion)
+
+    def keys(self, value: Mapping[str, Any], path: str, known: Iterable[str]) -> None:
+        """Keys that begin with two slashes are comments."""
+        super().keys({key: entry for key, entry in value.items() if not key.startswith("//")}, path, known)
+
+    def folded(self, value: Mapping[str, Any], path: str, known: tuple[str, ...]) -> dict[str, Any]:
+        """The value, with its known keys in lower case: contenox takes them in any."""
+        found: dict[str, Any] = {}
+        for key, entry in value.items():
+            name = key.lower() if key.lower() in known else key
+            if name != key:
+                self.warn(join(path, key), f"read as {name!r}")
+            found.setdefault(name, entry)
+        return found
+
+    def items(self, value: Any, path: str) -> list[Any]:
+        """The entries of a list."""
+        return [] if value is None else super().items(value, path)
+
+    def rule(self, value: dict[str, Any], path: str) -> dict[str, Any]:
+        """A rule. Keys of ours are unknown here; the two flags must be such in any case."""
+        value = self.folded(value, path, _RULE_KEYS)
+        self.keys(value, path, _RULE_KEYS)
+        action = self.choice(value.get("action"), join(path, "action"), ACTIONS, "deny")
+        found: dict[str, Any] = {
+            "action": action,
+            "tools": self.names(value.get("tools"), join(path, "tools")),
+            "tool": self.names(value.get("tool"), join(path, "tool")),
+            "when": All(self.group(value.get("when"), join(path, "when"))),
+        }
+        self.on_timeout(value.get("on_timeout"), join(path, "on_timeout"))
+        timeout = value.get("timeout_s")
+        for key in ("exclude_requester", "require_reason"):
+            self.flag(value.get(key, False), join(path, key))
+        return {
+            **found,
+            "timeout_s": None if timeout is None else self.seconds(timeout, join(path, "timeout_s")),
+            "literal": action == "allow",
+            "textual": True,
+        }
+
+    def on_timeout(self, value: Any, path: str) -> None:
+        """Silence approves nothing, whatever the document says."""
+        if value == "approve":
+            self.warn(path, "'approve' is read as 'deny': silence is never an approval")
+        elif value not in ("", None):
+            super().on_timeout(value, path)
+
+    def seconds(self, value: Any, path: str, low: int = MIN_TIMEOUT_S, high: int = MAX_TIMEOUT_S) -> int | None:
+        """A whole number of seconds, brought within bounds; 0 and -1 are no deadline there."""
+        if value in (0, -1) and type(value) is int:
+            self.warn(path, f"{value} meant no deadline; read as {high} s (7 days)")
+            return high
+        if type(value) is not int or low <= value <= high:
+            return super().seconds(value, path, low, high)
+        if value < 0:
+            self.refuse(path, "must not be negative")
+        else:
+            self.warn(path, f"is brought between {low} and {high} seconds")
+        return min(max(value, low), high)
+
+    def names(self, value: Any, path: str) -> tuple[str, ...]:
+        """One name, or a pattern; empty: any."""
+        if value is None:
+            return ()
+        if isinstance(value, list):
+            self.refuse(path, "takes a text")
+            return ()
+        return super().names(value, path)
+
+    def name(self, value: Any, path: str) -> None:
+        """It compares names letter by letter."""
+        if not isinstance(value, str):
+            super().name(value, path)
+            return
+        self.possible(value, path)
+        if value != "*" and is_pattern(value):
+            self.warn(path, f"{value!r} was compared letter by letter; read as a glob where that is stricter")
+
+    def group(self, value: Any, path: str) -> tuple[When, ...]:
+        """Conditions that must all hold. An empty list is none."""
+        return tuple(self.when(entry, join(path, at)) for at, entry in enumerate(self.items(value, path)))
+
+    def when(self, value: Any, path: str) -> When:
+        """A condition; there are no groups of them."""
+        if isinstance(value, dict):
+            return self.condition(self.folded(value, path, _CONDITION_KEYS), path)
+        return super().when(value, path)
+
+    def unkeyed(self, path: str, op: str) -> None:
+        """A key that says nothing is let pass."""
+
+    def role(self, key: str, path: str) -> None:
+        """There are no roles."""
+
+    def whole_names(self, value: Any, path: str) -> None:
+        """A pattern among names is let pass."""
+
+    def value(self, value: dict[str, Any], path: str, op: str, operator: Operator) -> Any:
+        """What the operator compares with, as contenox reads it where it has the operator."""
+        if operator.contenox_check is None:
+            return super().value(value, path, op, operator)
+        given = value.get("value")
+        if operator.check is programs and isinstance(given, str):
+            for why in filter(None, (wrong_entry(entry.strip()) for entry in given.split(","))):
+                self.warn(path, why)
+        return self.checked("" if given is None else given, path, op, operator, operator.contenox_check)
+
+    def block(self, value: Any, path: str, known: Mapping[str, tuple[str, Callable[[Any], bool]]]) -> None:
+        """A block beside the rules: checked as contenox checks it, and not enforced here."""
+        if value is None:
+            return
+        self.warn(path, "is checked, but not enforced here")
+        if not isinstance(value, dict):
+            self.refuse(path, "takes keys and values")
+            return
+        for key, entry in value.items():
+            if key not in known:
+                self.refuse(join(path, key), f"{key!r} is not known here", closest(key, known))
+            elif not known[key][1](entry):
+                self.refuse(join(path, key), f"takes {known[key][0]}")
+
+
+def _count(most: int) -> tuple[str, Callable[[Any], bool]]:
+    return (
+        f"a whole number from 0 to {most}",
+        lambda value: value is None or (type(value) is int and 0 <= value <= most),
+    )
+
+
+def _are_names(value: Any) -> bool:
+    if value is None:
+        return True
+    named = isinstance(value, list) and all(isinstance(one, str) and one.strip() for one in value)
+    return named and len(value) <= _MAX_NAMES and all(len(one) <= _MAX_NAME for one in value)
+
+
+#: The blocks beside the rules: what each key takes, in words and as a check.
+_NAMES = (f"a list of up to {_MAX_NAMES} names", _are_names)
+_COMPUTE: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
+    "maxTurns": _count(1),
+    "maxToolCalls": _count(10_000_000),
+    "maxTokens": _count(100_000_000_000),
+    "modelAllowlist": _NAMES,
+    "backendAllowlist": _NAMES,
+    "onExhausted": ("'finish_stuck'", lambda value: value in (None, "", "finish_stuck")),
+}
+_ATTENTION: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
+    "allowAgentAnswers": ("true or false", lambda value: isinstance(value, bool)),
+    "maxAgentAnswers": _count(1_000_000),
+}
+
+
+# --- as a document of ours
+
+
+def translated(writer: Writer, checked: Checked) -> dict[str, Any]:
+    """The document of ours with the same rules, as far as each means something."""
     for warning in checked.warnings:
         writer.differ(warning.path.lstrip("/") or "document", warning.message)
     return {

@@ -8,7 +8,7 @@ enough. To *loosen* (allow, lower a risk), every reading must fit. ``not`` swaps
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hitl.policy import values
@@ -155,17 +155,30 @@ def of_texts(judge: Judge, key: str, use: Use) -> Judge:
     return lambda value: judge(value) if type(value) is str else max(judge(value), other)
 
 
+#: JSON Schemas of values.
+TEXT: Mapping[str, Any] = {"type": "string", "minLength": 1}
+TEXTS: Mapping[str, Any] = {"anyOf": [TEXT, {"type": "array", "items": TEXT, "minItems": 1}]}
+FLAG: Mapping[str, Any] = {"enum": [True, False, "true", "false"]}
+SCALAR: Mapping[str, Any] = {"type": ["string", "number", "boolean", "null"]}
+
+
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """An operator: the check of its value, how it compiles, and what it says of itself.
+    """An operator: what a condition with it is written as, and how that compiles."""
 
-    ``contenox_check`` is the check in the dialect of contenox, for the operators that it has.
-    """
-
+    #: What the value of a document comes to. Raises BadValue.
     check: Callable[[Any], Any]
     build: Callable[[Condition, Use], Test]
+    #: What the value may be, in words and as JSON Schema.
     takes: str
+    schema: Mapping[str, Any] = field(default_factory=lambda: TEXTS)
+    #: Whether it looks at an argument; whether that must be one by name.
     keyed: bool = True
+    one_argument: bool = False
+    #: Whether it needs a value; whether its names may be parts of names (``match``).
+    valued: bool = True
+    matches: bool = False
+    #: The check in the dialect of contenox, for the operators that it has.
     contenox_check: Callable[[Any], Any] | None = None
 
 

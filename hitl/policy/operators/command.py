@@ -7,7 +7,7 @@ from typing import Any
 
 from hitl.policy import values
 from hitl.policy.logic import NO, UNSURE, YES
-from hitl.policy.operators.base import BadValue, Condition, Operator, Test, Use, a_text, entries, flag, split
+from hitl.policy.operators.base import FLAG, BadValue, Condition, Operator, Test, Use, a_text, entries, flag, split
 from hitl.policy.operators.scope import Scope, plain_words
 from hitl.policy.shell import Reading, read_line
 from hitl.policy.shell.effects import EFFECTS
@@ -145,16 +145,27 @@ def _build_substitution(condition: Condition, use: Use) -> Test:
 
 
 OPERATORS: Mapping[str, Operator] = {
-    "command_blacklist": Operator(
-        programs, _build_programs, "programs, sub-commands, options or globs", contenox_check=contenox_entries
-    ),
-    "command_ask_always": Operator(
-        programs, _build_programs, "programs, sub-commands, options or globs", contenox_check=contenox_entries
+    **dict.fromkeys(
+        ("command_blacklist", "command_ask_always"),
+        Operator(
+            programs,
+            _build_programs,
+            "programs, sub-commands, options or globs",
+            one_argument=True,
+            contenox_check=contenox_entries,
+        ),
     ),
     "command_prefix_allowlist": Operator(
-        entries, _build_prefixes, "beginnings of commands", contenox_check=contenox_entries
+        entries, _build_prefixes, "beginnings of commands", one_argument=True, contenox_check=contenox_entries
     ),
-    "command_effects": Operator(_effect_names, _build_effects, f"effects: {', '.join(EFFECTS)}"),
-    "command_resolvable": Operator(flag, _build_resolvable, "true or false"),
-    "no_command_substitution": Operator(_nothing, _build_substitution, "nothing", contenox_check=_nothing),
+    "command_effects": Operator(_effect_names, _build_effects, f"effects: {', '.join(EFFECTS)}", one_argument=True),
+    "command_resolvable": Operator(flag, _build_resolvable, "true or false", FLAG, one_argument=True),
+    "no_command_substitution": Operator(
+        _nothing,
+        _build_substitution,
+        "nothing",
+        {"enum": [True, "true", "", None]},
+        valued=False,
+        contenox_check=_nothing,
+    ),
 }

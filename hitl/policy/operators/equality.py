@@ -11,7 +11,10 @@ from unicodedata import normalize
 from hitl.policy import values
 from hitl.policy.logic import NO, UNSURE, YES, opposite
 from hitl.policy.operators.base import (
+    FLAG,
     MAX_PATH,
+    SCALAR,
+    TEXT,
     BadValue,
     Condition,
     Judge,
@@ -166,8 +169,13 @@ def _build_exists(condition: Condition, _use: Use) -> Test:
 
 
 OPERATORS: Mapping[str, Operator] = {
-    "eq": Operator(scalar, _build_eq, "a text, number, true, false or null", contenox_check=a_text),
-    "ne": Operator(scalar, _build_ne, "a text, number, true, false or null"),
-    "in": Operator(_members, _build_in, "a list of texts or numbers"),
-    "exists": Operator(flag, _build_exists, "true or false"),
+    "eq": Operator(scalar, _build_eq, "a text, number, true, false or null", SCALAR, contenox_check=a_text),
+    "ne": Operator(scalar, _build_ne, "a text, number, true, false or null", SCALAR),
+    "in": Operator(
+        _members,
+        _build_in,
+        "a list of texts or numbers",
+        {"anyOf": [TEXT, {"type": "array", "items": SCALAR, "minItems": 1}]},
+    ),
+    "exists": Operator(flag, _build_exists, "true or false", FLAG, one_argument=True),
 }

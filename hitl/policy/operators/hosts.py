@@ -9,6 +9,7 @@ from typing import Any
 from hitl.policy import hosts, values
 from hitl.policy.logic import NO, UNSURE, YES
 from hitl.policy.operators.base import (
+    TEXT,
     BadValue,
     Condition,
     Judge,
@@ -152,7 +153,23 @@ def _url_part(part: Callable[[hosts.Url], Any]) -> Callable[[Condition, Use], Te
 
 OPERATORS: Mapping[str, Operator] = {
     "host": Operator(_hosts, _build_host, "hosts, *.domains, addresses or networks", contenox_check=_contenox_hosts),
-    "host_class": Operator(_classes, _build_class, "classes of hosts"),
+    "host_class": Operator(
+        _classes,
+        _build_class,
+        "classes of hosts",
+        {"anyOf": [TEXT, {"type": "array", "items": {"enum": sorted(hosts.CLASSES)}, "minItems": 1}]},
+    ),
     "url_scheme": Operator(_schemes, _url_part(lambda url: url.scheme), "URL schemes"),
-    "url_port": Operator(_ports, _url_part(lambda url: url.port), "port numbers"),
+    "url_port": Operator(
+        _ports,
+        _url_part(lambda url: url.port),
+        "port numbers",
+        {
+            "anyOf": [
+                TEXT,
+                {"type": "integer", "minimum": 0, "maximum": hosts.MAX_PORT},
+                {"type": "array", "minItems": 1},
+            ]
+        },
+    ),
 }

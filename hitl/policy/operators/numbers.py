@@ -73,10 +73,25 @@ def _build_size(condition: Condition, use: Use) -> Test:
     return test
 
 
+_NUMBER = {"anyOf": [{"type": "number"}, {"type": "string", "pattern": r"^\s*[-+]?[0-9.]+([eE][-+]?[0-9]+)?\s*$"}]}
+_COUNT = {"type": "integer", "minimum": 0}
 OPERATORS: Mapping[str, Operator] = {
-    "lt": Operator(_decimal, _build_bound, "a number"),
-    "le": Operator(_decimal, _build_bound, "a number"),
-    "gt": Operator(_decimal, _build_bound, "a number"),
-    "ge": Operator(_decimal, _build_bound, "a number"),
-    "size": Operator(_sizes, _build_size, "a whole number, or lt, le, gt, ge with one"),
+    **dict.fromkeys(_BOUNDS, Operator(_decimal, _build_bound, "a number", _NUMBER)),
+    "size": Operator(
+        _sizes,
+        _build_size,
+        "a whole number, or lt, le, gt, ge with one",
+        {
+            "anyOf": [
+                _COUNT,
+                {
+                    "type": "object",
+                    "properties": dict.fromkeys(_BOUNDS, _COUNT),
+                    "additionalProperties": False,
+                    "minProperties": 1,
+                },
+            ]
+        },
+        one_argument=True,
+    ),
 }

@@ -12,7 +12,20 @@ from urllib.parse import unquote
 from hitl.policy import values
 from hitl.policy.globs import BadGlob, Glob, expand_braces, glob
 from hitl.policy.logic import NO, UNSURE, YES, opposite
-from hitl.policy.operators.base import MAX_PATH, BadValue, Condition, Judge, Operator, Test, Use, a_text, flag, scoped
+from hitl.policy.operators.base import (
+    FLAG,
+    MAX_PATH,
+    TEXT,
+    BadValue,
+    Condition,
+    Judge,
+    Operator,
+    Test,
+    Use,
+    a_text,
+    flag,
+    scoped,
+)
 from hitl.policy.operators.scope import ANYWHERE, Scope
 from hitl.policy.operators.text import is_encodable, pattern, pattern_set
 from hitl.policy.paths import plain_path
@@ -184,8 +197,8 @@ def _build_tree(condition: Condition, _use: Use) -> Test:
 
 OPERATORS: Mapping[str, Operator] = {
     "path_matches": Operator(
-        pattern, _build_path_matches, "a regular expression in RE2 syntax, for every spelling of a path"
+        pattern, _build_path_matches, "a regular expression in RE2 syntax, for every spelling of a path", TEXT
     ),
     "glob": Operator(_globs, _build_glob, "a path glob, or a list of them", contenox_check=_contenox_globs),
-    "open_tree": Operator(flag, _build_tree, "true or false", keyed=False),
+    "open_tree": Operator(flag, _build_tree, "true or false", FLAG, keyed=False),
 }

@@ -9,7 +9,7 @@ from typing import Any
 from hitl.policy import values
 from hitl.policy.literals import required
 from hitl.policy.logic import NO, UNSURE, YES
-from hitl.policy.operators.base import BadValue, Condition, Operator, Test, Use, over_values
+from hitl.policy.operators.base import TEXT, BadValue, Condition, Operator, Test, Use, over_values
 
 MAX_SUBJECT = 1_000_000
 _PATTERN_COST = 2  # of one judgement, beside an equality
@@ -70,5 +70,7 @@ def is_encodable(text: str) -> bool:
 
 
 OPERATORS: Mapping[str, Operator] = {
-    "matches": Operator(pattern, _build_matches, "a regular expression in RE2 syntax, found anywhere in the text"),
+    "matches": Operator(
+        pattern, _build_matches, "a regular expression in RE2 syntax, found anywhere in the text", TEXT
+    ),
 }

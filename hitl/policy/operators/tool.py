@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from hitl.policy.logic import NO, UNSURE, YES
 from hitl.policy.model import PolicyCall
-from hitl.policy.operators.base import Condition, Operator, Test, Use, entries, flag
+from hitl.policy.operators.base import FLAG, Condition, Operator, Test, Use, entries, flag
 from hitl.policy.operators.scope import Scope
 
 
@@ -26,6 +26,9 @@ def _build_destructive(condition: Condition, use: Use) -> Test:
 
     return test
 
+
+#: How names are compared with those of a set: whole, if nothing else is said, or as parts of names.
+MATCHES = ("exact", "substring")
 
 # MCP 2026-07-28, tool annotations: what a hint means when it is not given.
 HINTS: Mapping[str, bool] = {
@@ -60,7 +63,7 @@ def _build_isolated(condition: Condition, _use: Use) -> Test:
 
 
 OPERATORS: Mapping[str, Operator] = {
-    "destructive_set": Operator(entries, _build_destructive, "tool names", keyed=False),
-    "isolated": Operator(flag, _build_isolated, "true or false", keyed=False),
-    "annotation": Operator(flag, _build_annotation, "true or false"),
+    "destructive_set": Operator(entries, _build_destructive, "tool names", keyed=False, matches=True),
+    "isolated": Operator(flag, _build_isolated, "true or false", FLAG, keyed=False),
+    "annotation": Operator(flag, _build_annotation, "true or false", FLAG),
 }

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hitl.policy import Policy, PolicyCall, PolicyInvalid, Verdict, import_foreign, load
-from hitl.policy.dialects import ForeignFormat
+from hitl.policy.dialects.importing import ForeignFormat
 
 
 def imported(document: Any, format: ForeignFormat) -> Policy:  # noqa: A002 - as the function under test

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hitl.policy import PolicyCall, load, presets
-from hitl.policy.document import check
+from hitl.policy.dialects import check
 from hitl.policy.engine import compile_when
 from hitl.policy.operators import OPERATORS
 from hitl.policy.operators.base import Use

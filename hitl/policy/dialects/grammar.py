@@ -1,0 +1,196 @@
+"""What may be written in one place of a document: said once, for reading it and for the JSON Schema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any, Final
+
+from hitl.policy.model import Action, Problem
+from hitl.policy.text import Parsed, join
+
+MAX_ENTRIES: Final = 10_000
+NOT_YET: Final = {
+    "quorum": "more than one approval is not enforced yet",
+    "min_approvals": "more than one approval is not enforced yet",
+    "approvals": "more than one approval is not enforced yet",
+    "standing": "standing permissions are not enforced yet",
+    "remember": "standing permissions are not enforced yet",
+    "trusted_binaries": "trusted binaries are not enforced here",
+}
+
+
+class Notes:
+    """Collects what is wrong with a document, and what should be said about it. Reads values of the simplest kinds."""
+
+    def __init__(self, parsed: Parsed) -> None:
+        self.parsed = parsed
+        self.problems: list[Problem] = []
+        self.warnings: list[Problem] = []
+
+    def refuse(self, path: str, message: str, suggestion: str | None = None) -> None:
+        """Note why the document must not be used."""
+        self.problems.append(Problem(self.parsed.line(path), path, message, suggestion))
+
+    def warn(self, path: str, message: str, suggestion: str | None = None) -> None:
+        """Note what is probably not meant."""
+        self.warnings.append(Problem(self.parsed.line(path), path, message, suggestion))
+
+    def strictly(self, path: str, message: str, suggestion: str | None = None) -> None:
+        """Note what a dialect either refuses or only warns of."""
+        self.refuse(path, message, suggestion)
+
+    def keys(self, value: Mapping[str, Any], path: str, known: Iterable[str]) -> None:
+        """Note each key that is not known in its place."""
+        names = tuple(known)
+        for key in value:
+            if key in NOT_YET:
+                self.refuse(join(path, key), NOT_YET[key], "leave it out")
+            elif key not in names:
+                self.strictly(join(path, key), f"{key!r} is not a key that is known here", closest(key, names))
+
+    def record(
+        self, value: Mapping[str, Any], path: str, fields: Mapping[str, Kind], required: Iterable[str] = ()
+    ) -> dict[str, Any]:
+        """Read the keys that a value has, in the order of the table."""
+        self.keys(value, path, fields)
+        found: dict[str, Any] = {}
+        for key, kind in fields.items():
+            if key not in value and key not in required:
+                continue
+            where = join(path, key)
+            if kind.only and found["action"] != kind.only:
+                said = f"means nothing where the action is {found['action']}"
+                self.refuse(where, said, f"it is for 'action: {kind.only}'")
+            found[key] = kind.read(self, value.get(key), where)
+        return found
+
+    def choice(self, value: Any, path: str, options: tuple[Any, ...], fallback: Any) -> Any:
+        """One of several texts; the fallback if it is none of them."""
+        if value in options and isinstance(value, str):
+            return value
+        near = closest(value, options) if isinstance(value, str) else None
+        self.refuse(path, f"{value!r} is none of {', '.join(options)}", near)
+        return fallback
+
+    def flag(self, value: Any, path: str) -> bool:
+        """A truth value."""
+        if not isinstance(value, bool):
+            self.refuse(path, "takes true or false")
+        return value is True
+
+    def text(self, value: Any, path: str) -> str | None:
+        """A text that says something."""
+        if not isinstance(value, str) or not value.strip():
+            self.refuse(path, "takes a text")
+            return None
+        return value
+
+    def seconds(self, value: Any, path: str, low: int, high: int) -> int | None:
+        """A whole number of seconds within bounds."""
+        if not isinstance(value, int) or isinstance(value, bool):
+            self.refuse(path, "takes a whole number of seconds")
+            return None
+        if not low <= value <= high:
+            self.refuse(path, f"must be between {low} and {high} seconds")
+        return value
+
+    def items(self, value: Any, path: str) -> list[Any]:
+        """The entries of a list that is not too long."""
+        if not isinstance(value, list):
+            self.refuse(path, "takes a list")
+            return []
+        if len(value) > MAX_ENTRIES:
+            self.refuse(path, f"has more than {MAX_ENTRIES} entries")
+        return value[:MAX_ENTRIES]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What may be written in one place: how it is read, and its JSON Schema."""
+
+    read: Callable[[Any, Any, str], Any]
+    schema: Mapping[str, Any]
+    #: The action of the rule that the key means something for; None: any.
+    only: Action | None = None
+
+    def for_action(self, action: Action) -> Kind:
+        """The same kind, for a key of rules with one action."""
+        return replace(self, only=action)
+
+
+TEXT: Final = Kind(Notes.text, {"type": "string", "minLength": 1})
+FLAG: Final = Kind(Notes.flag, {"type": "boolean"})
+
+
+def choice(options: tuple[Any, ...], fallback: Any, **more: Any) -> Kind:
+    """One of several texts."""
+    return Kind(lambda notes, *given: notes.choice(*given, options, fallback), {"enum": list(options), **more})
+
+
+def seconds(low: int, high: int) -> Kind:
+    """A whole number of seconds within bounds."""
+    schema = {"type": "integer", "minimum": low, "maximum": high}
+    return Kind(lambda notes, *given: notes.seconds(*given, low, high), schema)
+
+
+def texts(takes: str, such: str, *, blank: bool) -> Kind:
+    """A list of texts, at least one; ``blank`` ones may be among them or not."""
+
+    def read(notes: Notes, value: Any, path: str) -> tuple[str, ...] | None:
+        found = notes.items(value, path)
+        if found and all(isinstance(one, str) and (one if blank else one.strip()) for one in found):
+            return tuple(found)
+        notes.refuse(path, takes, such)
+        return None
+
+    return Kind(read, some(TEXT.schema))
+
+
+def record(fields: Mapping[str, Kind], build: Callable[..., Any], *, takes: str, empty: bool = True) -> Kind:
+    """Keys and values, built into something by the names of the keys."""
+
+    def read(notes: Notes, value: Any, path: str) -> Any:
+        if not isinstance(value, dict) or not (value or empty):
+            notes.refuse(path, takes)
+            return build()
+        return build(**notes.record(value, path, fields))
+
+    return Kind(read, described(fields) if empty else {**described(fields), "minProperties": 1})
+
+
+def some(entry: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    """The schema of a list with at least one entry."""
+    return {"type": "array", "items": entry, "minItems": 1, **more}
+
+
+def one_or_some(entry: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    """The schema of an entry or a list of them."""
+    return {"anyOf": [entry, some(entry, **more)]}
+
+
+def described(fields: Mapping[str, Kind], required: Iterable[str] = ()) -> dict[str, Any]:
+    """The schema of an object with these keys. A key for one action is refused beside the others."""
+    actions = {kind.only for kind in fields.values() if kind.only}
+    schema = closed({key: kind.schema for key, kind in fields.items()}, required)
+    if actions:
+        schema["allOf"] = [
+            {
+                "if": {"properties": {"action": {"const": action}}},
+                "then": {"properties": {key: False for key, kind in fields.items() if kind.only not in (None, action)}},
+            }
+            for action in fields["action"].schema["enum"]
+        ]
+    return schema
+
+
+def closed(properties: Mapping[str, Any], required: Iterable[str] = ()) -> dict[str, Any]:
+    """The schema of an object with these properties and no others."""
+    return {"type": "object", "properties": properties, "additionalProperties": False, "required": list(required)}
+
+
+def closest(name: Any, known: Iterable[str]) -> str | None:
+    """A suggestion for a name that is not known, if one that is known looks like it."""
+    near = get_close_matches(name.lower(), list(known), n=1) if isinstance(name, str) else []
+    return f"did you mean {near[0]!r}?" if near else None

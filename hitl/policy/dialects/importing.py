@@ -1,0 +1,148 @@
+"""Documents of other systems, as ``version: 1`` documents with the same verdicts, and where they differ on purpose.
+
+    harombe        a configuration with ``security: hitl:`` (rules, policies for risk levels, timeouts), or its rules
+    contenox       an envelope: {"default_action", "rules": [{"tools", "tool", "when", "action", ...}]}
+    laravel-hitl   the configuration of laravel-ai-guardrails (``hitl``, ``tool_authorization``, ``modes``), or a set of
+                   destructive tools: {"destructive": [...], "match": "exact" | "substring"}
+
+A difference only ever makes a call more likely to be asked about or denied. Every setting of the document is either
+translated or named among the differences; a setting without a safe meaning is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, get_args
+
+from hitl.policy import text
+from hitl.policy.dialects import check, contenox
+from hitl.policy.document import All, AnyOf, Checked, Rule
+from hitl.policy.lint import covered, impossible
+from hitl.policy.model import MAX_TIMEOUT_S, MIN_TIMEOUT_S, PolicyInvalid, Problem
+
+ForeignFormat = Literal["harombe", "contenox", "laravel-hitl"]
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A document of ours and each place where it decides differently from the original, in words."""
+
+    document: dict[str, Any]
+    differences: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The document as YAML, the differences as comments above it."""
+        import yaml  # noqa: PLC0415 - only for writing
+
+        notes = "".join(f"# {line}\n" for difference in self.differences for line in difference.splitlines())
+        return notes + yaml.safe_dump(self.document, sort_keys=False, allow_unicode=True, width=110)
+
+
+@dataclass(slots=True)
+class Writer:
+    """Collects the differences and the problems of a document that is being translated."""
+
+    parsed: text.Parsed
+    differences: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def differ(self, where: str, what: str) -> None:
+        """Name a place where the translation decides differently, or a setting that it doesn't carry."""
+        self.differences.append(f"{where}: {what}")
+
+    def refuse(self, path: str, what: str) -> None:
+        """Name something without a safe meaning here."""
+        self.problems.append(Problem(self.parsed.line(path), path, what))
+
+    def timeout(self, where: str, seconds: int) -> int:
+        """A timeout within the bounds of ours; said where that changes it."""
+        if MIN_TIMEOUT_S <= seconds <= MAX_TIMEOUT_S:
+            return seconds
+        bounded = MAX_TIMEOUT_S if seconds <= 0 else min(max(seconds, MIN_TIMEOUT_S), MAX_TIMEOUT_S)
+        self.differ(where, f"the timeout {seconds} becomes {bounded} s")
+        return bounded
+
+    def left_out(self, where: str, value: Any, why: str) -> None:
+        """Name a setting, with all keys inside it, that the translation doesn't carry."""
+        inside = f" ({', '.join(map(str, value))})" if isinstance(value, Mapping) and value else ""
+        self.differ(where, f"left out{inside}: {why}")
+
+
+def is_seconds(value: Any) -> bool:
+    """Whether a value is a whole number, as timeouts are."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def import_foreign(document: str, format: ForeignFormat) -> Imported:  # noqa: A002 - the public name
+    """Translate another system's document.
+
+    Raises:
+        PolicyInvalid: it is not well formed, holds something without a safe meaning here, or the format is not known.
+    """
+    formats = get_args(ForeignFormat)
+    if format not in formats:
+        raise PolicyInvalid(
+            "import", [Problem(0, "", f"the format {format!r} is not known", f"one of {', '.join(formats)}")]
+        )
+    if document.lstrip().startswith("<?php"):
+        raise PolicyInvalid(
+            format, [Problem(1, "", "is PHP", "print the configuration as JSON: json_encode(config(...))")]
+        )
+    parsed = text.parse(document, name=format)
+    writer = Writer(parsed)
+    found = _translated(writer, parsed, format)
+    if writer.problems:
+        raise PolicyInvalid(format, writer.problems)
+    return Imported(_without_impossible(_tidy(found), writer), tuple(dict.fromkeys(writer.differences)))
+
+
+def _translated(writer: Writer, parsed: text.Parsed, format: ForeignFormat) -> dict[str, Any]:  # noqa: A002 - as above
+    from hitl.policy.dialects import harombe, laravel  # noqa: PLC0415 - only for imports
+
+    if format == "contenox":
+        return contenox.translated(writer, check(parsed, format))
+    return harombe.read(writer, parsed) if format == "harombe" else laravel.read(writer, parsed)
+
+
+def _tidy(document: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in document.items() if value not in ([], {}, None)}
+
+
+def _without_impossible(document: dict[str, Any], writer: Writer) -> dict[str, Any]:
+    """Leave out the rules that our documents refuse because they can never fire."""
+    checked = _checked(document)
+    if "rules" not in document:
+        return document
+    doubting = _doubting(checked.rules)
+    rules = [
+        {**written, "when": [{"any": [part]} for part in written["when"]]} if rule.path in doubting else written
+        for rule, written in zip(checked.rules, document["rules"], strict=True)
+    ]
+    apart = tuple(_apart(rule) if rule.path in doubting else rule for rule in checked.rules)
+    never = {problem.path: problem for problem in impossible(replace(checked, rules=apart))}
+    for problem in never.values():
+        writer.differ(problem.path.lstrip("/"), f"left out: {problem.message}")
+    return {**document, "rules": [rule for at, rule in enumerate(rules) if f"/rules/{at}" not in never]}
+
+
+def _doubting(rules: Sequence[Rule]) -> set[str]:
+    """The rules that a weaker one covers by its conditions, and that stay for calls whose arguments can't tell those.
+
+    In a group of its own each condition says the same, and isn't that of the weaker rule.
+    """
+    return {rule.path for rule, by in covered(rules) if by.action == "allow" != rule.action and by.when.parts}
+
+
+def _apart(rule: Rule) -> Rule:
+    return replace(rule, when=All(tuple(AnyOf((part,)) for part in rule.when.parts)))
+
+
+def _checked(document: dict[str, Any]) -> Checked:
+    try:
+        return check(text.Parsed(value=document), "import")
+    except PolicyInvalid as error:
+        raise PolicyInvalid(
+            "import", [replace(one, message=f"once translated: {one.message}") for one in error.problems]
+        ) from error

@@ -1,0 +1,358 @@
+"""``version: 1``: strict, so that whatever would not mean what it says is refused.
+
+The tables below are the grammar: a document is read by them, and its JSON Schema (2020-12) is made from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from hitl.policy.dialects.grammar import (
+    FLAG,
+    MAX_ENTRIES,
+    TEXT,
+    Kind,
+    Notes,
+    choice,
+    closed,
+    closest,
+    described,
+    one_or_some,
+    record,
+    seconds,
+    some,
+    texts,
+)
+from hitl.policy.document import OURS, UNKNOWN, All, AnyOf, Checked, Level, Not, Rule, When
+from hitl.policy.globs import BadName, check_name, is_pattern
+from hitl.policy.model import (
+    ACTIONS,
+    DEFAULT_EXECUTION_S,
+    DEFAULT_TIMEOUT_S,
+    MAX_TIMEOUT_S,
+    MIN_TIMEOUT_S,
+    RISKS,
+)
+from hitl.policy.operators import OPERATORS
+from hitl.policy.operators.base import BadValue, Condition, Operator
+from hitl.policy.operators.scope import ANYWHERE, ROLE
+from hitl.policy.operators.tool import HINTS, MATCHES
+from hitl.policy.presets import presets
+from hitl.policy.tables import tools
+from hitl.policy.text import join
+
+_MAX_EXECUTION_S: Final = 24 * 60 * 60
+_CONDITION_KEYS = ("key", "op", "value", "match")
+
+
+class Reader(Notes):
+    """Reads rules and their conditions."""
+
+    def document(self) -> Checked:
+        """Read the whole document."""
+        self.version(self.parsed.value)
+        found = self.record(self.parsed.value, "", DOCUMENT)
+        defaults = found.get("defaults", {})
+        return Checked(
+            dialect=OURS,
+            default_action=found.get("default_action", "approve"),
+            timeout_s=defaults.get("timeout_s") or DEFAULT_TIMEOUT_S,
+            execution_s=defaults.get("execution_s") or DEFAULT_EXECUTION_S,
+            risk=found.get("risk", {}),
+            risk_rules=found.get("risk_rules", ()),
+            forbid=found.get("forbid", ()),
+            rules=found.get("rules", ()),
+            warnings=tuple(self.warnings),
+            content=self.parsed.value,
+        )
+
+    def version(self, value: Mapping[str, Any]) -> None:
+        """Refuse a document that says another version, or none."""
+        version = value.get("version")
+        if type(version) is not int or version != OURS:
+            missing = "version" not in value
+            said = "the document needs a version" if missing else f"the version {version!r} is not known"
+            self.refuse("" if missing else "/version", said, "write 'version: 1'")
+
+    def presets(self, value: Any, path: str) -> None:
+        """The presets that a document starts from must be known; a list has no name twice."""
+        listed = value if isinstance(value, list) else [value]
+        if not listed:
+            self.refuse(path, "is an empty list", "leave it out")
+        for one in listed:
+            self.choice(one, path, tuple(presets()), "")
+        if len(listed) > len({str(one) for one in listed}):
+            self.refuse(path, "names a preset twice")
+
+    # --- rules
+
+    def rules(self, value: Any, path: str, read: Callable[[dict[str, Any], str], dict[str, Any]]) -> tuple[Rule, ...]:
+        """The rules of one list; ``read`` tells what the keys of a rule come to, by the names of its fields."""
+        found: list[Rule] = []
+        names = set()
+        for at, entry in enumerate(self.items(value, path)):
+            where = join(path, at)
+            if not isinstance(entry, dict):
+                self.refuse(where, "takes a rule (keys and values)")
+                continue
+            fields = {"tools": (), "tool": (), "when": All(()), **read(entry, where)}
+            name = fields.pop("id", None) or f"{path[1:]}[{at}]"
+            if name in names:
+                self.refuse(join(where, "id"), f"the id {name!r} is used twice")
+            names.add(name)
+            found.append(Rule(name=name, path=where, line=self.parsed.line(where), content=entry, **fields))
+        return tuple(found)
+
+    def rule(self, value: dict[str, Any], path: str) -> dict[str, Any]:
+        """A rule that allows, asks or denies."""
+        found = self.record(value, path, RULE, ("action",))
+        found.pop("on_timeout", None)
+        return {**found, "harmless": found.get("harmless") or ()}
+
+    def forbidding(self, value: dict[str, Any], path: str) -> dict[str, Any]:
+        """A rule of ``forbid``."""
+        return {"action": "deny", **self.record(value, path, FORBID)}
+
+    def risk_rule(self, value: dict[str, Any], path: str) -> dict[str, Any]:
+        """A rule of ``risk_rules``."""
+        if ("risk" in value) == ("at_least" in value):
+            self.refuse(path, "needs one of 'risk' (the level) and 'at_least' (raise to it)")
+        return self.record(value, path, RISK_RULE)
+
+    def on_timeout(self, value: Any, path: str) -> None:
+        """What comes of silence is always a no."""
+        if value != "deny":
+            said = f"{value!r} is not possible: silence is never an approval"
+            self.refuse(path, said, "write 'on_timeout: deny' or leave it out")
+
+    def names(self, value: Any, path: str) -> tuple[str, ...]:
+        """The patterns of a name; empty: any."""
+        listed = value if isinstance(value, list) else [value]
+        if not listed:
+            self.refuse(path, "is an empty list", "leave it out to match every name")
+        for one in listed:
+            self.name(one, path)
+        named = tuple(one for one in listed if isinstance(one, str) and one not in ("", "*"))
+        return named if len(named) == len(listed) else ()
+
+    def name(self, value: Any, path: str) -> None:
+        """Refuse a name that no tool can have."""
+        if not isinstance(value, str):
+            self.refuse(path, "takes a name, or a list of names")
+        elif not value.strip():
+            self.refuse(path, "is empty", "write '*' or leave it out to match every name")
+        else:
+            self.possible(value, path)
+
+    def possible(self, value: str, path: str) -> None:
+        """Note a name that no tool can have."""
+        try:
+            check_name(value)
+        except BadName as error:
+            self.strictly(path, f"the name {value!r} {error}", error.suggestion)
+
+    def kinds(self, value: Any, path: str) -> tuple[str, ...]:
+        """The kinds of tools that a rule is for."""
+        found = value if isinstance(value, list) else [value]
+        if not found:
+            self.refuse(path, "is an empty list", "leave it out to match every kind")
+        return tuple(self.choice(one, path, _TOOL_KINDS, UNKNOWN) for one in found)
+
+    # --- conditions
+
+    def whens(self, value: Any, path: str) -> All:
+        """Conditions that must all hold."""
+        if not value and isinstance(value, list):
+            self.refuse(path, "is an empty list", "leave it out to match every call")
+        return All(tuple(self.when(entry, join(path, at)) for at, entry in enumerate(self.items(value, path))))
+
+    def when(self, value: Any, path: str) -> When:
+        """A condition, or a group of conditions."""
+        if not isinstance(value, dict):
+            self.refuse(path, "takes a condition: key, op and value")
+            return All(())
+        if len(value) != 1:
+            return self.condition(value, path)
+        ((key, inner),) = value.items()
+        where = join(path, key)
+        if key == "not":
+            return Not(All(self.group(inner, where)) if isinstance(inner, list) else self.when(inner, where))
+        if key in ("any", "all"):
+            parts = self.group(inner, where)
+            return AnyOf(parts) if key == "any" else All(parts)
+        return self.condition(value, path)
+
+    def group(self, value: Any, path: str) -> tuple[When, ...]:
+        """The conditions of a group."""
+        found = self.items(value, path)
+        if not found and isinstance(value, list):
+            self.refuse(path, "is an empty list")
+        return tuple(self.when(entry, join(path, at)) for at, entry in enumerate(found))
+
+    def condition(self, value: dict[str, Any], path: str) -> When:
+        """One condition: an operator with the key and the value that it takes."""
+        self.keys(value, path, _CONDITION_KEYS)
+        name = value.get("op")
+        operator = OPERATORS.get(name) if isinstance(name, str) else None
+        if operator is None or not isinstance(name, str):
+            self.refuse(join(path, "op"), f"the operator {name!r} is not known", closest(name, OPERATORS))
+            return All(())
+        key = self.key(value, path, name, operator)
+        match = self.choice(value.get("match", MATCHES[0]), join(path, "match"), MATCHES, MATCHES[0])
+        if "match" in value and not operator.matches:
+            self.strictly(join(path, "match"), "is only for destructive_set")
+        where = join(path, "value") if "value" in value else path
+        if operator.matches and match == MATCHES[0]:
+            self.whole_names(value.get("value"), join(path, "value"))
+        return Condition(key, name, self.value(value, where, name, operator), match)
+
+    def key(self, value: dict[str, Any], path: str, op: str, operator: Operator) -> str:
+        """The argument that a condition looks at; empty if its operator looks at none."""
+        where, key = join(path, "key"), value.get("key", "")
+        if not isinstance(key, str):
+            self.refuse(where, "takes a text")
+            return ""
+        if not operator.keyed:
+            if key:
+                self.unkeyed(where, op)
+            return key
+        if key == "":
+            self.strictly(where, "a condition needs the name of an argument", "add 'key'")
+        self.role(key, where)
+        if op == "annotation" and key not in HINTS:
+            self.refuse(where, f"{key!r} is no hint of a tool", closest(key, HINTS))
+        if key == ANYWHERE and operator.one_argument:
+            self.refuse(where, f"{op} looks at one argument; name it")
+        return key
+
+    def unkeyed(self, path: str, op: str) -> None:
+        """Note a key that says nothing."""
+        self.refuse(path, f"{op} looks at the tool's name and takes no key")
+
+    def role(self, key: str, path: str) -> None:
+        """Refuse a role that no argument has."""
+        if key.startswith(ROLE) and key[1:] not in tools.ROLES:
+            known = [f"{ROLE}{role}" for role in tools.ROLES]
+            self.refuse(path, f"{key!r} is no role of an argument; there are {', '.join(known)}", closest(key, known))
+
+    def value(self, value: dict[str, Any], path: str, op: str, operator: Operator) -> Any:
+        """What the operator compares with; None if there is nothing that it can use."""
+        if "value" not in value and operator.valued:
+            self.refuse(path, f"{op} needs a value", f"it takes {operator.takes}")
+            return None
+        return self.checked(value.get("value"), path, op, operator, operator.check)
+
+    def checked(self, given: Any, path: str, op: str, operator: Operator, check: Callable[[Any], Any]) -> Any:
+        """What a check of the operator's makes of a value."""
+        try:
+            found = check(given)
+        except BadValue as error:
+            self.refuse(path, str(error), f"{op} takes {operator.takes}")
+            return None
+        if op == "command_prefix_allowlist" and (wild := [one for one in found if is_pattern(one)]):
+            self.warn(path, f"{wild[0]!r} is compared word by word, without patterns", "write its beginning alone")
+        return found
+
+    def whole_names(self, value: Any, path: str) -> None:
+        """Names of a set are compared whole, so that a pattern among them matches no tool."""
+        for one in value if isinstance(value, list) else str(value or "").split(","):
+            if isinstance(one, str) and is_pattern(one):
+                said = f"the name {one!r} is a pattern, and names of a set are compared whole"
+                self.refuse(path, said, f"write {one.strip('*?')!r} with 'match: substring'")
+
+
+# --- the grammar
+
+_TOOL_KINDS: Final = (*tools.KINDS, UNKNOWN)
+_WHEN: Final = {"$ref": "#/$defs/when"}
+_ACTION = choice(ACTIONS, "deny")
+_WAIT = seconds(MIN_TIMEOUT_S, MAX_TIMEOUT_S)
+_RISK = choice(RISKS, "critical")
+_NAMES = Kind(Reader.names, one_or_some(TEXT.schema))
+_SCOPE: Final = {
+    "id": TEXT,
+    "tools": _NAMES,
+    "tool": _NAMES,
+    "kind": Kind(Reader.kinds, one_or_some({"enum": list(_TOOL_KINDS)})),
+    "when": Kind(Reader.whens, some(_WHEN)),
+    "message": TEXT,
+}
+_ASKING: Final[Mapping[str, Kind]] = {
+    "on_timeout": Kind(Reader.on_timeout, {"const": "deny"}),
+    "timeout_s": Kind(
+        lambda reader, value, path: None if value is None else _WAIT.read(reader, value, path),
+        {**_WAIT.schema, "type": ["integer", "null"]},
+    ),
+    "approvers": texts("takes a list of approvers, at least one", "such as ['telegram:42']", blank=False),
+    "exclude_requester": FLAG,
+    "require_reason": FLAG,
+}
+RULE: Final = {
+    "action": _ACTION,
+    **_SCOPE,
+    "risk": _RISK,
+    **{key: kind.for_action("approve") for key, kind in _ASKING.items()},
+    "harmless": texts("takes a list of argument names", "such as ['note']", blank=True).for_action("allow"),
+}
+FORBID: Final = {**_SCOPE, "risk": _RISK}
+RISK_RULE: Final = {**_SCOPE, "risk": _RISK, "at_least": _RISK}
+_LEVEL: Final = {"action": _ACTION, "timeout_s": _WAIT, "require_reason": FLAG}
+_DEFAULTS: Final = {"timeout_s": _WAIT, "execution_s": seconds(1, _MAX_EXECUTION_S)}
+
+
+def _list_of(read: Callable[[Reader, dict[str, Any], str], dict[str, Any]], schema: Mapping[str, Any]) -> Kind:
+    return Kind(
+        lambda reader, value, path: reader.rules(value, path, lambda *rule: read(reader, *rule)),
+        {"type": "array", "maxItems": MAX_ENTRIES, "items": schema},
+    )
+
+
+DOCUMENT: Final = {
+    "version": Kind(lambda *_: None, {"const": OURS}),
+    "description": TEXT,
+    "preset": Kind(Reader.presets, one_or_some({"enum": list(presets())}, uniqueItems=True)),
+    "defaults": record(_DEFAULTS, dict, takes="takes keys and values"),
+    "default_action": choice(ACTIONS, "deny", default="approve"),
+    "risk": record(
+        dict.fromkeys(RISKS, record(_LEVEL, Level, takes=f"takes {', '.join(_LEVEL)}", empty=False)),
+        dict,
+        takes="takes keys and values",
+    ),
+    "risk_rules": _list_of(
+        Reader.risk_rule, {**described(RISK_RULE), "oneOf": [{"required": ["risk"]}, {"required": ["at_least"]}]}
+    ),
+    "forbid": _list_of(Reader.forbidding, described(FORBID)),
+    "rules": _list_of(Reader.rule, described(RULE, ("action",))),
+}
+
+
+def _condition(name: str, operator: Operator) -> dict[str, Any]:
+    key = "The name of an argument, a JSON pointer, @ and a role of arguments, or * for any value."
+    properties = {
+        "op": {"const": name},
+        "value": {**operator.schema, "description": f"Takes {operator.takes}."},
+        **({"key": {**TEXT.schema, "description": key}} if operator.keyed else {}),
+        **({"match": {"enum": list(MATCHES)}} if operator.matches else {}),
+    }
+    return closed(properties, ("op", *["key"] * operator.keyed, *["value"] * operator.valued))
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of documents. It says what one may look like; ``load`` also refuses what can never fire."""
+    parts = some(_WHEN)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Sayso policy",
+        **described(DOCUMENT, ("version",)),
+        "$defs": {
+            "when": {
+                "anyOf": [
+                    closed({"any": parts}, ("any",)),
+                    closed({"all": parts}, ("all",)),
+                    closed({"not": {"anyOf": [_WHEN, parts]}}, ("not",)),
+                    *(_condition(name, operator) for name, operator in OPERATORS.items()),
+                ]
+            }
+        },
+    }

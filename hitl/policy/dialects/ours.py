@@ -38,7 +38,7 @@ from hitl.policy.operators import OPERATORS
 from hitl.policy.operators.base import BadValue, Condition, Operator
 from hitl.policy.operators.scope import ANYWHERE, ROLE
 from hitl.policy.operators.tool import HINTS, MATCHES
-from hitl.policy.presets import presets
+from hitl.policy.presets import NAMES as PRESETS
 from hitl.policy.tables import tools
 from hitl.policy.text import join
 
@@ -81,7 +81,7 @@ class Reader(Notes):
         if not listed:
             self.refuse(path, "is an empty list", "leave it out")
         for one in listed:
-            self.choice(one, path, tuple(presets()), "")
+            self.choice(one, path, PRESETS, "")
         if len(listed) > len({str(one) for one in listed}):
             self.refuse(path, "names a preset twice")
 
@@ -311,7 +311,7 @@ def _list_of(read: Callable[[Reader, dict[str, Any], str], dict[str, Any]], sche
 DOCUMENT: Final = {
     "version": Kind(lambda *_: None, {"const": OURS}),
     "description": TEXT,
-    "preset": Kind(Reader.presets, one_or_some({"enum": list(presets())}, uniqueItems=True)),
+    "preset": Kind(Reader.presets, one_or_some({"enum": list(PRESETS)}, uniqueItems=True)),
     "defaults": record(_DEFAULTS, dict, takes="takes keys and values"),
     "default_action": choice(ACTIONS, "deny", default="approve"),
     "risk": record(

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from hitl.policy import load, presets, run_expectations
-from hitl.policy.templates import NAMES
 
 EXPECTATIONS = Path(__file__).parent / "templates"
+NAMES = sorted(file.stem for file in EXPECTATIONS.glob("*.yaml"))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,0 +1,51 @@
+"""Documents to start from, as YAML files: four for whole installations, and templates for one kind of tool each.
+
+All of them keep secrets closed, whatever the argument that names them is called. Templates ask about every tool that
+they don't know. A word after ``&`` in a file names a text of ``shared.yaml``: documents have no anchors.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from hitl.policy import text
+
+NAMES: Final = ("default", "strict", "dev", "headless", "payments", "email", "database")
+_named = re.compile(r"&([A-Z_]+)")
+
+
+def presets() -> Mapping[str, str]:
+    """All preset documents, as YAML texts by their names."""
+    return {name: preset(name) for name in NAMES}
+
+
+@cache
+def preset(name: str) -> str:
+    """The text of a preset. Raises KeyError if there is none of that name."""
+    if name not in NAMES:
+        raise KeyError(name)
+    return _filled(_file(name))
+
+
+def _filled(document: str) -> str:
+    """The text with every name in it replaced, in texts of the shared ones too."""
+    return "\n".join(_line(line) for line in document.split("\n"))
+
+
+def _line(line: str) -> str:
+    indented = "\n" + " " * (len(line) - len(line.lstrip(" ")))
+    return _named.sub(lambda name: _filled(_shared()[name[1]]).replace("\n", indented), line)
+
+
+@cache
+def _shared() -> Mapping[str, str]:
+    found: Mapping[str, str] = text.parse(_file("shared"), name="shared", format="yaml").value
+    return found
+
+
+def _file(name: str) -> str:
+    return files(__name__).joinpath(f"{name}.yaml").read_text("utf-8")

@@ -106,11 +106,17 @@ def _keep_apart(state: Path, workspace: Path) -> None:
 
 
 def policy_library(folders: Sequence[Path], *, resolve_hosts: bool = False) -> Library:
-    """Named policies that judge paths by this machine's files and, if asked for, hosts by their addresses."""
+    """The policies of folders, and the presets: they judge paths by this machine's files.
+
+    With `resolve_hosts` they also judge hosts by their addresses.
+    """
+    from adapters.policies import FolderSource
     from adapters.policies.surroundings import RealPaths, SystemResolver
     from bot.policies import Library
+    from hitl.policy.presets import PresetSource
 
-    return Library(folders, paths=RealPaths(), resolver=SystemResolver() if resolve_hosts else None)
+    sources = FolderSource(folders), PresetSource()
+    return Library(sources, paths=RealPaths(), resolver=SystemResolver() if resolve_hosts else None)
 
 
 def workspace_tools(workspace: Path, allow: Collection[str]) -> Registry:

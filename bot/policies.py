@@ -13,19 +13,17 @@ import logging
 import time
 from typing import TYPE_CHECKING
 
-from adapters.policies import FolderSource
 from bot.settings import SettingsError
 from hitl.errors import Unavailable
 from hitl.model import Entry, Event
-from hitl.policy.ports import Document
 from hitl.ports import Change, adding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
     from typing import Literal
 
     from hitl.policy import Policy
+    from hitl.policy.ports import Document, DocumentSource
     from hitl.ports import Paths, Resolver, Store
 
 _log = logging.getLogger(__name__)
@@ -44,37 +42,37 @@ _NEEDED = {
 
 
 class Library:
-    """Where named documents are found: in the folders, the first that has one, else among the presets."""
+    """The named documents of several sources, of which one at most may have a name."""
 
     def __init__(
-        self, folders: Sequence[Path], *, paths: Paths | None = None, resolver: Resolver | None = None
+        self, sources: Sequence[DocumentSource], *, paths: Paths | None = None, resolver: Resolver | None = None
     ) -> None:
-        self._source = FolderSource(folders)
+        self._sources = tuple(sources)
         self._paths = paths
         self._resolver = resolver
 
     def read(self, name: str) -> Document:
         """The text of that name. Raises SettingsError where there is none to be used."""
-        from hitl.policy.presets import presets
-
-        preset = presets().get(name)
-        try:
-            found = self._source.read(name)
-        except LookupError as error:
-            if preset is None:
-                raise SettingsError(f"{error.args[0]}; the presets are {', '.join(presets())}.") from error
-            return Document(name, f"the preset {name}", preset, "yaml")
-        except OSError as error:
-            raise SettingsError(f"The policy {name!r} can't be used: {error}.") from error
-        if preset is not None:
-            raise SettingsError(f"{found.origin} has the name of a preset; give it another one.")
-        return found
+        found: list[Document] = []
+        missing: list[str] = []
+        for source in self._sources:
+            try:
+                found.append(source.read("", name))
+            except LookupError as error:
+                missing.append(str(error.args[0]))
+            except OSError as error:
+                raise SettingsError(f"The policy {name!r} can't be used: {error}.") from error
+        if len(found) > 1:
+            raise SettingsError(f"{found[0].origin} has the name of {found[1].origin}; give it another one.")
+        if not found:
+            raise SettingsError(f"{'; '.join(dict.fromkeys(missing))}.")
+        return found[0]
 
     def settled(self, name: str) -> Document:
         """The text of that name, once it was read the same twice: nobody is writing it. Raises SettingsError."""
         found = self.read(name)
         for _ in range(_READS):
-            if found.origin.startswith("the preset "):
+            if found.fixed:
                 return found
             time.sleep(SETTLES_S)
             before, found = found, self.read(name)

@@ -1,5 +1,7 @@
 """Named policies in a list of folders: ``production`` is the first ``production.yaml`` (or ``.yml``, ``.json``) found.
 
+The policies of a tenant lie in a folder of its name inside each.
+
 PolicyMissing    no folder has a document of that name, or one has two
 PolicyWritable   someone else could change the document, so it is not read
 """
@@ -7,15 +9,13 @@ PolicyWritable   someone else could change the document, so it is not read
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Sequence
 from pathlib import Path
 
-from hitl.policy.ports import Document
+from hitl.policy.ports import Document, check_names
 
 _FORMATS = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,99}")
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _MAX_BYTES = 4_000_000
 
@@ -39,22 +39,23 @@ class FolderSource:
     def __init__(self, folders: Sequence[Path]) -> None:
         self._folders = tuple(folders)
 
-    def read(self, name: str) -> Document:
-        """The document of that name.
+    def read(self, tenant: str, name: str) -> Document:
+        """Return the tenant's document of that name.
 
         Raises:
-            PolicyMissing: there is none, there are two in one folder, or the name is not one.
+            LookupError: a name is not one.
+            PolicyMissing: there is none, or there are two in one folder.
             PolicyWritable: others could change it.
         """
-        if _NAME.fullmatch(name) is None:
-            raise PolicyMissing(f"{name!r} is not a name of a policy: letters, digits, '_', '-' and '.' only")
-        for folder in self._folders:
+        check_names(tenant, name)
+        folders = [folder / tenant for folder in self._folders]
+        for folder in folders:
             found = [folder / f"{name}{suffix}" for suffix in _FORMATS if (folder / f"{name}{suffix}").exists()]
             if len(found) > 1:
                 raise PolicyMissing(f"{folder} has more than one policy {name!r}: {', '.join(map(str, found))}")
             if found:
                 return _read(name, found[0])
-        raise PolicyMissing(f"no policy {name!r} in {', '.join(map(str, self._folders)) or 'any folder: none is set'}")
+        raise PolicyMissing(f"no policy {name!r} in {', '.join(map(str, folders)) or 'any folder: none is set'}")
 
 
 def _read(name: str, path: Path) -> Document:

@@ -220,18 +220,19 @@ def _read(file: Path | None, preset: Preset | None, config: Path | None) -> tupl
     if file is not None:
         return str(file), _text(file)
     if preset is not None:
-        from hitl.policy.presets import presets
+        from hitl.policy.presets import PresetSource
 
-        return f"the preset {preset}", presets()[preset]
+        found = PresetSource().read("", preset.value)
+        return found.origin, found.text
     from bot.compose import policy_library
     from bot.settings import SettingsError
 
-    found = settings(config)
+    chosen = settings(config)
     try:
-        document = policy_library(found.policy_folders()).read(found.policy_name())
+        found = policy_library(chosen.policy_folders()).read(chosen.policy_name())
     except SettingsError as error:
         fail(str(error), 2)
-    return document.origin, document.text
+    return found.origin, found.text
 
 
 def _text(file: Path) -> str:

@@ -79,7 +79,7 @@ def test_the_first_folder_wins(folder: Path, write: Callable[..., Path], tmp_pat
         ("team", None, 0o644, "no policy 'team'.*presets are default"),
         ("team", BROKEN, 0o644, r"team\.yaml: line 3: .*'tol' is not a key"),
         ("team", DENIES, 0o666, "writable by others"),
-        ("default", DENIES, 0o644, "has the name of a preset"),
+        ("default", DENIES, 0o644, "has the name of the preset default"),
         ("../team", None, 0o644, "is not a name of a policy"),
     ],
 )

@@ -11,6 +11,8 @@ import pytest
 
 from adapters.database.folder import StateFolder
 from adapters.database.store import SqliteStore
+from adapters.policies import FolderSource
+from hitl.policy.presets import PresetSource, preset
 from hitl.testing import MemoryStore, SetClock
 from tests.databases import migrated
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from hitl.policy.ports import DocumentSource
     from hitl.ports import Store
 
 __all__ = ["clock", "migrated", "store"]
@@ -49,3 +52,15 @@ async def store(
         return
     async with _sqlite(migrated, tmp_path / "state", clock) as opened:
         yield opened
+
+
+@pytest.fixture(params=["folders", "presets"])
+def source(request: pytest.FixtureRequest, tmp_path: Path) -> DocumentSource:
+    """A source that has the policy `strict`, for the tenant `acme` too."""
+    if request.param == "presets":
+        return PresetSource()
+    for folder in (tmp_path / "policies", tmp_path / "policies" / "acme"):
+        folder.mkdir(mode=0o700)
+        (folder / "strict.yaml").write_text(preset("strict"))
+        (folder / "strict.yaml").chmod(0o600)
+    return FolderSource([tmp_path / "policies"])

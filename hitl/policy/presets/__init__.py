@@ -13,9 +13,21 @@ from importlib.resources import files
 from typing import Final
 
 from hitl.policy import text
+from hitl.policy.ports import Document, check_names
 
 NAMES: Final = ("default", "strict", "dev", "headless", "payments", "email", "database")
 _named = re.compile(r"&([A-Z_]+)")
+
+
+class PresetSource:
+    """The presets, which are the same for every tenant."""
+
+    def read(self, tenant: str, name: str) -> Document:
+        """Return the preset of that name. Raises LookupError if there is none."""
+        check_names(tenant, name)
+        if name not in NAMES:
+            raise LookupError(f"no preset {name!r}; the presets are {', '.join(NAMES)}")
+        return Document(name, f"the preset {name}", preset(name), "yaml", fixed=True)
 
 
 def presets() -> Mapping[str, str]:

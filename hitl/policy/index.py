@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hitl.policy import values
 from hitl.policy.globs import literal_folder
-from hitl.policy.literals import any_required
 from hitl.policy.operators.base import Condition
 from hitl.policy.operators.equality import folded, longest_alike
 from hitl.policy.operators.scope import ANYWHERE, ROLE
-from hitl.policy.operators.text import MAX_SUBJECT, pattern_set
+from hitl.policy.operators.text import MAX_SUBJECT, any_required, pattern_set
 from hitl.policy.paths import PLAIN, plain_path
 
 if TYPE_CHECKING:

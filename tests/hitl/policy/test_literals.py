@@ -5,7 +5,7 @@ import re2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hitl.policy.literals import any_required, required
+from hitl.policy.operators.text import any_required, required
 
 READ = {
     r"\brm\s+-rf\b": "-rf",

@@ -2,7 +2,7 @@
 
 The vectors lie in the folder that SAYSO_CORPORA names (../shared, from the root of the repository, by default):
 
-    vectors/policy_seed3.jsonl            calls with a document of contenox each; rows with the advice `match`
+    vectors/policy_*.jsonl                calls with a document of contenox each; rows with the advice `match`
     vectors/shell.jsonl, host, path       calls for one policy each, which `*_reference_policy.json` beside them states
 
 The calls are judged through the command line, as a person would. An answer is too weak where it lets more pass than
@@ -52,6 +52,12 @@ class Corpus:
     name: str
     case: Callable[[Row, Row], Case | None]
     least: float
+    #: The pattern of the file's name, if it isn't the corpus's.
+    called: str = ""
+
+    def file(self, folder: Path) -> Path:
+        """The file in a folder, whether it is there or not."""
+        return next(folder.glob(self.called or f"{self.name}.jsonl"), folder / f"{self.name}.jsonl")
 
 
 def of_contenox(row: Row, _reference: Row) -> Case | None:
@@ -103,7 +109,7 @@ def _case(row: Row, policy: Row, tool: str, args: Row, **more: str) -> Case:
 
 
 CORPORA = (
-    Corpus("policy_seed3", of_contenox, 1.0),
+    Corpus("contenox", of_contenox, 1.0, "policy_*.jsonl"),
     Corpus("shell", of_shell, 0.97),
     Corpus("host", of_host, 0.97),
     Corpus("path", of_path, 0.97),
@@ -140,7 +146,7 @@ def is_too_weak(case: Case, answer: Row) -> bool:
 
 def report(corpus: Corpus, folder: Path) -> int:
     """Judge, print, and hold to the thresholds: the exit status."""
-    rows = [json.loads(line) for line in (folder / f"{corpus.name}.jsonl").read_text("utf-8").splitlines() if line]
+    rows = [json.loads(line) for line in corpus.file(folder).read_text("utf-8").splitlines() if line]
     beside = folder / f"{corpus.name}_reference_policy.json"
     reference = json.loads(beside.read_text("utf-8"))["reference_policy"] if beside.exists() else {}
     cases = [case for row in rows if (case := corpus.case(row, reference))]
@@ -162,9 +168,9 @@ def report(corpus: Corpus, folder: Path) -> int:
 def main() -> int:
     """The exit status: 0 where every threshold is kept, or there are no vectors and this isn't CI."""
     folder = ROOT / os.environ.get("SAYSO_CORPORA", "../shared") / "vectors"
-    missing = [corpus.name for corpus in CORPORA if not (folder / f"{corpus.name}.jsonl").is_file()]
+    missing = [corpus.file(folder) for corpus in CORPORA if not corpus.file(folder).is_file()]
     if missing:
-        print(f"No vectors: there is no {missing[0]}.jsonl in {folder}. Name their folder with SAYSO_CORPORA.")
+        print(f"No vectors: there is no {missing[0]}. Name their folder with SAYSO_CORPORA.")
         return 1 if os.environ.get("CI") == "true" else 0
     return max([report(corpus, folder) for corpus in CORPORA])
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hitl.policy import text, values
 from hitl.policy.dialects import ours
-from hitl.policy.dialects.grammar import NOT_YET, closest
 from hitl.policy.document import CONTENOX, All, Checked, Rule, When
 from hitl.policy.globs import is_pattern
+from hitl.policy.grammar import NOT_YET, closest
 from hitl.policy.model import ACTIONS, DEFAULT_EXECUTION_S, DEFAULT_TIMEOUT_S, MAX_TIMEOUT_S, MIN_TIMEOUT_S
 from hitl.policy.operators.base import Condition, Operator
 from hitl.policy.operators.command import programs

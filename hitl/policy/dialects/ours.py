@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from hitl.policy.dialects.grammar import (
+from hitl.policy.document import OURS, UNKNOWN, All, AnyOf, Checked, Level, Not, Rule, When
+from hitl.policy.globs import BadName, check_name, is_pattern
+from hitl.policy.grammar import (
     FLAG,
     MAX_ENTRIES,
     TEXT,
@@ -24,8 +26,6 @@ from hitl.policy.dialects.grammar import (
     some,
     texts,
 )
-from hitl.policy.document import OURS, UNKNOWN, All, AnyOf, Checked, Level, Not, Rule, When
-from hitl.policy.globs import BadName, check_name, is_pattern
 from hitl.policy.model import (
     ACTIONS,
     DEFAULT_EXECUTION_S,

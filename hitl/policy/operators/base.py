@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hitl.policy import values
+from hitl.policy import grammar, values
 from hitl.policy.logic import NO, UNSURE, YES
 from hitl.policy.operators.scope import ANYWHERE, ROLE, Scope
 
@@ -156,8 +156,8 @@ def of_texts(judge: Judge, key: str, use: Use) -> Judge:
 
 
 #: JSON Schemas of values.
-TEXT: Mapping[str, Any] = {"type": "string", "minLength": 1}
-TEXTS: Mapping[str, Any] = {"anyOf": [TEXT, {"type": "array", "items": TEXT, "minItems": 1}]}
+TEXT: Mapping[str, Any] = grammar.TEXT.schema
+TEXTS: Mapping[str, Any] = grammar.one_or_some(TEXT)
 FLAG: Mapping[str, Any] = {"enum": [True, False, "true", "false"]}
 SCALAR: Mapping[str, Any] = {"type": ["string", "number", "boolean", "null"]}
 

@@ -9,6 +9,7 @@ from typing import Any
 from unicodedata import normalize
 
 from hitl.policy import values
+from hitl.policy.grammar import some
 from hitl.policy.logic import NO, UNSURE, YES, opposite
 from hitl.policy.operators.base import (
     FLAG,
@@ -171,11 +172,6 @@ def _build_exists(condition: Condition, _use: Use) -> Test:
 OPERATORS: Mapping[str, Operator] = {
     "eq": Operator(scalar, _build_eq, "a text, number, true, false or null", SCALAR, contenox_check=a_text),
     "ne": Operator(scalar, _build_ne, "a text, number, true, false or null", SCALAR),
-    "in": Operator(
-        _members,
-        _build_in,
-        "a list of texts or numbers",
-        {"anyOf": [TEXT, {"type": "array", "items": SCALAR, "minItems": 1}]},
-    ),
+    "in": Operator(_members, _build_in, "a list of texts or numbers", {"anyOf": [TEXT, some(SCALAR)]}),
     "exists": Operator(flag, _build_exists, "true or false", FLAG, one_argument=True),
 }

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hitl.policy import hosts, values
+from hitl.policy.grammar import some
 from hitl.policy.logic import NO, UNSURE, YES
 from hitl.policy.operators.base import (
     TEXT,
@@ -58,11 +59,8 @@ def _schemes(value: Any) -> frozenset[str]:
 
 def _ports(value: Any) -> frozenset[int]:
     parts = value if isinstance(value, list) else [value] if isinstance(value, int) else list(entries(value))
-    found = [
-        int(part)
-        for part in parts
-        if not isinstance(part, bool) and str(part).isdecimal() and int(part) <= hosts.MAX_PORT
-    ]
+    told = [part for part in parts if not isinstance(part, bool) and str(part).isdecimal()]
+    found = [int(part) for part in told if int(part) <= hosts.MAX_PORT]
     if not found or len(found) < len(parts):
         raise BadValue("takes port numbers")
     return frozenset(found)
@@ -115,13 +113,9 @@ def _build_class(condition: Condition, use: Use) -> Test:
             addresses = _resolved(scope, url)
             found = _all_classes(url, addresses or ())
             if use.loosen:
-                return (
-                    YES
-                    if found and addresses is not None and found <= wanted
-                    else UNSURE
-                    if not found or found & wanted
-                    else NO
-                )
+                if found and addresses is not None and found <= wanted:
+                    return YES
+                return UNSURE if not found or found & wanted else NO
             return YES if found & wanted else UNSURE if addresses is None else NO
 
         return of_texts(judge, condition.key, use)
@@ -151,25 +145,11 @@ def _url_part(part: Callable[[hosts.Url], Any]) -> Callable[[Condition, Use], Te
     return build
 
 
+_CLASS = {"enum": sorted(hosts.CLASSES)}
+_PORT = {"type": "integer", "minimum": 0, "maximum": hosts.MAX_PORT}
 OPERATORS: Mapping[str, Operator] = {
     "host": Operator(_hosts, _build_host, "hosts, *.domains, addresses or networks", contenox_check=_contenox_hosts),
-    "host_class": Operator(
-        _classes,
-        _build_class,
-        "classes of hosts",
-        {"anyOf": [TEXT, {"type": "array", "items": {"enum": sorted(hosts.CLASSES)}, "minItems": 1}]},
-    ),
+    "host_class": Operator(_classes, _build_class, "classes of hosts", {"anyOf": [TEXT, some(_CLASS)]}),
     "url_scheme": Operator(_schemes, _url_part(lambda url: url.scheme), "URL schemes"),
-    "url_port": Operator(
-        _ports,
-        _url_part(lambda url: url.port),
-        "port numbers",
-        {
-            "anyOf": [
-                TEXT,
-                {"type": "integer", "minimum": 0, "maximum": hosts.MAX_PORT},
-                {"type": "array", "minItems": 1},
-            ]
-        },
-    ),
+    "url_port": Operator(_ports, _url_part(lambda url: url.port), "port numbers", {"anyOf": [TEXT, _PORT, some({})]}),
 }

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from hitl.policy import values
+from hitl.policy.grammar import closed
 from hitl.policy.logic import NO, UNSURE, YES
 from hitl.policy.operators.base import BadValue, Condition, Operator, Test, Use, over_values
 from hitl.policy.operators.scope import Scope
@@ -20,9 +21,8 @@ def _decimal(value: Any) -> int | Decimal:
     found = values.number(value)
     if found is None:
         raise BadValue("takes a number")
-    return (
-        int(found) if found.adjusted() < _MAX_DIGITS and found == found.to_integral_value() else found
-    )  # compares faster
+    whole = found.adjusted() < _MAX_DIGITS and found == found.to_integral_value()
+    return int(found) if whole else found  # compares faster
 
 
 _BOUNDS: dict[str, Callable[[Any, Any], bool]] = {
@@ -81,17 +81,7 @@ OPERATORS: Mapping[str, Operator] = {
         _sizes,
         _build_size,
         "a whole number, or lt, le, gt, ge with one",
-        {
-            "anyOf": [
-                _COUNT,
-                {
-                    "type": "object",
-                    "properties": dict.fromkeys(_BOUNDS, _COUNT),
-                    "additionalProperties": False,
-                    "minProperties": 1,
-                },
-            ]
-        },
+        {"anyOf": [_COUNT, {**closed(dict.fromkeys(_BOUNDS, _COUNT)), "minProperties": 1}]},
         one_argument=True,
     ),
 }

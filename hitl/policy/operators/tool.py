@@ -17,11 +17,8 @@ def _build_destructive(condition: Condition, use: Use) -> Test:
     def test(scope: Scope) -> int:
         tool = scope.call.tool
         if condition.match == "substring":
-            return (
-                YES
-                if any(name in (tool if use.loosen else tool.casefold()) for name in (names if use.loosen else folded))
-                else NO
-            )
+            called, wanted = (tool, names) if use.loosen else (tool.casefold(), folded)
+            return YES if any(name in called for name in wanted) else NO
         return YES if tool in names or (not use.loosen and tool.casefold() in folded) else NO
 
     return test

@@ -38,6 +38,8 @@ _YES_AFTER_ALL = OPENS | POLITE | CONDITION | HEDGE | BEFORE_NO | LATER
 #: Our own name. A surface knows our handle there, and takes it off before the words are read.
 _US = "sayso"
 _COLONS = frozenset({":", "\uff1a"})
+_WORDS_ALONE = frozenset({Kind.WORD})
+_APPROVED = Reading(Verdict.APPROVE)
 
 
 def unclear(why: str) -> Reading:
@@ -47,9 +49,9 @@ def unclear(why: str) -> Reading:
 
 def answers(parse: Parse, text: str) -> list[Reading]:
     """Read one answer, or several that each name their target."""
-    cuts = parse.cuts() if len(parse.targets(0, len(parse.tokens))) > 1 else [0]
-    if len(cuts) > 1:
-        several = _several(parse, text, cuts)
+    if Kind.TARGET in parse.kinds and len(parse.targets(0, len(parse.tokens))) > 1:
+        cuts = parse.cuts()
+        several = _several(parse, text, cuts) if len(cuts) > 1 else []
         if several:
             return several
     return [_answer(parse, text)]
@@ -102,9 +104,18 @@ def approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
     """
     end = len(parse.tokens)
     everything = furthest < end
-    if everything:
+    if everything and parse.met() & ALL_OF_THEM:
         furthest, yes = parse.covered(0, end, YES, ALL_OF_THEM)
-    if furthest < end or not yes or parse.holds_idiom():
+    if furthest < end or not yes:
+        return None
+    if parse.kinds == _WORDS_ALONE:
+        return Reading(Verdict.APPROVE, target=ALL) if everything else _APPROVED
+    return _approval_beside_signs(parse, everything=everything)
+
+
+def _approval_beside_signs(parse: Parse, *, everything: bool) -> Reading | None:
+    """Give the approval that a yes among signs, emoji, mentions or refs is, or None."""
+    if parse.holds_idiom():
         return None
     if _asks_another(parse):
         return unclear(TO_ANOTHER)
@@ -112,15 +123,17 @@ def approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
         return unclear("a speaker's name stands before it")
     if _emoji_beside_others(parse) or _calls(parse):
         return None
-    targets = [ALL] * everything + parse.targets(0, end)
+    targets = [ALL] * everything + parse.targets(0, len(parse.tokens))
     if len(targets) > 1:
         return unclear("two answers")
-    return Reading(Verdict.APPROVE, target=targets[0] if targets else None)
+    return Reading(Verdict.APPROVE, target=targets[0]) if targets else _APPROVED
 
 
 def _calls(parse: Parse) -> bool:
     """Tell whether a bracket opens right behind a word, as in code: "run(yes)"."""
-    pairs = pairwise(parse.tokens) if Kind.BREAK in parse.kinds else ()
+    if Kind.BREAK not in parse.kinds:
+        return False
+    pairs = pairwise(parse.tokens)
     return any(mark.text in {"(", "["} and mark.start == word.end and word.kind is Kind.WORD for word, mark in pairs)
 
 
@@ -137,6 +150,8 @@ def _is_transcript(parse: Parse) -> bool:
 
     A yes before the colon is the person's own, and a ref there says which call is meant.
     """
+    if Kind.BREAK not in parse.kinds:
+        return False
     texts = [token.text for token in parse.tokens]
     colon = next((at for at, text in enumerate(texts) if text in _COLONS), 0)
     name = range(colon)
@@ -243,6 +258,8 @@ def _contradicted(parse: Parse, at: int) -> bool:
     """Tell whether a yes stands anywhere beside the no: an emoji, or a whole clause."""
     if Kind.EMOJI in parse.kinds and any(token.sign is Sign.YES for token in parse.tokens):
         return True
+    if at == len(parse.tokens):
+        return False
     breaks = [i for i in range(at, len(parse.tokens)) if parse.tokens[i].kind is Kind.BREAK]
     edges = [at - 1, *breaks, len(parse.tokens)]
     return any(_is_yes(parse, left + 1, right) for left, right in pairwise(edges))
@@ -255,10 +272,12 @@ def _is_yes(parse: Parse, start: int, end: int) -> bool:
 
 def _reason(parse: Parse, text: str, start: int, after: int, reason_at: int) -> str | None:
     end = len(parse.tokens)
+    roles = parse.longest(start)[1]
+    if after == end and not roles & FAULT:
+        return None
     joined = any(parse.role_ends(at, BECAUSE) != NOWHERE for at in range(after, reason_at))
     if not joined and parse.covered(start, end, NO, BEFORE_NO | ALL_OF_THEM)[0] == end:
         return None
-    roles = parse.longest(start)[1]
     own_words = (
         after < end and parse.tokens[after].kind is Kind.WORD and parse.role_ends(after, BECAUSE | FAULT) < after
     )

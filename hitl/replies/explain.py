@@ -1,6 +1,7 @@
 """Why a message is no answer, in a few words for the person who wrote it."""
 
-from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 
 from hitl.replies.emoji import Sign
 from hitl.replies.parse import Parse
@@ -23,30 +24,19 @@ def why_unclear(parse: Parse, furthest: int) -> str:
     tokens = parse.tokens
     if not tokens:
         return "nothing said"
-    if any(token.kind is Kind.ASKS for token in tokens):
+    if Kind.ASKS in parse.kinds:
         return "question"
-    if _says(parse, YES, Sign.YES) and _says(parse, REFUSES, Sign.NO):
+    found = list(map(parse.longest, range(len(tokens))))
+    said = reduce(or_, [roles for _, roles in found])
+    signs = {token.sign for token in tokens} if Kind.EMOJI in parse.kinds else ()
+    if (said & YES or Sign.YES in signs) and (said & REFUSES or Sign.NO in signs):
         return "yes and no"
-    named = _named(parse, _REASONS)
-    if named or furthest == len(tokens):
-        return named or _named(parse, _OPENING) or "no yes or no in it"
-    return _not_understood(tokens[furthest])
-
-
-def _says(parse: Parse, roles: int, sign: Sign) -> bool:
-    by_emoji = any(token.sign is sign for token in parse.tokens)
-    return by_emoji or any(parse.longest(at)[1] & roles for at in range(len(parse.tokens)))
-
-
-def _named(parse: Parse, reasons: Sequence[tuple[int, str]]) -> str:
-    any_role = sum(role for role, _ in reasons)
-    found = [(at, *parse.longest(at)) for at in range(len(parse.tokens))]
-    hits = [hit for hit in found if hit[2] & any_role]
+    reasons = _REASONS if furthest < len(tokens) else (*_REASONS, *_OPENING)
     for role, form in reasons:
-        for at, end, roles in hits:
-            if roles & role:
-                return form.format(_quote(parse, at, end))
-    return ""
+        if said & role:
+            at = next(at for at, (_, roles) in enumerate(found) if roles & role)
+            return form.format(_quote(parse, at, found[at][0]))
+    return _not_understood(tokens[furthest]) if furthest < len(tokens) else "no yes or no in it"
 
 
 def _quote(parse: Parse, start: int, end: int) -> str:

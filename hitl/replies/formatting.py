@@ -28,8 +28,6 @@ def unformatted(spans: Sequence[Span]) -> bool:
 
 def without_quotes(text: str, spans: Sequence[Span]) -> str:
     """Blank the quoted stretches of a text and keep every other character, and every line break, in its place."""
-    if not spans:
-        return text
     quoted = _mask(text, spans, {SpanKind.QUOTE: 1})
     if not any(quoted):
         return text
@@ -38,8 +36,6 @@ def without_quotes(text: str, spans: Sequence[Span]) -> str:
 
 def marked(tokens: list[Token], text: str, spans: Sequence[Span]) -> Marked:
     """Replace the tokens that touch a span: by a mention, or by a token that nothing explains."""
-    if not spans:
-        return Marked(tokens, mentions=False)
     mask = _mask(text, spans, _BECOMES)
     found = [_under(token, Kind(max(mask[token.start : token.end], default=0))) for token in tokens]
     return Marked(found, mentions=Kind.MENTION in mask)

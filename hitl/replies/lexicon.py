@@ -1,7 +1,7 @@
 """The languages: their words and phrases, loaded when a reply first needs them."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -38,11 +38,6 @@ class Language:
         if word in self.spellings:
             return self.spellings[word]
         return next((short for short in unstretched(word) if short in self.vocabulary), None)
-
-    def words(self, texts: Iterable[str | None]) -> list[str | None]:
-        """Give the known form of each word; None stays, and stands for what isn't a known word."""
-        vocabulary = self.vocabulary
-        return [text if text is None or text in vocabulary else self.known(text) for text in texts]
 
 
 @cache
@@ -92,17 +87,19 @@ def asking() -> frozenset[str]:
 def closest(words: Iterable[str], scripts: Iterable[str]) -> list[str]:
     """Give the languages, among those written in the scripts, that know the most of the words."""
     order, tables = _written_in(tuple(scripts))
-    counts: dict[str, int] = defaultdict(int)
+    some: list[str] = []
     by_all = False
     for word in words:
         known = {code for table in tables for code in _who(word, table)} if len(tables) != 1 else _who(word, tables[0])
         if len(known) == len(order):
             by_all = True
         else:
-            for code in known:
-                counts[code] += 1
-    most = max(counts.values(), default=0)
-    return [code for code in order if counts.get(code, 0) == most] if most or by_all else []
+            some += known
+    if not some:
+        return list(order) if by_all else []
+    counts = Counter(some)
+    most = max(counts.values())
+    return [code for code in order if counts.get(code) == most]
 
 
 @cache

@@ -19,12 +19,17 @@ _DOUBTS = REFUSES | CONDITION | QUESTION | LATER | HEDGE | UNCLEAR
 class _Both(Parse):
     """The phrases of two languages in one message."""
 
+    __slots__ = ("_first", "_second")
+
     def phrases(self, at: int) -> tuple[Match, ...]:
         """Give the phrases that begin at a token in either language."""
-        ends: dict[int, int] = {}
-        for end, roles in (*self._first.phrases(at), *self._second.phrases(at)):
-            ends[end] = ends.get(end, 0) | roles
-        return tuple(sorted(ends.items()))
+        found = self._found[at]
+        if found is None:
+            ends: dict[int, int] = {}
+            for end, roles in (*self._first.phrases(at), *self._second.phrases(at)):
+                ends[end] = ends.get(end, 0) | roles
+            found = self._found[at] = tuple(sorted(ends.items()))
+        return found
 
     def __init__(self, first: Parse, second: Parse) -> None:
         """Join two languages' views of the same tokens."""

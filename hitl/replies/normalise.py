@@ -49,6 +49,8 @@ _MOST_SIGNATURE_LINES = 4
 #: A signature is looked for in as many characters at the end of a text.
 _LONGEST_SIGNATURE = 300
 _ALONE = "alone:"
+#: What stands before a closing formula.
+_BEFORE_CLOSING = re.compile("\n|[.!\u3002][ \t]")
 _MAY_QUOTE = frozenset({">", "&", "\u203a"})
 
 
@@ -83,6 +85,8 @@ def own_words(text: str) -> Message:
 def without_closing(message: Message) -> Message:
     """Take off the formula that ends a letter ("Best regards, Ada"), and what stands behind it."""
     text = message.text
+    if not _BEFORE_CLOSING.search(text):
+        return message
     for found in _closing().finditer(text, max(0, len(text) - _LONGEST_SIGNATURE)):
         start, name = found.start("closing"), text[found.end() :]
         lines = [line for line in name.split("\n") if line.strip()]

@@ -1,7 +1,5 @@
 """One language's look at a message: which stretches of it are yes, no, politeness and so on."""
 
-from dataclasses import dataclass, field
-
 from hitl.replies.automaton import Match, Phrases
 from hitl.replies.emoji import Sign
 from hitl.replies.lexicon import Language, asking, polite_anywhere
@@ -9,31 +7,30 @@ from hitl.replies.roles import AND, BEFORE_TARGET, DENIES, NO, OPENS, POLITE, RE
 from hitl.replies.tokens import Kind, Token
 
 NOWHERE = -1
-_NONE: tuple[Match, ...] = ()
 _COMMAS = frozenset(",\u3001\uff0c\u060c")
 _BESIDE = POLITE | BEFORE_TARGET
 _STANDS = frozenset({Kind.BREAK, Kind.MENTION, Kind.TARGET})
 
 
-@dataclass(slots=True)
 class Parse:
     """The tokens of a message, its words as one language knows them, and the phrases found so far."""
 
-    tokens: list[Token]
-    language: Language
-    words: list[str | None] = field(default_factory=list)
-    kinds: frozenset[Kind] = field(init=False)
-    wordless: bool = field(init=False)
-    _graph: Phrases = field(init=False)
-    _found: list[tuple[Match, ...] | None] = field(init=False)
+    __slots__ = ("_found", "_graph", "kinds", "language", "tokens", "wordless", "words")
 
-    def __post_init__(self) -> None:
+    def __init__(self, tokens: list[Token], language: Language) -> None:
         """Look the words up."""
-        self._graph = self.language.phrases
-        self.kinds = frozenset([token.kind for token in self.tokens])
+        self.tokens = tokens
+        self.language = language
+        self.kinds: set[Kind] = set()
+        self.words: list[str | None] = []
+        vocabulary = language.vocabulary
+        for kind, text, _, _, _ in tokens:
+            self.kinds.add(kind)
+            word = kind is Kind.WORD
+            self.words.append((text if text in vocabulary else language.known(text)) if word else None)
         self.wordless = Kind.WORD not in self.kinds
-        self.words = self.language.words([t.text if t.kind is Kind.WORD else None for t in self.tokens])
-        self._found = [_NONE if word is None else None for word in self.words]
+        self._graph: Phrases = language.phrases
+        self._found: list[tuple[Match, ...] | None] = [None] * len(tokens)
 
     def phrases(self, at: int) -> tuple[Match, ...]:
         """Give the ends and roles of all phrases that begin at a token, the longest last."""
@@ -44,13 +41,23 @@ class Parse:
 
     def longest(self, at: int) -> Match:
         """Give the end and roles of the longest phrase that begins at a token, or its own place and no role."""
-        found = self.phrases(at)
+        found = self._found[at]
+        if found is None:
+            found = self.phrases(at)
         return found[-1] if found else (at, 0)
 
     def role_ends(self, at: int, roles: int) -> int:
         """Give the end of the longest phrase at a token if it plays one of the roles, else NOWHERE."""
         end, played = self.longest(at)
         return end if played & roles else NOWHERE
+
+    def met(self) -> int:
+        """Give all roles of the phrases that were looked at so far."""
+        met = 0
+        for found in self._found:
+            for _, roles in found or ():
+                met |= roles
+        return met
 
     def known(self) -> int:
         """Count the words that the language knows."""
@@ -79,6 +86,8 @@ class Parse:
 
     def holds_idiom(self) -> bool:
         """Tell whether words with a comma among them answer nothing together: "yeah, right"."""
+        if Kind.BREAK not in self.kinds:
+            return False
         words = self._without_commas()
         at, idiom, agrees = 0, False, False
         while at < len(words):
@@ -128,8 +137,10 @@ class Parse:
     def _politely_unclear(self, at: int, found: tuple[Match, ...]) -> bool:
         """Tell whether the longest phrase is one that answers nothing and a polite word: "okay so please"."""
         last = found[-1][0] - 1
-        shorter = any(end == last > at + 1 and roles & UNCLEAR and not roles & POLITE for end, roles in found[:-1])
-        return shorter and self.tokens[last].text in polite_anywhere() | asking()
+        end, roles = found[-2]
+        if not roles & UNCLEAR or roles & POLITE or not end == last > at + 1:
+            return False
+        return self.tokens[last].text in polite_anywhere() or self.tokens[last].text in asking()
 
     def _polite_behind(self) -> bool:
         """Tell whether behind the emoji at the start stands nothing but politeness: "👍 thanks"."""
@@ -142,27 +153,31 @@ class Parse:
         after = max(self.role_ends(at, AND), at)
         return after if after > at or self.tokens[at - 1].kind is Kind.BREAK else len(self.tokens)
 
-    def _fits(self, end: int, roles: int) -> bool:
-        """Tell whether a phrase may stand where it does: one that introduces a ref must have one behind it."""
-        if roles & ~BEFORE_TARGET or not roles:
-            return bool(roles)
-        return self.introduces(end)
-
     def introduces(self, end: int) -> bool:
         """Tell whether a phrase before a ref that ends here has one behind it, or another such phrase."""
         return end < len(self.tokens) and (self.is_target(end) or self.role_ends(end, BEFORE_TARGET) > end)
 
     def _steps(self, at: int, core: int, allowed: int) -> list[tuple[int, bool | None]]:
-        """Give the tokens that a phrase here leads to, and whether it decides; None takes back what stands before."""
+        """Give the tokens that a phrase here leads to, and whether it decides; None takes back what stands before.
+
+        A phrase that introduces a ref must have one behind it.
+        """
         token = self.tokens[at]
         if token.kind is Kind.WORD:
             found = self.phrases(at)
-            if not (found and _may_stand(found[-1][1], core)) or self._politely_unclear(at, found):
+            end, roles = found[-1] if found else (at, 0)
+            if (roles & UNCLEAR and not _may_stand(roles, core)) or (
+                len(found) > 1 and self._politely_unclear(at, found)
+            ):
                 return []
-            end, roles = found[-1]
             if roles & (UNCLEAR | OPENS):
                 return [(end, None if roles & OPENS & ~allowed else False)]
-            return [(end, bool(roles & core)) for end, roles in found if self._fits(end, roles & allowed)]
+            steps: list[tuple[int, bool | None]] = []
+            for end, roles in found:
+                plays = roles & allowed
+                if plays & ~BEFORE_TARGET or (plays and self.introduces(end)):
+                    steps.append((end, bool(roles & core)))
+            return steps
         if token.kind is Kind.EMOJI:
             same = (token.sign is Sign.YES and core & YES) or (token.sign is Sign.NO and core & NO)
             if same:
@@ -172,8 +187,8 @@ class Parse:
 
 
 def _may_stand(roles: int, core: int) -> bool:
-    """Tell whether the longest phrase isn't an idiom that answers nothing; "no problem" may stand beside a yes.
+    """Tell whether an idiom that answers nothing may stand beside a yes: "no problem".
 
     Praise stands under "beside yes" and "no answer", and is no yes of its own, even if another phrase has it as one.
     """
-    return not roles & UNCLEAR or bool(roles & POLITE and (core & YES or not roles & core))
+    return bool(roles & POLITE and (core & YES or not roles & core))

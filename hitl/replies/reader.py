@@ -36,6 +36,7 @@ _SAYS_SOMETHING = YES | REFUSES | CONDITION | QUESTION | LATER | HEDGE
 LONGEST = 5_000
 #: What programs write for a missing number; folded, it would be a French no.
 _NOT_A_NUMBER = "NaN"
+_NO_REFS: frozenset[str] = frozenset()
 
 
 class _Asked(NamedTuple):
@@ -61,8 +62,8 @@ def read(
         return [unclear("too long")]
     if text.strip() == _NOT_A_NUMBER:
         return [unclear("a program's word, not a person's")]
-    asked = _Asked(text, frozenset(map(fold, known_refs)), language, spans)
-    message = own_words(without_quotes(text, spans))
+    asked = _Asked(text, frozenset(map(fold, known_refs)) if known_refs else _NO_REFS, language, spans)
+    message = own_words(without_quotes(text, spans) if spans else text)
     readings = _read(asked, message)
     if "\n" in text or not _bare(readings):
         shorter = without_closing(message)
@@ -73,13 +74,15 @@ def read(
 def _read(asked: _Asked, message: Message) -> list[Reading]:
     if message.trick:
         return [unclear(message.trick)]
-    tokens, mentions = marked(tokenise(message.text, asked.known_refs), asked.text, asked.spans)
+    tokens, mentions = tokenise(message.text, asked.known_refs), False
+    if asked.spans:
+        tokens, mentions = marked(tokens, asked.text, asked.spans)
     if not tokens and (message.quoted or any(span.kind is SpanKind.QUOTE for span in asked.spans)):
         return [unclear("quotation")]
     if message.signature and _decides(message.signature, _spoken(tokens, _own(asked.language))):
         return [unclear("words in the signature")]
     readings = _understood(tokens, asked.language, asked.text)
-    if any(reading.verdict is Verdict.APPROVE for reading in readings):
+    if Verdict.APPROVE in [reading.verdict for reading in readings]:
         why = _not_ours(asked, message, readings, mentions=mentions)
         if not why and not message.signature and _breaks_off(tokens):
             why = "unfinished"
@@ -93,7 +96,7 @@ def _not_ours(asked: _Asked, message: Message, readings: list[Reading], *, menti
         return TO_ANOTHER
     if message.around:
         return "words around a quotation"
-    everything = any(reading.target == ALL for reading in readings)
+    everything = ALL in [reading.target for reading in readings]
     open_calls = len(asked.known_refs)
     if everything and (open_calls == 1 or (not open_calls and "/" in message.text)):
         return "only one request is open"
@@ -114,7 +117,7 @@ def _breaks_off(tokens: list[Token]) -> bool:
 
 def _bare(readings: list[Reading]) -> bool:
     """Tell whether an answer was understood and holds nothing more."""
-    return _tells(readings) and not any(reading.reason for reading in readings)
+    return not [reading for reading in readings if reading.verdict is Verdict.UNCLEAR or reading.reason]
 
 
 def verdict(readings: Sequence[Reading]) -> Reading:
@@ -141,18 +144,18 @@ def _decides(signature: str, spoken: Collection[str]) -> bool:
 
 def _spoken(tokens: list[Token], own: str) -> list[str]:
     """Give the languages that a message may be in: the conversation's, and English if it knows all the words."""
-    english = None not in lexicon.load(_FIRST).words(_words(tokens))
+    english = all(map(lexicon.load(_FIRST).known, _words(tokens)))
     found = [own] * (own in lexicon.all_codes()) + [_FIRST] * english
     return found or _languages(tokens)
 
 
 def _scripts(tokens: list[Token]) -> set[str]:
-    found = {script for token in tokens if token.kind is Kind.WORD for script in scripts(token.text)}
+    found: set[str] = set().union(*map(scripts, _words(tokens)))
     return found - {"Han"} if "Kana" in found else found
 
 
 def _languages(tokens: list[Token]) -> list[str]:
-    return lexicon.closest((token.text for token in tokens if token.kind is Kind.WORD), sorted(_scripts(tokens)))
+    return lexicon.closest(_words(tokens), sorted(_scripts(tokens)))
 
 
 def _understood(tokens: list[Token], language: str | None, text: str) -> list[Reading]:
@@ -187,7 +190,9 @@ def _understood(tokens: list[Token], language: str | None, text: str) -> list[Re
 
 def _own(language: str | None) -> str:
     """Give the code under which a conversation's language is known here; empty if none was told."""
-    code = language.replace("_", "-").partition("-")[0].casefold() if language else ""
+    if not language:
+        return ""
+    code = language.replace("_", "-").partition("-")[0].casefold()
     return _SAME_LANGUAGE.get(code, code)
 
 
@@ -211,8 +216,7 @@ def _with_unmeasured(
     tokens: list[Token], own: str, readings: list[Reading], text: str, *, whole: bool
 ) -> list[Reading]:
     """Let the languages of which only phrases are known speak: alone, or against what a measured one says."""
-    words = _words(tokens)
-    found = unmeasured.signs([word for word in words if word not in lexicon.polite_anywhere()] or words)
+    found = _unmeasured_signs(tokens)
     if not found:
         reading = None if whole or _tells(readings) else _unmeasured_no(tokens, own, text)
         return [reading] if reading else readings
@@ -226,13 +230,21 @@ def _with_unmeasured(
     return [Reading(said.pop(), target=targets[0] if targets else None, why=f"unmeasured language: {code}")]
 
 
+def _unmeasured_signs(tokens: list[Token]) -> dict[str, Verdict]:
+    words = _words(tokens)
+    polite = lexicon.polite_anywhere()
+    return unmeasured.signs([word for word in words if word not in polite] or words)
+
+
 def _unmeasured_no(tokens: list[Token], own: str, text: str) -> Reading | None:
     """Read a no of such a language with a reason behind a comma or a colon: the words before it must be a no alone.
 
     None if the words behind it are a known answer of such a language, or if anything but words stands in the message.
     """
     stop = next((at for at, token in enumerate(tokens) if token.text in _JOINS), 0)
-    if not stop or stop + 1 == len(tokens) or any(token.kind not in _PLAIN for token in tokens):
+    if not stop or stop + 1 == len(tokens) or not _unmeasured_signs(tokens[:stop]):
+        return None
+    if any(token.kind not in _PLAIN for token in tokens):
         return None
     said = _understood(tokens[:stop], own, text)[0]
     if said.verdict is not Verdict.REJECT or not said.why or unmeasured.signs(_words(tokens[stop:])):
@@ -247,10 +259,11 @@ def _foreign_no(parse: Parse, own: str, text: str) -> Reading | None:
     """
     tokens = parse.tokens
     stop = next((at for at, token in enumerate(tokens) if token.kind is Kind.BREAK), 0)
-    if not 0 < stop < len(tokens) - 1 or any(token.kind not in _IN_A_REASON for token in tokens):
+    if not 0 < stop < len(tokens) - 1 or not parse.kinds <= _IN_A_REASON:
         return None
-    known_there = any(parse.words[:stop]) or _holds(parse, YES | QUESTION | LATER | HEDGE)
-    if known_there or (tokens[stop].text not in _ENDS_A_NO and tokens[stop].text.strip()):
+    if any(parse.words[:stop]) or (tokens[stop].text not in _ENDS_A_NO and tokens[stop].text.strip()):
+        return None
+    if _holds(parse, YES | QUESTION | LATER | HEDGE):
         return None
     said = _understood(tokens[:stop], own, text)[0]
     if said.verdict is not Verdict.REJECT or said.reason or said.why:
@@ -268,6 +281,8 @@ def _words(tokens: list[Token]) -> list[str]:
 def _agreed(parses: list[Parse], text: str) -> list[Reading]:
     """Settle what the languages that know all the words say: the first speaks for all unless they differ."""
     said = [answers(parse, text) for parse in parses]
+    if len(parses) == 1:
+        return said[0]
     telling = [readings for readings in said if _tells(readings)]
     if not telling:
         return said[0]
@@ -310,4 +325,4 @@ def _holds(parse: Parse, roles: int) -> bool:
 
 
 def _tells(readings: list[Reading]) -> bool:
-    return all(reading.verdict is not Verdict.UNCLEAR for reading in readings)
+    return Verdict.UNCLEAR not in [reading.verdict for reading in readings]

@@ -51,7 +51,7 @@ _ASKS = (
 #: Behind these, a semicolon asks: the Greek question mark is normalised to one.
 _GREEK = "\u0370-\u03ff\u1f00-\u1fff"
 _SCANNER = re.compile(
-    "(?P<plain>[A-Za-z]+(?=[ ,!]|\\.?(?:\\s|$)))"
+    "(?P<plain>[A-Za-z]+(?:'[A-Za-z]+)*(?=[ ,!]|\\.?(?:\\s|$)))(?: (?=[A-Za-z]))?"
     "|(?P<line>[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]+)"
     f"|(?P<space>\\s+|(?<=[{_GREEK}])['\u2019](?=\\s))"
     "|(?P<mention><@[^<>\n]{1,80}>|@\\w[\\w.-]*)"
@@ -102,11 +102,12 @@ def tokenise(text: str, known_refs: frozenset[str] = frozenset()) -> list[Token]
     for found in _SCANNER.finditer(text):
         name = found.lastgroup
         if name == "plain" and not known_refs:
-            tokens.append(Token(Kind.WORD, found[0].lower(), found.start(), found.end()))
+            word, start = found["plain"], found.start()
+            tokens.append(Token(Kind.WORD, word.lower().replace("'", ""), start, start + len(word)))
         elif name in {"word", "plain"}:
-            tokens += _words(found[0], found.start(), known_refs)
+            tokens += _words(found[name], found.start(), known_refs)
         elif name in {"stop", "arrow"}:
-            tokens.append(Token(Kind.BREAK, found[0], found.start(), found.end()))
+            tokens.append(Token(Kind.BREAK, found[0], *found.span()))
         elif name != "space":
             tokens.append(_token(name or "other", found, known_refs))
     return tokens

@@ -22,12 +22,16 @@ def signs(words: Sequence[str]) -> dict[str, Verdict]:
     table, count = _table(), len(words)
     if count > _MOST_WORDS or len(set(words)) < count:
         return {}
-    found: list[dict[str, Verdict]] = [{}]
+    found: dict[int, dict[str, Verdict]] = {0: {}}
     for end in range(1, count + 1):
-        hits = [(start, table.get("".join(words[start:end]), {})) for start in range(end)]
-        agreed = (hit for start, said in hits for hit in said.items() if not start or hit in found[start].items())
-        found.append(dict(agreed))
-    return found[-1]
+        agreed: dict[str, Verdict] = {}
+        for start, before in found.items():
+            said = table.get("".join(words[start:end]))
+            if said:
+                agreed |= {code: said[code] for code in said if not start or before.get(code) is said[code]}
+        if agreed:
+            found[end] = agreed
+    return found.get(count, {}) if count else {}
 
 
 @cache

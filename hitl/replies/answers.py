@@ -38,6 +38,8 @@ _YES_AFTER_ALL = OPENS | POLITE | CONDITION | HEDGE | BEFORE_NO | LATER
 #: Our own name. A surface knows our handle there, and takes it off before the words are read.
 _US = "sayso"
 _COLONS = frozenset({":", "\uff1a"})
+#: Between words they offer a choice: "approve/reject", "yes|no".
+_OFFERS = frozenset("/|")
 _WORDS_ALONE = frozenset({Kind.WORD})
 _APPROVED = Reading(Verdict.APPROVE)
 
@@ -78,9 +80,10 @@ def _without_and(parse: Parse, start: int, end: int) -> list[Token]:
 
 
 def _answer(parse: Parse, text: str) -> Reading:
-    asks = Kind.ASKS in parse.kinds
+    if Kind.ASKS in parse.kinds:
+        return unclear("question")
     furthest, yes = parse.covered(0, len(parse.tokens), YES)
-    reading = None if asks else approval(parse, furthest, yes=yes) or _after_turn(parse) or _rejection(parse, text)
+    reading = approval(parse, furthest, yes=yes) or _after_turn(parse) or _rejection(parse, text)
     return reading or unclear(why_unclear(parse, furthest))
 
 
@@ -119,8 +122,9 @@ def _approval_beside_signs(parse: Parse, *, everything: bool) -> Reading | None:
         return None
     if _asks_another(parse):
         return unclear(TO_ANOTHER)
-    if _is_transcript(parse):
-        return unclear("a speaker's name stands before it")
+    why = _whose_words(parse)
+    if why:
+        return unclear(why)
     if _emoji_beside_others(parse) or _calls(parse):
         return None
     targets = [ALL] * everything + parse.targets(0, len(parse.tokens))
@@ -143,6 +147,14 @@ def _asks_another(parse: Parse) -> bool:
         return False
     mentions = [token.text for token in parse.tokens if token.kind is Kind.MENTION]
     return len(mentions) > 1 or fold(mentions[0]) != f"@{_US}"
+
+
+def _whose_words(parse: Parse) -> str:
+    """Say why a yes isn't the person's answer: it is a transcript or a choice ("yes/ok"); empty if it is."""
+    if _is_transcript(parse):
+        return "a speaker's name stands before it"
+    choice = Kind.BREAK in parse.kinds and any(token.text in _OFFERS for token in parse.tokens)
+    return "it offers a choice" if choice else ""
 
 
 def _is_transcript(parse: Parse) -> bool:

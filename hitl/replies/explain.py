@@ -24,8 +24,6 @@ def why_unclear(parse: Parse, furthest: int) -> str:
     tokens = parse.tokens
     if not tokens:
         return "nothing said"
-    if Kind.ASKS in parse.kinds:
-        return "question"
     found = list(map(parse.longest, range(len(tokens))))
     said = reduce(or_, [roles for _, roles in found])
     signs = {token.sign for token in tokens} if Kind.EMOJI in parse.kinds else ()

@@ -100,14 +100,17 @@ class Parse:
         return idiom and not agrees
 
     def is_idiom(self) -> bool:
-        """Tell whether all the words together, with a comma among them, are one that answers nothing: "no, wait"."""
-        words = self._without_commas()
+        """Tell whether the words of a line, with a stop among them, are an idiom that answers nothing: "no... wait"."""
+        if Kind.BREAK not in self.kinds:
+            return False
+        stops = [token.kind is Kind.BREAK and not token.text.isspace() for token in self.tokens]
+        words = [word for word, stop in zip(self.words, stops, strict=True) if not stop]
         found = self._graph.matches(words, 0)
         return bool(found) and found[-1][0] == len(words) and found[-1][1] & (UNCLEAR | REFUSES | DENIES) == UNCLEAR
 
     def _without_commas(self) -> list[str | None]:
         """Give the words without the commas between them; none if there is no comma."""
-        commas = [token.text in _COMMAS for token in self.tokens] if Kind.BREAK in self.kinds else []
+        commas = [token.text in _COMMAS for token in self.tokens]
         return [word for word, comma in zip(self.words, commas, strict=True) if not comma] if any(commas) else []
 
     def _runs_on(self, words: list[str | None], start: int, end: int) -> bool:

@@ -204,7 +204,12 @@ def _disputed(parse: Parse, language: str | None, text: str) -> bool:
 
 
 def _spelled_out(words: list[str]) -> bool:
-    return len(words) > 1 and max(map(len, words)) == 1 and "".join(words).isascii() and len(set(words)) > 1
+    return (
+        len(words) > 1
+        and len(words[0]) == 1 == max(map(len, words))
+        and "".join(words).isascii()
+        and len(set(words)) > 1
+    )
 
 
 def _contested(parse: Parse) -> bool:

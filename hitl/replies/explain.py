@@ -8,12 +8,14 @@ from hitl.replies.parse import Parse
 from hitl.replies.roles import CONDITION, HEDGE, LATER, OPENS, QUESTION, REFUSES, UNCLEAR, YES
 from hitl.replies.tokens import Kind, Token
 
+#: How the reason begins where a message holds an idiom that answers nothing.
+NO_ANSWER = "no answer: "
 _REASONS = (
     (QUESTION, "question: {}"),
     (CONDITION, "condition: {}"),
     (LATER, "not now: {}"),
     (HEDGE, "unsure: {}"),
-    (UNCLEAR, "no answer: {}"),
+    (UNCLEAR, NO_ANSWER + "{}"),
 )
 _OPENING = ((OPENS, "nothing follows: {}"),)
 _LONGEST = 40

@@ -15,6 +15,7 @@ from hitl.replies.templates import Choice, parse, phrases
 _LIST = "list "
 _TYPOS = "may be misspelt"
 _WORD = re.compile(r"[^\s()\[\]|<>,]+|<[^>]+>")
+_PLAIN = re.compile(r"[^()\[\]|<>]+\Z")
 _SHORTEST_BARE = 3
 
 
@@ -82,6 +83,13 @@ def homographs() -> frozenset[str]:
 def asking() -> frozenset[str]:
     """Give the words for "please"; in scripts without spaces, a character that tells them."""
     return frozenset(fold(word) for line in data.lines("please.txt") for word in phrases(line))
+
+
+@cache
+def pleases(code: str) -> tuple[str, ...]:
+    """Give the plain phrases by which a language says "please"; not those that all languages share."""
+    polite = [phrase for phrase in _all(_sections(code)["beside yes"]) if phrase not in polite_anywhere()]
+    return tuple(p for p in polite if not asking().isdisjoint(map(fold, p.split())) and _PLAIN.match(p))
 
 
 def closest(words: Iterable[str], scripts: Iterable[str]) -> list[str]:

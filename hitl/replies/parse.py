@@ -85,7 +85,10 @@ class Parse:
         return (end, reach[end]) if end in reach else (furthest, reach[furthest])
 
     def holds_idiom(self) -> bool:
-        """Tell whether words with a comma among them answer nothing together: "yeah, right"."""
+        """Tell whether words with a comma among them answer nothing together: "yeah, right".
+
+        A phrase with a "please" in it that answers nothing is a request to others, even if it is a yes elsewhere.
+        """
         if Kind.BREAK not in self.kinds:
             return False
         words = self._without_commas()
@@ -94,7 +97,10 @@ class Parse:
             found = self._graph.matches(words, at)
             if len(found) > 1 and self._runs_on(words, at, found[-1][0]):
                 found = found[:-1]
+            start = at
             at, roles = found[-1] if found else (at + 1, 0)
+            if roles & UNCLEAR and not roles & POLITE and not asking().isdisjoint(words[start:at]):
+                roles &= ~YES
             idiom |= bool(roles & UNCLEAR and (roles & OPENS or not roles & (YES | POLITE)))
             agrees |= bool(roles & YES)
         return idiom and not agrees

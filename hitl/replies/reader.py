@@ -4,8 +4,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from hitl.replies import lexicon, unmeasured
+from hitl.replies import lexicon, names, unmeasured
 from hitl.replies.answers import TO_ANOTHER, answers, unclear
+from hitl.replies.explain import NO_ANSWER
 from hitl.replies.formatting import marked, without_quotes
 from hitl.replies.mixed import mixed
 from hitl.replies.model import ALL, Reading, Span, SpanKind, Verdict
@@ -68,7 +69,32 @@ def read(
     if "\n" in text or not _bare(readings):
         shorter = without_closing(message)
         readings = _read(asked, shorter) if shorter is not message else readings
+        if not text.islower() and not _bare(readings):
+            readings = _without_names(asked, shorter) or readings
     return readings
+
+
+def _without_names(asked: _Asked, message: Message) -> list[Reading]:
+    """Read a message without the names of the person whom it greets and the person who signs it; [] if it has none."""
+    text = names.unsigned(message.text)
+    found = names.greeted(text)
+    text = found.text if found else text
+    readings = _read(asked, message._replace(text=text)) if text != message.text else []
+    approves = Verdict.APPROVE in [reading.verdict for reading in readings]
+    return [unclear(TO_ANOTHER)] if found and approves and _asks_the_greeted(found.rest) else readings
+
+
+def _asks_the_greeted(words: str) -> bool:
+    """Tell whether words behind a name ask that person to decide: such words are no answer behind "please" either.
+
+    Where no word for "please" is known in the languages that the words may be in, they always ask.
+    """
+    asked = [
+        _understood(tokenise(f"{please} {words}"), code, words)[0]
+        for code in _languages(tokenise(words))
+        for please in lexicon.pleases(code)
+    ]
+    return not asked or any(reading.why.startswith(NO_ANSWER) for reading in asked)
 
 
 def _read(asked: _Asked, message: Message) -> list[Reading]:

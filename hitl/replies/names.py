@@ -1,0 +1,80 @@
+"""Names beside a reply: of the person whom it greets, and of the person who signs it on the same line."""
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from hitl.replies import data, lexicon, unmeasured
+from hitl.replies.parse import Parse
+from hitl.replies.roles import OPENS, POLITE, UNCLEAR, YES
+from hitl.replies.scripts import scripts
+from hitl.replies.spelling import fold
+from hitl.replies.templates import phrases
+from hitl.replies.tokens import tokenise
+
+_NAME = "[A-Z\u00c0-\u00de\u0100-\u017f\u0386-\u03ab\u0400-\u042f][\\w'\u2019]{1,20}"
+_GREETED = re.compile(
+    rf"\s*(?P<greeting>[^\W\d_][^\n,.!?:;]{{0,30}}?),? (?P<name>{_NAME}(?: {_NAME})?)[ \t]*(?:[,!:\n]|[-\u2013\u2014] )"
+)
+#: A dash with a space or a line break before it, and one name behind it.
+_SIGNED = re.compile(rf"\s[ \t]*[-\u2013\u2014~][ \t]*(?P<name>{_NAME})\s*\Z")
+#: A signature is looked for in as many characters at the end of a text.
+_LONGEST = 60
+
+
+class Greeted(NamedTuple):
+    """A text with the name in its greeting blanked, and what stands behind the name."""
+
+    text: str
+    rest: str
+
+
+def greeted(text: str) -> Greeted | None:
+    """Take the name out of a text's greeting: "Hi Anna, yes". None if it greets nobody by name.
+
+    The text keeps its length. Each word of the name must be one that `_is_name` knows, so that no part of the answer
+    is lost: "Mai" is a name in German and "never" in Italian.
+    """
+    found = _GREETED.match(text)
+    if not found or not _is_greeting(found["greeting"]) or not all(map(_is_name, found["name"].split())):
+        return None
+    start, end = found.span("name")
+    return Greeted(text[:start] + " " * (end - start) + text[end:], text[found.end() :])
+
+
+def unsigned(text: str) -> str:
+    """Blank the name that signs a text ("Approved - Jan"); return the same text if no listed name does.
+
+    Other words behind the dash may limit the yes ("Approved - Staging"), so that only listed names count.
+    """
+    found = _SIGNED.search(text, max(0, len(text) - _LONGEST))
+    if not found or not text[: found.start()].strip():
+        return text
+    if fold(found["name"]) not in _names() or not _is_name(found["name"]):
+        return text
+    return text[: found.start()] + " " * (len(text) - found.start())
+
+
+@cache
+def _names() -> frozenset[str]:
+    return frozenset(fold(name) for line in data.lines("names.txt") for name in phrases(line))
+
+
+def _is_name(word: str) -> bool:
+    """Tell whether a capitalised word says nothing by itself in any language, and is listed or unknown to all."""
+    name = fold(word)
+    if not word[0].isupper():
+        return False
+    codes = lexicon.speakers(name, scripts(name))
+    if unmeasured.signs([name]) or (codes and name not in _names()):
+        return False
+    return not any(lexicon.load(code).phrases.matches([name], 0) for code in codes)
+
+
+def _is_greeting(text: str) -> bool:
+    tokens = tokenise(text)
+    codes = lexicon.closest([token.text for token in tokens], sorted(scripts(text)))
+    longest = [Parse(tokens, lexicon.load(code)).longest(0) for code in codes]
+    return any(
+        end == len(tokens) and roles & (OPENS | POLITE | UNCLEAR | YES) == OPENS | POLITE for end, roles in longest
+    )

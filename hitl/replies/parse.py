@@ -8,6 +8,8 @@ from hitl.replies.tokens import Kind, Token
 
 NOWHERE = -1
 _COMMAS = frozenset(",\u3001\uff0c\u060c")
+#: Behind a no, a dash or a colon introduces a reason; these stops may stand inside of an idiom.
+_PAUSES = _COMMAS | frozenset(".!\u2026\u3002\uff01")
 _BESIDE = POLITE | BEFORE_TARGET
 _STANDS = frozenset({Kind.BREAK, Kind.MENTION, Kind.TARGET})
 
@@ -109,7 +111,7 @@ class Parse:
         """Tell whether the words of a line, with a stop among them, are an idiom that answers nothing: "no... wait"."""
         if Kind.BREAK not in self.kinds:
             return False
-        stops = [token.kind is Kind.BREAK and not token.text.isspace() for token in self.tokens]
+        stops = [token.text in _PAUSES for token in self.tokens]
         words = [word for word, stop in zip(self.words, stops, strict=True) if not stop]
         found = self._graph.matches(words, 0)
         return bool(found) and found[-1][0] == len(words) and found[-1][1] & (UNCLEAR | REFUSES | DENIES) == UNCLEAR

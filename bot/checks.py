@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from hitl.errors import NotApprover, SaysoError
+from hitl.errors import NotApprover
 from hitl.model import Mode
 from hitl.people import APPROVERS, CHAT_PLATFORMS, ORIGIN
 
@@ -274,14 +274,16 @@ def _flat(text: str) -> str:
 
 def _service(settings: Settings) -> Check:
     from adapters.socket.client import Client
+    from sayso_client.errors import ClientError
+    from sayso_client.wire import SOCKET_NAME
 
-    path = settings.folder("runtime") / "sayso.sock"
+    path = settings.folder("runtime") / SOCKET_NAME
     try:
         with Client(path) as client:
             told = client.call("ping")
-    except NotApprover:
-        return Check("service", Health.GREEN, f"answers on {path}; you stand on none of its lists")
-    except SaysoError as error:
+    except ClientError as error:
+        if error.code == NotApprover.code:
+            return Check("service", Health.GREEN, f"answers on {path}; you stand on none of its lists")
         return Check("service", Health.RED, error.message)
     if troubles := "; ".join(told["troubles"]):
         return Check("service", Health.RED, f"answers on {path}, but: {_flat(troubles)}")

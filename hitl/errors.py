@@ -159,15 +159,3 @@ class IllegalTransition(Failed):
     """The lifecycle forbids this change. Nothing was changed."""
 
     code = "ILLEGAL_TRANSITION"
-
-
-def _tree(root: type[SaysoError]) -> dict[str, type[SaysoError]]:
-    found = {root.code: root}
-    for child in root.__subclasses__():
-        found |= _tree(child)
-    return found
-
-
-def by_code(code: str, message: str) -> SaysoError:
-    """The error with that code, as another process told it; a plain Failed for a code that isn't ours."""
-    return _tree(SaysoError).get(code, Failed)(message)

@@ -246,12 +246,6 @@ ENGLISH: Mapping[str, str] = {
     ),
     "chat.welcome": "{help}\nCtrl-D ends; what waits goes on waiting.",
     # when the service can't be spoken with
-    "reach.none": "No service answers on {path} ({error}). Start it with `sayso run`, or name another with --socket; nothing was done.",
-    "reach.foreign": (
-        "{folder} isn't yours, and lies where anybody may make one, so whoever answers there needn't be the service."
-        " Set `runtime` to a folder that only its user can make; nothing was done."
-    ),
-    "reach.broken": "The service on {path} broke off. What it had recorded is kept; ask again with the same key.",
     "reach.failed": "The service failed on that request; its log says why. Nothing was approved.",
     # arguments that can't be used; `at` is a JSON pointer
     "json.integer": (
@@ -359,9 +353,6 @@ ENGLISH: Mapping[str, str] = {
     "shell.signal": "It was ended by signal {number}.",
     "shell.status": "It ended with status {status}.",
     "command.waits": "{short} waits for an answer until {until} UTC; Ctrl-C takes it back",
-    "command.not_started": "{program} can't be run in {folder}: {error}",
-    "command.otherwise": "The service on the socket gave out another command than was asked for. Nothing was run.",
-    "command.status": "exit status {status}",
     # the command line's lists
     "pending.none": "Nothing waits.",
     "pending.line": "{short}  {risk} {tool}  {outcome}  (asked by {requester})",

@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
-from hitl.wording import ENGLISH
+from hitl import wording
+from sayso_client import wording as client_wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 E = TypeVar("E", bound=BaseException)
+
+#: The service's catalogue and the client's.
+ENGLISH = {**wording.ENGLISH, **client_wording.ENGLISH}
 
 
 def says(text: str, what: str, /, **particulars: object) -> bool:

@@ -9,8 +9,9 @@ import socket
 import stat
 from typing import TYPE_CHECKING, Any, Self
 
-from hitl.errors import Unavailable, by_code
-from hitl.wording import say
+from sayso_client.errors import ClientError, answered
+from sayso_client.wire import encode
+from sayso_client.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,13 +20,15 @@ if TYPE_CHECKING:
 
 
 class Client:
-    """A connection to the service. Every method raises Unavailable when it can't be reached, or breaks off.
+    """A connection to the service.
+
+    Every method raises ClientError: with the code and sentence that the service answered for what it refuses, and with
+    UNAVAILABLE when it can't be reached, or breaks off.
 
     It isn't made where somebody else could have been first to make the socket's folder, unless what is answered is
     only shown (`shown`): a false service could say yes to a script in the true one's place, but decides nothing.
 
-    A line that the service refuses raises the error of the tree that it answered. `broken` tells afterwards that
-    the connection broke off, so that what was asked may have been recorded.
+    `broken` tells afterwards that the connection broke off, so that what was asked may have been recorded.
     """
 
     def __init__(self, path: Path, *, shown: bool = False) -> None:
@@ -38,7 +41,7 @@ class Client:
             self._socket.connect(str(path))
         except OSError as error:
             self._socket.close()
-            raise Unavailable(say("reach.none", path=path, error=error.strerror or error)) from error
+            raise _unavailable("reach.none", path=path, error=error.strerror or error) from error
         self._lines = self._socket.makefile("rb")
 
     def __enter__(self) -> Self:
@@ -57,16 +60,16 @@ class Client:
         self._socket.close()
 
     def leave(self) -> None:
-        """Shut the connection down, so that a thread that waits in `shown` gets Unavailable."""
+        """Shut the connection down, so that a thread that waits in `shown` gets the error."""
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 
     def call(self, op: str, **fields: Any) -> dict[str, Any]:
-        """Send one request, read its answer. Raises the error of the tree that the service answered."""
+        """Send one request, read its answer."""
         self._send({"op": op, **{name: value for name, value in fields.items() if value is not None}})
         answer = self._read()
         if not answer.pop("ok", False):
-            raise by_code(answer["error"]["code"], answer["error"]["message"])
+            raise answered(answer["error"])
         return answer
 
     def say(self, line: str) -> Iterator[str]:
@@ -83,18 +86,16 @@ class Client:
         """After `attach`: return the next text that the service shows, or None when it has answered a line.
 
         It may show a text that no line asked for.
-
-        Raises the error of the tree that the service answered, and Unavailable where it broke off.
         """
         answer = self._read()
         if "error" in answer:
-            raise by_code(answer["error"]["code"], answer["error"]["message"])
+            raise answered(answer["error"])
         return str(answer["show"]) if "show" in answer else None
 
     def _send(self, message: dict[str, Any]) -> None:
         # Who hangs up while we speak may have said why: that is read next, or that there is nothing.
         with contextlib.suppress(OSError):
-            self._socket.sendall(json.dumps(message).encode() + b"\n")
+            self._socket.sendall(encode(message))
 
     def _read(self) -> dict[str, Any]:
         try:
@@ -106,13 +107,17 @@ class Client:
         answer: dict[str, Any] = json.loads(line)
         return answer
 
-    def _broke_off(self) -> Unavailable:
+    def _broke_off(self) -> ClientError:
         self.broken = True
-        return Unavailable(say("reach.broken", path=self._path))
+        return _unavailable("reach.broken", path=self._path)
+
+
+def _unavailable(key: str, **facts: object) -> ClientError:
+    return ClientError("UNAVAILABLE", say(key, **facts))
 
 
 def _refuse_foreign(folder: Path) -> None:
-    """Raises Unavailable for another user's folder in one where anybody may make some, as in `/tmp`.
+    """Raises ClientError for another user's folder in one where anybody may make some, as in `/tmp`.
 
     Whoever made it could say yes in the service's place.
     """
@@ -121,4 +126,4 @@ def _refuse_foreign(folder: Path) -> None:
     except OSError:
         return  # to connect will fail, and say why
     if owner not in {0, os.getuid()} and above & stat.S_IWOTH:
-        raise Unavailable(say("reach.foreign", folder=folder))
+        raise _unavailable("reach.foreign", folder=folder)

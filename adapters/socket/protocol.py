@@ -1,7 +1,7 @@
-"""What goes over the socket: one JSON object a line, a request answered by one line.
+"""The requests that the service takes over its socket: what each may hold, and which types.
 
-An answer is `{"ok": true, ...}` or `{"ok": false, "error": {"code", "message"}}`. Requests are checked here before
-anything else sees them; unknown operations and keys are refused.
+How lines, answers and refusals look is `sayso_client/wire.py`'s. Requests are checked here before anything else sees
+them; unknown operations and keys are refused.
 """
 
 from __future__ import annotations
@@ -11,9 +11,6 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from hitl.model import Result
-
-#: The longest line either side accepts, in bytes.
-LONGEST_LINE = 8 * 1024 * 1024
 
 
 class _Request(BaseModel):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import os
 import socket
@@ -14,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pydantic import ValidationError
 
 from adapters.socket.operations import Operations, untroubled
-from adapters.socket.protocol import LINE, LONGEST_LINE, REQUEST, Attach
+from adapters.socket.protocol import LINE, REQUEST, Attach
 from hitl.errors import Failed, InvalidConfirmation, SaysoError, Unavailable
 from hitl.wording import say
+from sayso_client.wire import LONGEST_LINE, SOCKET_NAME, encode, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     #: Whether the process with that id is a command that this service runs itself.
     Kept = Callable[[int], bool]
 
-SOCKET_NAME = "sayso.sock"
 _CREDENTIALS = struct.Struct("3i")
 _log = logging.getLogger(__name__)
 
@@ -136,7 +135,7 @@ class SocketServer:
     async def _converse(self, identity: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         def show(text: str) -> None:
             if not writer.is_closing():
-                writer.write(json.dumps({"show": text}).encode() + b"\n")
+                writer.write(encode({"show": text}))
 
         attached = self._attach(identity, show)
         try:
@@ -166,7 +165,7 @@ def _said(line: bytes) -> str:
 
 
 async def _send(writer: asyncio.StreamWriter, answer: dict[str, Any]) -> None:
-    writer.write(json.dumps(answer).encode() + b"\n")
+    writer.write(encode(answer))
     await writer.drain()
 
 
@@ -178,7 +177,7 @@ def _credentials(writer: asyncio.StreamWriter) -> tuple[int, int]:
 
 
 def _refusal(error: SaysoError) -> dict[str, Any]:
-    return {"ok": False, "error": {"code": error.code, "message": error.message}}
+    return refusal(error.code, error.message)
 
 
 def _explain(error: ValidationError) -> str:

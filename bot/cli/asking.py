@@ -25,11 +25,12 @@ from hitl.errors import (
     InvalidConfirmation,
     KeyConflict,
     NotApprover,
-    SaysoError,
     Tampered,
     Unavailable,
 )
 from hitl.wording import say
+from sayso_client import wording
+from sayso_client.errors import ClientError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -47,13 +48,13 @@ STATUSES: Mapping[str, int] = {
 }
 USAGE, UNAVAILABLE, RELEASED_ALREADY, NOT_WAITED = 2, 13, 15, 16
 #: And by what went wrong with the asking; anything else means that the service can't serve it now.
-_FAILURES: Mapping[type[SaysoError], int] = {
-    AlreadyDecided: RELEASED_ALREADY,
-    CallDenied: STATUSES["denied"],
-    NotApprover: STATUSES["denied"],
-    KeyConflict: USAGE,
-    CallUnknown: USAGE,
-    InvalidConfirmation: USAGE,
+_FAILURES: Mapping[str, int] = {
+    AlreadyDecided.code: RELEASED_ALREADY,
+    CallDenied.code: STATUSES["denied"],
+    NotApprover.code: STATUSES["denied"],
+    KeyConflict.code: USAGE,
+    CallUnknown.code: USAGE,
+    InvalidConfirmation.code: USAGE,
 }
 NOT_STARTED = 127
 #: A person, a supervisor, or a terminal that is closed.
@@ -108,9 +109,9 @@ def ask(
     asking = _Asking(lambda: connect(config, socket), request, outcome, at_once=at_once)
     try:
         status = asking.run(command or [], wait=not no_wait, as_json=json)
-    except SaysoError as error:
+    except ClientError as error:
         asking.keep(error)
-        fail(error.message, _FAILURES.get(type(error), UNAVAILABLE))
+        fail(error.message, _FAILURES.get(error.code, UNAVAILABLE))
     raise typer.Exit(status)
 
 
@@ -145,10 +146,12 @@ class _Asking:
             return self._end(as_json=as_json)
         try:
             return self._run(command) if command else self._release(as_json=as_json)
-        except (AlreadyDecided, InvalidConfirmation):
+        except ClientError as error:
+            if error.code not in {AlreadyDecided.code, InvalidConfirmation.code}:
+                raise
             return self._lost(as_json=as_json)
 
-    def keep(self, error: SaysoError) -> None:
+    def keep(self, error: ClientError) -> None:
         """Write the outcome file for an ask that failed."""
         self._write({"status": "failed", "error": {"code": error.code, "message": error.message}, "call": self.call})
 
@@ -174,7 +177,7 @@ class _Asking:
         """Wait for the reason of a no while one may come. What is in the way of it changes nothing about the no."""
         if sys.stderr.isatty():
             self._say()
-        with contextlib.suppress(KeyboardInterrupt, SaysoError):
+        with contextlib.suppress(KeyboardInterrupt, ClientError):
             self.waiting = True
             while self._call["reason_until"]:
                 self.call = self._send("wait", ref=self._call["ref"], until="explained", limit_s=_POLL_S)["call"]
@@ -191,7 +194,9 @@ class _Asking:
         """Taken back; if somebody said yes just before, nobody claims it and it lapses unrun."""
         try:
             withdrawn: dict[str, Any] = self._send("withdraw", target=self._call["ref"])["call"]
-        except AlreadyDecided as error:
+        except ClientError as error:
+            if error.code != AlreadyDecided.code:
+                raise
             return {**self._call, "status": "withdrawn", "message": error.message}
         return withdrawn
 
@@ -212,7 +217,7 @@ class _Asking:
         self.call = leased["call"]
         folder = self.request["cwd"]
         if (leased["args"]["argv"], leased["args"]["cwd"]) != (command, folder):
-            raise Tampered(say("command.otherwise"))
+            raise ClientError(Tampered.code, wording.say("command.otherwise"))
         status, error = _execute(command, folder, self._call["ref"])
         result = "succeeded" if status == 0 else "failed"
         self.call = self._send(
@@ -253,7 +258,7 @@ class _Asking:
     @property
     def _call(self) -> dict[str, Any]:
         if self.call is None:
-            raise Unavailable
+            raise ClientError(Unavailable.code, Unavailable().message)
         return self.call
 
     def _send(self, op: str, **fields: Any) -> dict[str, Any]:
@@ -266,7 +271,9 @@ class _Asking:
                 with self.open() as client:
                     answer: dict[str, Any] = client.call(op, **fields)
                     return answer
-            except Unavailable:
+            except ClientError as error:
+                if error.code != Unavailable.code:
+                    raise
                 recorded = recorded or (client is not None and client.broken)
                 if not recorded or time.monotonic() >= give_up:
                     raise
@@ -282,13 +289,13 @@ def _execute(argv: list[str], cwd: str, ref: str) -> tuple[int, str | None]:
         signals.meant_for(process)
         returned = process.wait()
     except OSError as error:
-        why = say("command.not_started", program=argv[0], folder=cwd, error=error.strerror)
+        why = wording.say("command.not_started", program=argv[0], folder=cwd, error=error.strerror)
         typer.echo(f"sayso: {_visible(why)}", err=True)
         return NOT_STARTED, why
     finally:
         _restore(before)
     status = returned if returned >= 0 else 128 - returned
-    return status, None if status == 0 else say("command.status", status=status)
+    return status, None if status == 0 else wording.say("command.status", status=status)
 
 
 @dataclass

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from sayso_client.wire import SOCKET_NAME
+
 if TYPE_CHECKING:
     from adapters.socket.client import Client
     from bot.settings import Settings
@@ -38,7 +40,7 @@ def settings(config: Path | None, *, ruling: bool = False) -> Settings:
 
 
 def connect(config: Path | None, socket_file: Path | None, *, shown: bool = False) -> Client:
-    """A connection to the service, `shown` where nothing is done on its word. Raises hitl.errors.Unavailable."""
+    """A connection to the service, `shown` where nothing is done on its word. Raises ClientError."""
     from adapters.socket.client import Client
 
     return Client(socket_path(config, socket_file), shown=shown)
@@ -50,7 +52,7 @@ def socket_path(config: Path | None, socket_file: Path | None) -> Path:
         return socket_file
     if given := os.environ.get("SAYSO_SOCKET"):
         return Path(given)
-    return settings(config).folder("runtime") / "sayso.sock"
+    return settings(config).folder("runtime") / SOCKET_NAME
 
 
 def fail(message: str, status: int) -> NoReturn:

@@ -10,6 +10,7 @@ import typer
 
 from bot.cli import approving, asking, auditing, policies, reading, running, setting_up, simulating
 from hitl.errors import SaysoError
+from sayso_client.errors import ClientError
 
 app = typer.Typer(
     help="An agent does nothing that can't be undone without a person's say-so.",
@@ -43,7 +44,7 @@ def main() -> None:
     _carry_any_text()
     try:
         app()
-    except SaysoError as error:
+    except (ClientError, SaysoError) as error:
         typer.echo(f"sayso: {error.message}", err=True)
         sys.exit(1)
     except BrokenPipeError:

@@ -17,10 +17,10 @@ from typing import Any, TypeVar
 
 from adapters.database.keys import load
 from adapters.socket.client import Client
-from hitl.errors import SaysoError
 from hitl.model import Recorded
 from hitl.times import moment
 from hitl.tokens import Keyring
+from sayso_client.errors import ClientError
 from tests.patience import PATIENCE_S
 
 T = TypeVar("T")
@@ -130,7 +130,7 @@ class Installation:
     def _answers(self) -> bool:
         assert self.process is not None
         assert self.process.poll() is None, self.log
-        with contextlib.suppress(SaysoError), self.client():
+        with contextlib.suppress(ClientError), self.client():
             return True
         return False
 

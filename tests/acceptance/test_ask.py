@@ -55,7 +55,7 @@ def test_in_a_script_the_command_runs_once_and_its_status_is_passed_on(service: 
     outcome = json.loads((service.root / "outcome.json").read_text())
     assert (call["ref"], "failed", 7) == (outcome["ref"], outcome["status"], outcome["exit_status"])
     assert ["asked", "approved", "claimed", "failed"] == service.events(call["ref"])
-    assert say("command.status", status=7) in service.call("show", target=call["ref"])["call"]["error"]
+    assert says(service.call("show", target=call["ref"])["call"]["error"], "command.status", status=7)
 
 
 @pytest.mark.parametrize(
@@ -309,7 +309,7 @@ def test_a_terminal_that_is_closed_while_the_command_runs_hides_no_result(servic
     (service.root / "go").touch()
 
     assert 6 == ends(asking)[0]
-    assert say("command.status", status=6) in service.call("show", target=call["ref"])["call"]["error"]
+    assert says(service.call("show", target=call["ref"])["call"]["error"], "command.status", status=6)
 
 
 def test_what_its_starter_ignores_it_ignores(service: Installation) -> None:

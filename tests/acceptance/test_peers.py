@@ -13,6 +13,7 @@ from adapters.socket.client import Client
 from hitl.errors import CallUnknown, NotApprover
 from hitl.outcomes import Refusal
 from tests.acceptance.installation import ME, OTHER, OTHER_UID, STRANGER_UID, Installation, acting_as
+from tests.answered import answers
 from tests.sentences import says
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
@@ -50,7 +51,7 @@ def asked(service: Installation, uid: int = ASKER_UID, **fields: Any) -> str:
 def test_a_user_on_no_list_is_refused_on_record(apart: Installation, op: str) -> None:
     """Whatever they want; the record names the user."""
     before = len(apart.chains().get("", []))
-    with pytest.raises(NotApprover) as refused:
+    with answers(NotApprover) as refused:
         call_as(apart, STRANGER_UID, op)
 
     assert says(refused.value.message, Refusal.PEER, who=f"local:{STRANGER_UID}")
@@ -74,7 +75,7 @@ def test_an_asker_can_not_decide(apart: Installation) -> None:
     """Neither yes nor no, and the attempt is on record."""
     ref = asked(apart)
     for verb in ("approve", "reject"):
-        with pytest.raises(NotApprover) as refused:
+        with answers(NotApprover) as refused:
             call_as(apart, ASKER_UID, "decide", target=ref, verb=verb)
         assert says(refused.value.message, Refusal.STRANGER, who=ASKER)
 
@@ -95,7 +96,7 @@ def test_ones_own_yes_does_not_count(apart: Installation, way: str) -> None:
     """Somebody who asks and approves needs another for their own calls, by request and by words."""
     ref = asked(apart, BOTH_UID)
     if way == "decide":
-        with pytest.raises(NotApprover) as refused:
+        with answers(NotApprover) as refused:
             call_as(apart, BOTH_UID, "decide", target=ref, verb="approve")
         told = refused.value.message
     else:
@@ -114,7 +115,7 @@ def test_ones_own_yes_counts_where_the_operator_says_so_by_name(install: Callabl
     high = asked(service, BOTH_UID)
 
     assert "approved" == call_as(service, BOTH_UID, "decide", target=low, verb="approve")["came"]
-    with pytest.raises(NotApprover) as refused:
+    with answers(NotApprover) as refused:
         call_as(service, BOTH_UID, "decide", target=high, verb="approve")
     assert says(refused.value.message, Refusal.OWN)
 
@@ -124,13 +125,13 @@ def test_calls_of_others_are_not_readable(apart: Installation) -> None:
     ref = asked(apart, BOTH_UID, note="confidential")
     assert ref not in [call["ref"] for call in call_as(apart, ASKER_UID, "pending")["calls"]]
     for op, fields in (("show", {"target": ref}), ("wait", {"ref": ref}), ("release", {"ref": ref})):
-        with pytest.raises(CallUnknown):
+        with answers(CallUnknown):
             call_as(apart, ASKER_UID, op, **fields)
-    with pytest.raises(CallUnknown):
+    with answers(CallUnknown):
         call_as(apart, ASKER_UID, "claim", ref=ref, secret_hash="0" * 64)
-    with pytest.raises(NotApprover):
+    with answers(NotApprover):
         call_as(apart, ASKER_UID, "finish", ref=ref, secret="guessed", result="succeeded")
-    with pytest.raises(NotApprover):
+    with answers(NotApprover):
         call_as(apart, ASKER_UID, "withdraw", target=ref)
 
     assert "pending" == apart.status(ref)

@@ -14,9 +14,9 @@ from collections.abc import Callable
 
 import pytest
 
-from hitl.errors import SaysoError
 from hitl.outcomes import Refusal
 from hitl.wording import say
+from sayso_client.errors import ClientError
 from tests.acceptance.installation import ME, OTHER, SAYSO, Installation, until
 from tests.patience import PATIENCE_S
 from tests.sentences import says
@@ -325,7 +325,7 @@ def test_a_chat_that_loses_its_service_ends_in_one_line(install: Callable[..., I
         list(client.say("write a.txt b"))
         ref = service.waiting()[0]["ref"]
         service.kill()
-        with pytest.raises(SaysoError) as lost:
+        with pytest.raises(ClientError) as lost:
             list(client.say("yes"))
     assert says(lost.value.message, "reach.broken", path=service.socket)
     service.start()

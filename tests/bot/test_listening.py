@@ -9,7 +9,7 @@ import pytest
 
 from adapters.socket.client import Client
 from bot.cli.running import Listening
-from hitl.errors import Unavailable
+from sayso_client.errors import ClientError
 
 
 class Line:
@@ -34,7 +34,7 @@ class Line:
 
     def leave(self) -> None:
         """Nobody listens any more."""
-        self.says.put(Unavailable("left"))
+        self.says.put(ClientError("UNAVAILABLE", "left"))
 
 
 def test_texts_are_shown_as_they_come_and_lines_wait_for_their_answers() -> None:
@@ -48,8 +48,8 @@ def test_texts_are_shown_as_they_come_and_lines_wait_for_their_answers() -> None
 
 def test_what_the_service_refuses_ends_the_conversation() -> None:
     """It is raised to whoever talks."""
-    with pytest.raises(Unavailable, match="gone"):
-        Listening(cast("Client", Line(Unavailable("gone"))), print).talk(["one"])
+    with pytest.raises(ClientError, match="gone"):
+        Listening(cast("Client", Line(ClientError("NOT_APPROVER", "gone"))), print).talk(["one"])
 
 
 def test_a_screen_that_is_gone_ends_the_conversation() -> None:

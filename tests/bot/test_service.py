@@ -26,6 +26,7 @@ from hitl.people import Directory
 from hitl.ports import Chat
 from hitl.testing import RecordedChat, SetClock
 from hitl.tokens import Keyring
+from sayso_client.errors import ClientError
 from tests.bot.conftest import ASKER, ME, PLACE, default_policy
 from tests.patience import PATIENCE_S
 from tests.sentences import says
@@ -89,8 +90,8 @@ def over_socket(path: Path, call: Call) -> str:
     try:
         with Client(path) as client:
             return str(client.call("decide", target=call.ref, verb="approve")["text"])
-    except AlreadyDecided as error:
-        return error.message
+    except ClientError as error:
+        return error.message if error.code == AlreadyDecided.code else error.code
 
 
 def over_terminal(path: Path, call: Call) -> str:

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from hitl.audit import verify
-from hitl.errors import SaysoError, Tampered
+from hitl.errors import Tampered
 from hitl.gate import secret_hash
+from sayso_client.errors import ClientError
 from tests.acceptance.installation import Installation
 
 RUN = "run echo ran >> out.txt"
@@ -54,9 +55,9 @@ def tamper(request: pytest.FixtureRequest, service: Installation) -> Callable[..
     return change
 
 
-def refused(service: Installation, op: str, **fields: Any) -> SaysoError:
+def refused(service: Installation, op: str, **fields: Any) -> ClientError:
     """The error that a request ends in."""
-    with pytest.raises(SaysoError) as caught:
+    with pytest.raises(ClientError) as caught:
         service.call(op, **fields)
     return caught.value
 
@@ -92,7 +93,7 @@ def test_an_untouched_call_beside_it_runs(service: Installation, tamper: Callabl
     ref = service.waiting()[0]["ref"]
     tamper("UPDATE calls SET args = ? WHERE ref = ?", ROWS[0][1], ref)
 
-    assert isinstance(refused(service, "decide", target=ref, verb="approve"), Tampered)
+    assert Tampered.code == refused(service, "decide", target=ref, verb="approve").code
     service.say("write beside.txt hello")
     beside = next(call["ref"] for call in service.waiting(2) if call["ref"] != ref)
     assert service.call("decide", target=beside, verb="approve")["decided"]
@@ -118,7 +119,7 @@ def test_an_approved_call_that_was_changed_can_not_be_claimed(service: Installat
     service.call("decide", target=ref, verb="approve")
     service.tamper(statement, ref)
 
-    assert isinstance(refused(service, "claim", ref=ref, secret_hash=CLAIM), Tampered)
+    assert Tampered.code == refused(service, "claim", ref=ref, secret_hash=CLAIM).code
     assert "refused" == service.status(ref)
     assert "refused" == service.events(ref)[-1]
     assert "ALREADY_DECIDED" == refused(service, "release", ref=ref).code
@@ -130,7 +131,7 @@ def test_a_forged_approval_runs_nothing(service: Installation, tamper: Callable[
     forged = "UPDATE calls SET state = 'executing', decision = 'approved', decided_by = approvers WHERE ref = ?"
     tamper(forged, ref)
 
-    assert isinstance(refused(service, "claim", ref=ref, secret_hash=CLAIM), Tampered)
+    assert Tampered.code == refused(service, "claim", ref=ref, secret_hash=CLAIM).code
     assert "refused" == service.status(ref)
 
 
@@ -147,7 +148,7 @@ def test_a_deadline_that_was_put_off_beside_the_seal_is_seen(service: Installati
     ref = service.call("ask", tool="deploy", args={"argv": ["true"]})["call"]["ref"]
     service.tamper("UPDATE calls SET due_at = due_at + 3600000000 WHERE ref = ?", ref)
 
-    assert isinstance(refused(service, "decide", target=ref, verb="approve"), Tampered)
+    assert Tampered.code == refused(service, "decide", target=ref, verb="approve").code
     assert "pending" == service.status(ref)
 
 

@@ -126,7 +126,7 @@ def prove(seed: int) -> int:
 def proved(name: str, seed: int) -> bool:
     """Whether the harness finds this patch's kind of fault in a copy of the code."""
     with tempfile.TemporaryDirectory(prefix="matrix-proof-") as folder:
-        for part in ("adapters", "bot", "hitl", "tests"):
+        for part in ("adapters", "bot", "clients", "hitl", "tests"):
             shutil.copytree(TREE / part, Path(folder, part), ignore=shutil.ignore_patterns("__pycache__"))
         subprocess.run(["git", "apply", patch_of(name)], cwd=folder, check=True)
         return any(found_in(Path(folder), name, seed + number) for number in range(ROUNDS))
@@ -135,7 +135,7 @@ def proved(name: str, seed: int) -> bool:
 def found_in(folder: Path, name: str, seed: int) -> bool:
     """Whether the harness, run in a copy of the code with this patch, finds its kind of fault."""
     harness = [sys.executable, "-m", "tests.matrix", *PROOF, "--seed", str(seed)]
-    surroundings = {**os.environ, "TMPDIR": str(folder)}
+    surroundings = {**os.environ, "TMPDIR": str(folder), "PYTHONPATH": str(folder / "clients")}
     done = subprocess.run(harness, cwd=folder, env=surroundings, stdout=subprocess.PIPE, text=True, check=False)
     lines = done.stdout.splitlines()
     found = [line for line in lines if line.startswith(f"{PATCHES[name]}: ")]

@@ -94,7 +94,7 @@ class World:
         quoted = ", ".join(map(json.dumps, room.deciders))
         names = {"asker": json.dumps(room.asker), "place": json.dumps(room.place), "me": json.dumps(ME)}
         settings = SETTINGS.format(deciders=quoted, **names) + room.settings
-        self.service = Installation(root, settings, {**room.environment, "PYTHONPATH": str(TREE)})
+        self.service = Installation(root, settings, {**room.environment, "PYTHONPATH": f"{TREE}:{TREE / 'clients'}"})
         self.service.workspace.mkdir()
         self._process: Fork | subprocess.Popen[bytes] | None = None
         self._start_s = 1.0

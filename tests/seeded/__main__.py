@@ -78,7 +78,7 @@ class Copy:
         libraries = Path(sysconfig.get_path("purelib"))
         site = venv / libraries.relative_to(sys.prefix)
         site.mkdir(parents=True)
-        (site / "copy.pth").write_text(f"{self.tree}\n{libraries}\n")
+        (site / "copy.pth").write_text(f"{self.tree}\n{self.tree / 'clients'}\n{libraries}\n")
         shutil.copy(Path(sys.prefix, "pyvenv.cfg"), venv)
         (venv / "bin").mkdir()
         python = venv / "bin" / "python"

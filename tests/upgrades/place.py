@@ -81,7 +81,7 @@ class Timed(Installation):
         with (self.root / "log").open("ab") as log:
             self.process = subprocess.Popen(
                 [*program, "run", "--config", self.config],
-                env=self.surroundings(PYTHONPATH=str(TREE), **environment),
+                env=self.surroundings(PYTHONPATH=f"{TREE}:{TREE / 'clients'}", **environment),
                 stdin=subprocess.DEVNULL,
                 stderr=log,
                 cwd=self.root,

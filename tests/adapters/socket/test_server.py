@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from adapters.socket.protocol import LONGEST_LINE
 from adapters.socket.server import SocketServer, nobodys
 from hitl.answers import Answer, Submitted
 from hitl.errors import Unavailable
@@ -24,6 +23,7 @@ from hitl.model import Ask, Call, Reply
 from hitl.people import Directory
 from hitl.testing import MemoryStore, ScriptedExecutor, SetClock
 from hitl.tokens import Keyring
+from sayso_client.wire import LONGEST_LINE
 from tests.hitl.world import Rules
 from tests.patience import PATIENCE_S
 

@@ -1,0 +1,22 @@
+"""What a client raises."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class ClientError(Exception):
+    """The service refused a request, or couldn't be asked.
+
+    `code` is stable and one of the service's (`NOT_APPROVER`, `UNAVAILABLE`, ...); `message` is a sentence for people.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+def answered(error: dict[str, Any]) -> ClientError:
+    """Return the error that an answer of the service holds."""
+    return ClientError(error["code"], error["message"])

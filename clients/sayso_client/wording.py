@@ -1,0 +1,26 @@
+"""Every sentence of the client's own. All others come from the service, in its answers."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ENGLISH: Mapping[str, str] = {
+    # when the service can't be spoken with
+    "reach.none": "No service answers on {path} ({error}). Start it with `sayso run`, or name another with --socket; nothing was done.",
+    "reach.foreign": (
+        "{folder} isn't yours, and lies where anybody may make one, so whoever answers there needn't be the service."
+        " Set `runtime` to a folder that only its user can make; nothing was done."
+    ),
+    "reach.broken": "The service on {path} broke off. What it had recorded is kept; ask again with the same key.",
+    # a command on the caller's machine
+    "command.not_started": "{program} can't be run in {folder}: {error}",
+    "command.otherwise": "The service on the socket gave out another command than was asked for. Nothing was run.",
+    "command.status": "exit status {status}",
+}
+
+
+def say(key: str, /, **facts: object) -> str:
+    """Return the sentence of that key. Raises KeyError for a key or fact that is missing: a bug, caught by a test."""
+    return ENGLISH[key].format(**facts)

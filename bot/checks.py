@@ -273,7 +273,7 @@ def _flat(text: str) -> str:
 
 
 def _service(settings: Settings) -> Check:
-    from adapters.socket.client import Client
+    from sayso_client.client import Client
     from sayso_client.errors import ClientError
     from sayso_client.wire import SOCKET_NAME
 

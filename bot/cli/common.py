@@ -13,8 +13,8 @@ import typer
 from sayso_client.wire import SOCKET_NAME
 
 if TYPE_CHECKING:
-    from adapters.socket.client import Client
     from bot.settings import Settings
+    from sayso_client.client import Client
 
 Config = Annotated[
     Path | None,
@@ -41,7 +41,7 @@ def settings(config: Path | None, *, ruling: bool = False) -> Settings:
 
 def connect(config: Path | None, socket_file: Path | None, *, shown: bool = False) -> Client:
     """A connection to the service, `shown` where nothing is done on its word. Raises ClientError."""
-    from adapters.socket.client import Client
+    from sayso_client.client import Client
 
     return Client(socket_path(config, socket_file), shown=shown)
 

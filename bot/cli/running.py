@@ -17,7 +17,7 @@ from hitl.wording import say
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from adapters.socket.client import Client
+    from sayso_client.client import Client
 
 
 def register(app: typer.Typer) -> None:

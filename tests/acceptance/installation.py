@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from adapters.database.keys import load
-from adapters.socket.client import Client
 from hitl.model import Recorded
 from hitl.times import moment
 from hitl.tokens import Keyring
+from sayso_client.client import Client
 from sayso_client.errors import ClientError
 from tests.patience import PATIENCE_S
 

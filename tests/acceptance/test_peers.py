@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from adapters.socket.client import Client
 from hitl.errors import CallUnknown, NotApprover
 from hitl.outcomes import Refusal
+from sayso_client.client import Client
 from tests.acceptance.installation import ME, OTHER, OTHER_UID, STRANGER_UID, Installation, acting_as
 from tests.answered import answers
 from tests.sentences import says

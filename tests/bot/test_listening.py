@@ -7,8 +7,8 @@ from typing import cast
 
 import pytest
 
-from adapters.socket.client import Client
 from bot.cli.running import Listening
+from sayso_client.client import Client
 from sayso_client.errors import ClientError
 
 

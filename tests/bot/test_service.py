@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from adapters.database.store import SqliteStore
-from adapters.socket.client import Client
 from adapters.socket.server import SocketServer
 from bot.compose import Running, compose
 from bot.console import Console
@@ -26,6 +25,7 @@ from hitl.people import Directory
 from hitl.ports import Chat
 from hitl.testing import RecordedChat, SetClock
 from hitl.tokens import Keyring
+from sayso_client.client import Client
 from sayso_client.errors import ClientError
 from tests.bot.conftest import ASKER, ME, PLACE, default_policy
 from tests.patience import PATIENCE_S

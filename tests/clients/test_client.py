@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from adapters.socket.client import Client
 from hitl.errors import NotApprover
+from sayso_client.client import Client
 from sayso_client.errors import ClientError
 from tests.answered import answers
 from tests.sentences import raises

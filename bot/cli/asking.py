@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import json as jsonlib
-import os
-import secrets
-import signal
-import subprocess
 import sys
-import time
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bot.cli.common import AsJson, Config, SocketFile, connect, fail, print_json
-from hitl.errors import (
-    AlreadyDecided,
-    CallDenied,
-    CallUnknown,
-    InvalidConfirmation,
-    KeyConflict,
-    NotApprover,
-    Tampered,
-    Unavailable,
-)
+from hitl.errors import AlreadyDecided, CallDenied, CallUnknown, InvalidConfirmation, KeyConflict, NotApprover
 from hitl.wording import say
-from sayso_client import wording
 from sayso_client.errors import ClientError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from types import FrameType
+    from collections.abc import Mapping
+
+    from sayso_client.asking import Asking, Call
 
 #: Exit statuses by how a call ended for the one who asked; any other status means that another waiter got it.
 STATUSES: Mapping[str, int] = {
@@ -56,11 +39,6 @@ _FAILURES: Mapping[str, int] = {
     CallUnknown.code: USAGE,
     InvalidConfirmation.code: USAGE,
 }
-NOT_STARTED = 127
-#: A person, a supervisor, or a terminal that is closed.
-_ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_POLL_S = 30
-_RECONNECT_S = 30
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -96,244 +74,95 @@ def ask(
 
     Example: sayso ask deploy --note "release 1.4" -- ./deploy.sh prod
     """
+    from sayso_client.asking import Asking
+
+    words = command or []
     request = {
         "tools": tools,
         "tool": tool,
-        "args": _arguments(args, command or []),
+        "args": _arguments(args, words),
         "cwd": str(Path.cwd()),
         "note": note,
-        "key": key or secrets.token_hex(16),
+        "key": key,
         "timeout_s": _seconds(timeout),
         "by_policy": by_policy,
     }
-    asking = _Asking(lambda: connect(config, socket), request, outcome, at_once=at_once)
+    asking = Asking(lambda: connect(config, socket), request)
     try:
-        status = asking.run(command or [], wait=not no_wait, as_json=json)
+        with asking:
+            call = asking.ask()
+            if no_wait:
+                print_json(call) if json else typer.echo(call["short"])
+                raise typer.Exit(NOT_WAITED)
+            said = _wait(asking, at_once=at_once)
+        ended = _take(asking, words) if asking.approved else None
     except ClientError as error:
-        asking.keep(error)
+        told = {"code": error.code, "message": error.message}
+        _keep(outcome, {"status": "failed", "error": told, "call": asking.call or None})
         fail(error.message, _FAILURES.get(error.code, UNAVAILABLE))
-    raise typer.Exit(status)
+    ran = bool(words) and ended is not None
+    _keep(outcome, {**asking.call, "exit_status": ended} if ran else asking.call)
+    if json and not ran:
+        print_json(asking.call)
+    raise typer.Exit(_refused(asking.call, said) if ended is None else ended)
 
 
-@dataclass
-class _Asking:
-    """One ask, over as many connections as it takes."""
+def _wait(asking: Asking, *, at_once: bool) -> str:
+    """Wait until the call is decided and explained; the last message of the service that a person was shown.
 
-    open: Callable[[], Any]
-    request: dict[str, Any]
-    outcome: Path | None
-    at_once: bool = False
-    call: dict[str, Any] | None = None
-    interrupted: bool = False
-    waiting: bool = False
-    said: str = ""
-
-    def run(self, command: list[str], *, wait: bool, as_json: bool) -> int:
-        """Ask, wait, run; the exit status."""
-        before = _handled(dict.fromkeys(_ENDS, self._interrupt))
-        try:
-            self.call = self._send("ask", **self.request)["call"]
-            if not wait:
-                print_json(self.call) if as_json else typer.echo(self.call["short"])
-                return NOT_WAITED
-            self._tell_person()
-            self._wait()
-            if self._call.get("reason_until") and not (self.at_once or self.interrupted):
-                self._hear_why()
-        finally:
-            _restore(before)
-        if self.call["status"] not in {"approved", "allowed"}:
-            return self._end(as_json=as_json)
-        try:
-            return self._run(command) if command else self._release(as_json=as_json)
-        except ClientError as error:
-            if error.code not in {AlreadyDecided.code, InvalidConfirmation.code}:
-                raise
-            return self._lost(as_json=as_json)
-
-    def keep(self, error: ClientError) -> None:
-        """Write the outcome file for an ask that failed."""
-        self._write({"status": "failed", "error": {"code": error.code, "message": error.message}, "call": self.call})
-
-    def _tell_person(self) -> None:
-        """At a terminal, what an approver needs to know; a script's log stays as it was."""
-        if sys.stderr.isatty() and self._call["status"] == "pending":
-            told = say("command.waits", short=self._call["short"], until=self._call["expires_at"][11:19])
-            typer.echo(f"sayso: {told}", err=True)
-
-    def _wait(self) -> None:
-        """Until people have decided; a signal that ends us withdraws the call first."""
-        try:
-            self.waiting = True
-            while self._call["status"] == "pending" and not self.interrupted:
-                self.call = self._send("wait", ref=self._call["ref"], until="decided", limit_s=_POLL_S)["call"]
-        except KeyboardInterrupt:
-            self.interrupted = True
-        self.waiting = False
-        if self.interrupted and self._call["status"] == "pending":
-            self.call = self._withdrawn()
-
-    def _hear_why(self) -> None:
-        """Wait for the reason of a no while one may come. What is in the way of it changes nothing about the no."""
-        if sys.stderr.isatty():
-            self._say()
-        with contextlib.suppress(KeyboardInterrupt, ClientError):
-            self.waiting = True
-            while self._call["reason_until"]:
-                self.call = self._send("wait", ref=self._call["ref"], until="explained", limit_s=_POLL_S)["call"]
-        self.waiting = False
-
-    def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        """A signal ends the wait. Before, while the call is being asked, it is kept: a second one ends all at once."""
-        del number, frame
-        if self.waiting or self.interrupted:
-            raise KeyboardInterrupt
-        self.interrupted = True
-
-    def _withdrawn(self) -> dict[str, Any]:
-        """Taken back; if somebody said yes just before, nobody claims it and it lapses unrun."""
-        try:
-            withdrawn: dict[str, Any] = self._send("withdraw", target=self._call["ref"])["call"]
-        except ClientError as error:
-            if error.code != AlreadyDecided.code:
-                raise
-            return {**self._call, "status": "withdrawn", "message": error.message}
-        return withdrawn
-
-    def _release(self, *, as_json: bool) -> int:
-        self.call = self._send("release", ref=self._call["ref"])["call"]
-        self._write(self._call)
-        if as_json:
-            print_json(self.call)
-        return 0
-
-    def _run(self, command: list[str]) -> int:
-        """Claim, run just what was asked and shown, report, and pass on the status.
-
-        Raises Tampered for anything else: what listens on the socket may be no service of ours.
-        """
-        secret = secrets.token_urlsafe(32)
-        leased = self._send("claim", ref=self._call["ref"], secret_hash=_sha256(secret))
-        self.call = leased["call"]
-        folder = self.request["cwd"]
-        if (leased["args"]["argv"], leased["args"]["cwd"]) != (command, folder):
-            raise ClientError(Tampered.code, wording.say("command.otherwise"))
-        status, error = _execute(command, folder, self._call["ref"])
-        result = "succeeded" if status == 0 else "failed"
-        self.call = self._send(
-            "finish", ref=self._call["ref"], secret=secret, result=result, exit_status=status, error=error
-        )["call"]
-        self._write(self._call | {"exit_status": status})
-        return status
-
-    def _lost(self, *, as_json: bool) -> int:
-        """Approved, but no longer to be had: lapsed, refused where something changed, or another waiter's."""
-        self.call = self._send("wait", ref=self._call["ref"], limit_s=0)["call"]
-        return self._end(as_json=as_json)
-
-    def _end(self, *, as_json: bool) -> int:
-        call = self._call
-        self._write(call)
-        if as_json:
-            print_json(call)
-        status = STATUSES.get(call["status"], RELEASED_ALREADY)
-        if status and call["status"] == "rejected" and call["reason"]:
-            typer.echo(_visible(call["reason"]), err=True)
-        elif status and call["message"] != self.said:
-            self._say()
-        return status
-
-    def _say(self) -> None:
-        self.said = self._call["message"]
-        typer.echo(f"sayso: {self.said}", err=True)
-
-    def _write(self, value: dict[str, Any]) -> None:
-        if self.outcome is None:
-            return
-        try:
-            self.outcome.write_text(jsonlib.dumps(value, ensure_ascii=False, indent=2) + "\n", "utf-8")
-        except OSError as error:
-            typer.echo(f"sayso: {self.outcome} can't be written: {error.strerror}", err=True)
-
-    @property
-    def _call(self) -> dict[str, Any]:
-        if self.call is None:
-            raise ClientError(Unavailable.code, Unavailable().message)
-        return self.call
-
-    def _send(self, op: str, **fields: Any) -> dict[str, Any]:
-        """One request; a connection that breaks is made anew for half a minute, which the key makes safe."""
-        give_up = time.monotonic() + _RECONNECT_S
-        recorded = self.call is not None
-        while True:
-            client = None
-            try:
-                with self.open() as client:
-                    answer: dict[str, Any] = client.call(op, **fields)
-                    return answer
-            except ClientError as error:
-                if error.code != Unavailable.code:
-                    raise
-                recorded = recorded or (client is not None and client.broken)
-                if not recorded or time.monotonic() >= give_up:
-                    raise
-                time.sleep(0.2)
+    A terminal shows what is waited for, and a no before its reason; a script's log stays as it was.
+    """
+    terminal, call = sys.stderr.isatty(), asking.call
+    if terminal and call["status"] == "pending":
+        _tell(say("command.waits", short=call["short"], until=call["expires_at"][11:19]))
+    call = asking.wait()
+    if not call.get("reason_until") or at_once or asking.interrupted:
+        return ""
+    if terminal:
+        _tell(call["message"])
+    asking.hear_why()
+    return call["message"] if terminal else ""
 
 
-def _execute(argv: list[str], cwd: str, ref: str) -> tuple[int, str | None]:
-    """Its status as a shell tells it. Signals are the command's to answer: its end is still reported."""
-    signals = _Signals()
-    before = _handled(dict.fromkeys(_ENDS, signals.came))
-    try:
-        process = subprocess.Popen(argv, cwd=cwd, env={**os.environ, "SAYSO_REF": ref})  # noqa: S603 - the approved command
-        signals.meant_for(process)
-        returned = process.wait()
-    except OSError as error:
-        why = wording.say("command.not_started", program=argv[0], folder=cwd, error=error.strerror)
-        typer.echo(f"sayso: {_visible(why)}", err=True)
-        return NOT_STARTED, why
-    finally:
-        _restore(before)
-    status = returned if returned >= 0 else 128 - returned
-    return status, None if status == 0 else wording.say("command.status", status=status)
+def _take(asking: Asking, command: list[str]) -> int | None:
+    """Run the command, if there is one, or take the call over: the exit status, None if it can't be had any more."""
+    if not command:
+        return 0 if asking.release() else None
+    ended = asking.run(command)
+    if ended is None:
+        return None
+    if not ended.started:
+        _tell(_visible(ended.why or ""))
+    return ended.status
 
 
-@dataclass
-class _Signals:
-    """What we are told while the command runs: it is to answer, and what came before it ran reaches it, too."""
-
-    process: subprocess.Popen[bytes] | None = None
-    early: list[int] = field(default_factory=list)
-
-    def came(self, number: int, _: FrameType | None) -> None:
-        """A terminal tells the command itself of interrupts and of its own end; what only we are sent is passed on."""
-        if self.process is None:
-            self.early.append(number)
-        elif number == signal.SIGTERM:
-            self.process.send_signal(number)
-
-    def meant_for(self, process: subprocess.Popen[bytes]) -> None:
-        """It runs."""
-        self.process = process
-        for number in self.early:
-            process.send_signal(number)
-
-
-def _handled(handlers: Mapping[signal.Signals, Callable[[int, FrameType | None], object]]) -> dict[signal.Signals, Any]:
-    """Set the handlers but of signals that whoever started us ignores, as `nohup` does; what was there before."""
-    chosen = {number: how for number, how in handlers.items() if signal.getsignal(number) is not signal.SIG_IGN}
-    return {number: signal.signal(number, how) for number, how in chosen.items()}
-
-
-def _restore(before: Mapping[signal.Signals, Any]) -> None:
-    for number, handler in before.items():
-        signal.signal(number, handler)
+def _refused(call: Call, said: str) -> int:
+    """Say why the call wasn't run for who asked, unless that was said before; the exit status."""
+    if call["status"] == "rejected" and call["reason"]:
+        typer.echo(_visible(call["reason"]), err=True)
+    elif call["message"] != said:
+        _tell(call["message"])
+    return STATUSES.get(call["status"], RELEASED_ALREADY)
 
 
 def _visible(text: str) -> str:
     from hitl.text import visible
 
     return visible(text)
+
+
+def _tell(text: str) -> None:
+    typer.echo(f"sayso: {text}", err=True)
+
+
+def _keep(outcome: Path | None, value: dict[str, Any]) -> None:
+    """Write the outcome file, if one was asked for."""
+    if outcome is None:
+        return
+    try:
+        outcome.write_text(jsonlib.dumps(value, ensure_ascii=False, indent=2) + "\n", "utf-8")
+    except OSError as error:
+        _tell(f"{outcome} can't be written: {error.strerror}")
 
 
 def _arguments(args: str, command: list[str]) -> dict[str, Any]:
@@ -357,7 +186,3 @@ def _seconds(text: str | None) -> int | None:
     if not number.isdecimal():
         fail(f"--timeout {text} isn't a time; write 90s, 5m, 2h or 1d", USAGE)
     return int(number) * _UNITS[unit]
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()

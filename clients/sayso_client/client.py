@@ -7,16 +7,17 @@ import json
 import os
 import socket
 import stat
-from typing import TYPE_CHECKING, Any, Self
 
 from sayso_client.errors import ClientError, answered
 from sayso_client.wire import encode
 from sayso_client.wording import say
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
     from types import TracebackType
+    from typing import Any, Self
 
 
 class Client:

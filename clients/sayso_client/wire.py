@@ -7,7 +7,10 @@ each may hold, is the service's to check (`adapters/socket/protocol.py`).
 from __future__ import annotations
 
 import json
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 #: The socket's name in the runtime folder.
 SOCKET_NAME = "sayso.sock"

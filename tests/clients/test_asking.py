@@ -1,0 +1,200 @@
+"""Asking over the socket, against a service that answers what the test says."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socketserver
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sayso_client
+from adapters.socket.protocol import REQUEST
+from sayso_client.asking import Asking
+from sayso_client.client import Client
+from sayso_client.errors import ClientError
+
+CALL = {"ref": "r", "short": "ABC234", "status": "approved", "message": "approved", "reason_until": None}
+PENDING = {**CALL, "status": "pending"}
+#: An answer that never comes: the connection breaks off.
+BREAKS = None
+Answer = dict[str, Any] | Callable[[], dict[str, Any]] | None
+
+
+class Service(socketserver.ThreadingUnixStreamServer):
+    """Gives its answers one after another, and keeps the requests."""
+
+    answers: list[Answer]
+    requests: list[dict[str, Any]]
+
+
+class _Talk(socketserver.StreamRequestHandler):
+    server: Service
+
+    def handle(self) -> None:
+        """Answer line by line."""
+        for line in self.rfile:
+            self.server.requests.append(json.loads(line))
+            answer = self.server.answers.pop(0)
+            if answer is BREAKS:
+                return
+            self.wfile.write(json.dumps({"ok": True, **(answer() if callable(answer) else answer)}).encode() + b"\n")
+
+
+def refused(code: str) -> dict[str, Any]:
+    """Return the answer to a request that the service refuses."""
+    return {"ok": False, "error": {"code": code, "message": "No."}}
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    """A service that listens."""
+    server = Service(str(tmp_path / "s"), _Talk)
+    server.requests = []
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def asking(service: Service, tmp_path: Path) -> Asking:
+    """One call for the command `touch ran` in the test's folder."""
+    cwd, path = str(tmp_path), Path(str(service.server_address))
+    request = {"tool": "deploy", "args": {"argv": ["touch", "ran"], "cwd": cwd}, "cwd": cwd}
+    return Asking(lambda: Client(path), request)
+
+
+def leased(tmp_path: Path, argv: list[str]) -> dict[str, Any]:
+    """Return the answer that gives out a lease for this command."""
+    return {"call": CALL, "args": {"argv": argv, "cwd": str(tmp_path)}}
+
+
+def test_an_approved_command_runs_and_its_end_is_reported(service: Service, asking: Asking, tmp_path: Path) -> None:
+    """The claim holds the hash of a secret, the report the secret; the service takes each of the requests."""
+    finished = {**CALL, "status": "succeeded"}
+    service.answers = [{"call": PENDING}, {"call": CALL}, leased(tmp_path, ["touch", "ran"]), {"call": finished}]
+    asking.ask()
+    asking.wait()
+    ended = asking.run(["touch", "ran"])
+
+    assert (0, None) == (ended and ended.status, ended and ended.why)
+    assert (tmp_path / "ran").exists()
+    assert ["ask", "wait", "claim", "finish"] == [request["op"] for request in service.requests]
+    assert [("succeeded", 0)] == [(r["result"], r["exit_status"]) for r in service.requests if r["op"] == "finish"]
+    assert all(REQUEST.validate_python(request) for request in service.requests)
+    assert finished == asking.call
+
+
+def test_a_command_that_was_not_asked_for_is_never_run(service: Service, asking: Asking, tmp_path: Path) -> None:
+    """Whatever listens on the socket can't choose the command; TAMPERED is raised before anything runs."""
+    service.answers = [{"call": CALL}, leased(tmp_path, ["touch", "other"])]
+    asking.ask()
+    with pytest.raises(ClientError) as caught:
+        asking.run(["touch", "ran"])
+
+    assert "TAMPERED" == caught.value.code
+    assert [] == [path for path in tmp_path.iterdir() if path.name != "s"]
+
+
+@pytest.mark.parametrize("op", ["release", "run"])
+@pytest.mark.parametrize("code", ["ALREADY_DECIDED", "HITL_001"])
+def test_an_approved_call_that_another_took_is_not_run(
+    service: Service, asking: Asking, tmp_path: Path, op: str, code: str
+) -> None:
+    """The call then says how it ended."""
+    lapsed = {**CALL, "status": "lapsed"}
+    service.answers = [{"call": CALL}, refused(code), {"call": lapsed}]
+    asking.ask()
+
+    assert not (asking.run(["touch", "ran"]) if op == "run" else asking.release())
+    assert lapsed == asking.call
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_connection_that_breaks_off_is_made_again_with_the_same_key(service: Service, asking: Asking) -> None:
+    """The service may have recorded the call before the connection broke, so the key must name the same one."""
+    service.answers = [BREAKS, refused("UNAVAILABLE"), {"call": PENDING}]
+    asking.ask()
+
+    keys = {request["key"] for request in service.requests}
+    assert (3, 1) == (len(service.requests), len(keys))
+    assert keys != {None}
+
+
+def test_two_askings_have_two_keys(service: Service, asking: Asking) -> None:
+    """A key that nobody gave is made for this call alone."""
+    other = Asking(lambda: Client(Path(str(service.server_address))), {"tool": "deploy", "args": {}})
+    service.answers = [{"call": PENDING}, {"call": PENDING}]
+    asking.ask()
+    other.ask()
+
+    assert 2 == len({request["key"] for request in service.requests})
+
+
+def test_a_service_that_is_not_there_is_not_waited_for(tmp_path: Path) -> None:
+    """Nothing was recorded yet, so the error comes at once."""
+    with pytest.raises(ClientError) as caught:
+        Asking(lambda: Client(tmp_path / "none"), {"tool": "deploy", "args": {}}).ask()
+
+    assert "UNAVAILABLE" == caught.value.code
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("answer", [{"call": {**CALL, "status": "withdrawn"}}, refused("ALREADY_DECIDED")])
+def test_a_signal_withdraws_a_pending_call(
+    service: Service, asking: Asking, number: signal.Signals, answer: dict[str, Any]
+) -> None:
+    """A yes that came just before stays unclaimed: the call counts as withdrawn here, and lapses at the service."""
+
+    def interrupted() -> dict[str, Any]:
+        signal.raise_signal(number)
+        return {"call": PENDING}
+
+    service.answers = [{"call": PENDING}, interrupted, answer]
+    before = signal.getsignal(number)
+    with asking:
+        asking.ask()
+        asking.wait()
+
+    assert (True, "withdrawn", "withdraw") == (asking.interrupted, asking.call["status"], service.requests[-1]["op"])
+    assert before == signal.getsignal(number)
+
+
+def test_a_reason_is_waited_for_until_none_can_come(service: Service, asking: Asking) -> None:
+    """A service that is gone meanwhile changes nothing about the rejection."""
+    asked = {**CALL, "status": "rejected", "reason_until": "2026-11-28T12:00:00Z"}
+    service.answers = [{"call": asked}, {"call": asked}, refused("FAILED")]
+    asking.ask()
+
+    assert asked == asking.hear_why()
+    assert ["explained", "explained"] == [request["until"] for request in service.requests[1:]]
+
+
+def test_the_client_imports_the_standard_library_alone_and_nothing_slow() -> None:
+    """A hook starts for each tool call: no module of the service, no library, and none that takes long to import."""
+    folder = Path(str(sayso_client.__file__)).parents[1]
+    modules = "sayso_client.asking, sayso_client.client"
+    program = f"import sys; sys.path.insert(0, {str(folder)!r}); import {modules}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, check=True)
+    loaded = {name.partition(".")[0] for name in done.stdout.split()} - {"__main__"}
+
+    assert {"sayso_client"} == loaded - set(sys.stdlib_module_names)
+    assert set() == loaded & {
+        "dataclasses",
+        "hashlib",
+        "inspect",
+        "logging",
+        "pathlib",
+        "random",
+        "subprocess",
+        "typing",
+    }

@@ -7,12 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 from hitl.canonical import canonical, digest_mark
 from hitl.cards import details, error_text, outcome, outcome_for_agent
+from hitl.errors import CallDenied, ConfirmationExpired, ExecutionTimeout, OutcomeUnknown, SaysoError
+from hitl.model import Status
 from hitl.redaction import mask, mask_value
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from hitl.model import Call, Recorded
+
+#: The error that the end of a call amounts to, for programs that know the codes.
+_ERRORS: Mapping[Status, type[SaysoError]] = {
+    Status.DENIED: CallDenied,
+    Status.EXPIRED: ConfirmationExpired,
+    Status.TIMED_OUT: ExecutionTimeout,
+    Status.UNKNOWN: OutcomeUnknown,
+}
 
 
 def view(call: Call) -> dict[str, Any]:
@@ -21,6 +32,7 @@ def view(call: Call) -> dict[str, Any]:
         "ref": call.ref,
         "short": call.short,
         "status": call.status.value,
+        "code": _ERRORS[call.status].code if call.status in _ERRORS else None,
         "state": call.state.value,
         "tools": call.tools,
         "tool": call.tool,

@@ -98,6 +98,23 @@ def test_it_tells_people_and_agents_apart() -> None:
     assert say("agent.expired", short=call.short) == shown["message"]
 
 
+@pytest.mark.parametrize(
+    ("state", "code"),
+    [
+        ({"state": State.ERROR, "decision": Decision.APPROVED, "result": Result.TIMED_OUT}, "EXEC_TIMEOUT"),
+        ({"state": State.ERROR, "decision": Decision.APPROVED, "result": Result.UNKNOWN}, "OUTCOME_UNKNOWN"),
+        ({"state": State.IDLE, "decision": Decision.EXPIRED}, "CONF_EXPIRED"),
+        ({"state": State.IDLE, "decision": Decision.DENIED}, "CALL_DENIED"),
+        ({"state": State.IDLE, "decision": Decision.REJECTED}, None),
+        ({"state": State.COMPLETED, "decision": Decision.APPROVED, "result": Result.SUCCEEDED}, None),
+        ({"state": State.AWAITING}, None),
+    ],
+)
+def test_an_end_that_is_an_error_has_its_code(state: dict[str, Any], code: str | None) -> None:
+    """A program finds a timeout, a lost run, an expiry and a denial by the code that the error tree gives them."""
+    assert code == view(a_call(NOON, **state))["code"]
+
+
 def test_the_stored_arguments_stay() -> None:
     """Masking is for the view; the call keeps its bytes."""
     call: Call = a_call(NOON, **EVERYWHERE, claim=Claim("o", CLAIM, NOON))

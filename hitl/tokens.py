@@ -50,7 +50,6 @@ class Purpose(StrEnum):
     PROMPT = "prompt"
     LINE = "line"
     MARK = "mark"
-    STANDING = "standing"
     MESSAGE = "message"
 
 

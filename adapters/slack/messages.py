@@ -25,15 +25,9 @@ if TYPE_CHECKING:
 
 Block: TypeAlias = "dict[str, Any]"
 
-#: Block Kit reference: a section's text, a header, a button's label and value, blocks in a message and in a window.
+#: Block Kit reference: a section's text, and a header.
 SECTION = 3000
 HEADER = 150
-LABEL = 75
-VALUE = 2000
-MOST_BLOCKS = 50
-WINDOW_TITLE = 24
-#: All blocks of a message together; beyond it Slack answers `msg_blocks_too_long`, in no reference.
-IN_ALL = 13_200
 #: The longest text of ours, in sections; it leaves room for whatever stands around it.
 LONGEST = 12_000
 #: What one page of the details holds, in blocks that a section's limit would fit too.

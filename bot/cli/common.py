@@ -64,8 +64,3 @@ def fail(message: str, status: int) -> NoReturn:
 def print_json(value: Any) -> None:
     """One JSON document on stdout."""
     typer.echo(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
-
-
-def coloured() -> bool:
-    """Whether stdout takes colour: a TTY, and NO_COLOR isn't set (no-color.org)."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")

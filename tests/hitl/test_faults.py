@@ -55,6 +55,16 @@ def test_a_point_that_isnt_there_cant_be_planned() -> None:
         faults.plan("writer.befor", lambda: None)
 
 
+def test_nothing_in_the_product_plans_a_fault() -> None:
+    """Only tests and their own entry point arm a point: no setting, argument or environment of `sayso` can."""
+    files = [path for package in ("hitl", "adapters", "bot", "clients") for path in (ROOT / package).rglob("*.py")]
+    uses = {
+        name for path in files for name in re.findall(r"\bfaults\b.*\bimport (.*)|\bfaults\.(\w+)", path.read_text())
+    }
+
+    assert {("reach", "")} == uses
+
+
 def test_every_point_is_in_the_code() -> None:
     """The list and the code name the same ones."""
     files = [path for package in ("hitl", "adapters", "bot") for path in (ROOT / package).rglob("*.py")]

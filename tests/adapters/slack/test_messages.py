@@ -9,12 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from adapters.slack.messages import (
-    LABEL,
     LONGEST,
-    MOST_BLOCKS,
     PAGE,
     SECTION,
-    VALUE,
     Message,
     card_message,
     chunks,
@@ -39,6 +36,8 @@ from tests.wire.slack.sight import Shown, shown
 
 KEYS = Keyring([("k1", b"1" * 32)])
 PLACE = "slack:T1/C1"
+#: Block Kit reference: a button's label and value, and blocks in a message.
+LABEL, VALUE, MOST_BLOCKS = 75, 2000, 50
 FEW = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 #: What a card may hold beside its text: frames, styles, mentions of those who may answer, and a time.
 OURS = {"pre", "bold", "italic", "user", "date"}

@@ -20,13 +20,9 @@ import sys
 import tempfile
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from adapters.executors import keeper
 from adapters.executors.git import DISARMED
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 BASH = "/bin/bash"
 #: Seconds between asking a command to end and killing it.
@@ -92,9 +88,12 @@ def kept_command(
     shell = [BASH, "--noprofile", "--norc", "-c", command]
     if way is Confinement.BUBBLEWRAP:
         shell = [*_bubblewrap(root), *shell]
-    limits = json.dumps(_landlock(root, temporary) if way is Confinement.LANDLOCK else None)
+    limits: dict[str, list[str]] | None = None
+    if way is Confinement.LANDLOCK:
+        own = [str(path) for path in (root, temporary) if path]
+        limits = {"reads": [*_PROGRAMS, *_SETTINGS, "/proc"], "writes": [*own, *_DEVICES]}
     keep = [sys.executable, "-I", "-S", keeper.__file__, str(os.getpid()), str(GRACE_S)]
-    return [*keep, limits, str(scratch or ""), "--", *shell]
+    return [*keep, json.dumps(limits), str(scratch or ""), "--", *shell]
 
 
 def _bubblewrap(root: Path) -> list[str]:
@@ -103,11 +102,6 @@ def _bubblewrap(root: Path) -> list[str]:
     seen = [part for path in (*_PROGRAMS, *_SETTINGS) for part in ("--ro-bind-try", path, path)]
     place = ("--bind", str(root), str(root), "--chdir", str(root))
     return [shutil.which("bwrap") or "bwrap", *isolated, *fresh, *seen, *place, "--"]
-
-
-def _landlock(root: Path, temporary: Path | None) -> Mapping[str, Sequence[str]]:
-    own = [str(path) for path in (root, temporary) if path]
-    return {"reads": [*_PROGRAMS, *_SETTINGS, "/proc"], "writes": [*own, *_DEVICES]}
 
 
 def works(way: Confinement) -> bool:

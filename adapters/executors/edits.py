@@ -12,7 +12,7 @@ from typing import Any
 
 from adapters.executors.folder import ABSENT, Folder, explained
 from adapters.executors.patches import FilePatch, applied, parsed
-from adapters.executors.previews import PREVIEW_KEPT, Change, change
+from adapters.executors.previews import PREVIEW_KEPT, change
 from adapters.executors.registry import Context
 from adapters.executors.standing import (
     READ_WHOLE,
@@ -173,15 +173,13 @@ def _told(planned: Sequence[_Planned]) -> tuple[str, str]:
     first = planned[0]
     if len(planned) == 1 and first.new is not None:
         return written(shown_path(first.parts), first.old, first.new)
-    made = [_difference(each) for each in planned]
+    made = [
+        change(shown_path(each.parts), None if each.old.base == ABSENT else each.old.text, (each.new or b"").decode())
+        for each in planned
+    ]
     preview = cut_middle("\n".join(each.diff for each in made), PREVIEW_KEPT).text
     if len(planned) == 1:
         return say("does.delete", path=shown_path(first.parts), size=size_text(first.old.size)), preview
     added, removed = sum(each.added for each in made), sum(each.removed for each in made)
     counts = {"added": lines_text(added), "removed": lines_text(removed)}
     return say("does.patch", files=files_text(len(planned)), **counts), preview
-
-
-def _difference(each: _Planned) -> Change:
-    before = None if each.old.base == ABSENT else each.old.text
-    return change(shown_path(each.parts), before, (each.new or b"").decode())

@@ -12,7 +12,7 @@ import re
 import shlex
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adapters.executors.confinement import Confinement, environment, kept_command
@@ -113,16 +113,10 @@ def _arguments(words: Sequence[str]) -> _Wanted | None:
 
 def _edited(wanted: _Wanted, text: str, folder: Folder, way: Confinement, left_s: float) -> str | None:
     """The text as sed makes it, or None if it fails or is over a bound."""
-    line = f"{shlex.join(['sed', '--sandbox', *_options(wanted)])} | head -c {_MOST_OUTPUT + 1}"
+    options = ["-E"] * wanted.extended + [word for script in wanted.scripts for word in ("-e", script)]
+    line = f"{shlex.join(['sed', '--sandbox', *options])} | head -c {_MOST_OUTPUT + 1}"
     output = _output(kept_command(way, f"{_BOUNDS}; {line}", folder.root), text, folder, left_s)
     return None if output is None or len(output) > _MOST_OUTPUT else as_text(output)
-
-
-def _options(wanted: _Wanted) -> Iterator[str]:
-    if wanted.extended:
-        yield "-E"
-    for script in wanted.scripts:
-        yield from ("-e", script)
 
 
 def _output(command: Sequence[str], text: str, folder: Folder, left_s: float) -> bytes | None:

@@ -56,7 +56,9 @@ def main(arguments: list[str]) -> int:
     parent, grace_s, (limits, scratch), command = int(arguments[0]), float(arguments[1]), arguments[2:4], arguments[5:]
     status, stopped = _kept(parent, grace_s, limits, command)
     if scratch and (stopped or os.getppid() != parent):
-        _remove(scratch)
+        import shutil  # noqa: PLC0415 - importing it takes long, and nearly no keeper needs it
+
+        shutil.rmtree(scratch, ignore_errors=True)
     return status
 
 
@@ -117,12 +119,6 @@ class _Keeping:
                     self.status = ended[1]
         except ChildProcessError:
             self.alone = True
-
-
-def _remove(folder: str) -> None:
-    import shutil  # noqa: PLC0415 - importing it takes long, and nearly no keeper needs it
-
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _signal_all(number: int) -> None:

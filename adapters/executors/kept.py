@@ -20,11 +20,11 @@ def is_kept(pid: int) -> bool:
     So is one that is gone before it could be looked at: it may have left just for that. A process that can't be seen
     from here (0, as the kernel gives those of other containers) isn't.
     """
-    own = os.getpid()
+    own, program = os.getpid(), os.fsencode(keeper.__file__)
     try:
         while pid > _FIRST and pid != own:
             parent = _parent(pid)
-            if parent == own and _keeps(pid):
+            if parent == own and program in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0"):
                 return True
             pid = parent
     except (FileNotFoundError, ProcessLookupError):
@@ -35,7 +35,3 @@ def is_kept(pid: int) -> bool:
 def _parent(pid: int) -> int:
     """The fourth field of proc_pid_stat(5), behind a name in brackets that may hold anything."""
     return int(Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[1])
-
-
-def _keeps(pid: int) -> bool:
-    return os.fsencode(keeper.__file__) in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")

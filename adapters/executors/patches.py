@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from adapters.executors.previews import lines_of
 from hitl.errors import InvalidConfirmation
 from hitl.text import one_line
 from hitl.wording import say
@@ -78,7 +79,7 @@ def applied(patch: FilePatch, text: str) -> str:
     """Return the text with the patch's changes. Raises InvalidConfirmation if one fits nowhere or in several places."""
     if patch.ends_lines and text and not text.endswith("\n"):
         text += "\n"
-    lines = _split(text)
+    lines = lines_of(text)
     result: list[str] = []
     at = 0
     for number, hunk in enumerate(patch.hunks, 1):
@@ -88,12 +89,6 @@ def applied(patch: FilePatch, text: str) -> str:
         result += [*lines[at:start], *hunk.new]
         at = start + len(hunk.old)
     return "".join([*result, *lines[at:]])
-
-
-def _split(text: str) -> list[str]:
-    """The lines, each with the line feed that ends it; the last may have none."""
-    *lines, last = text.split("\n")
-    return [f"{line}\n" for line in lines] + [last] * bool(last)
 
 
 def _place(lines: list[str], hunk: Hunk, start: int) -> int | str:

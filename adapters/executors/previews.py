@@ -33,26 +33,19 @@ def change(path: str, old: str | None, new: str) -> Change:
 
     Lines end at line feeds only, so that no other break hides one.
     """
-    before, after = _lines(old or ""), _lines(new)
-    hunks = (_compared if max(len(before), len(after)) <= _COMPARED else _replaced)(before, after)
+    before, after = lines_of(old or ""), lines_of(new)
+    few = max(len(before), len(after)) <= _COMPARED
+    hunks = list(difflib.unified_diff(before, after))[2:] if few else _replaced(before, after)
     marks = [line[:1] for line in hunks]
     names = ["--- /dev/null" if old is None else f"--- {path}", f"+++ {path}"] if hunks else []
-    diff = "\n".join([*names, *map(_ended, hunks)])
+    diff = "\n".join([*names, *(line[:-1] if line.endswith("\n") else line + _UNENDED for line in hunks)])
     return Change(cut_middle(diff, PREVIEW_KEPT).text, marks.count("+"), marks.count("-"))
 
 
-def _lines(text: str) -> list[str]:
-    """The lines, each with the line feed that ends it; the last may have none."""
+def lines_of(text: str) -> list[str]:
+    """Return the lines, each with the line feed that ends it; the last may have none."""
     *lines, last = text.split("\n")
     return [f"{line}\n" for line in lines] + [last] * bool(last)
-
-
-def _ended(line: str) -> str:
-    return line[:-1] if line.endswith("\n") else line + _UNENDED
-
-
-def _compared(before: list[str], after: list[str]) -> list[str]:
-    return list(difflib.unified_diff(before, after))[2:]
 
 
 def _replaced(before: list[str], after: list[str]) -> list[str]:

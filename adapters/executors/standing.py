@@ -6,8 +6,6 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
-from io import BufferedReader
 
 from adapters.executors.folder import ABSENT, Folder, explained
 from adapters.executors.previews import PREVIEW_KEPT, change
@@ -37,7 +35,7 @@ def standing(folder: Folder, parts: tuple[str, ...]) -> Standing:
         with folder.reading(parts) as file:
             start = file.read(READ_WHOLE)
             digest, size = hashlib.sha256(start), len(start)
-            for chunk in _chunks(file):
+            while chunk := file.read(READ_WHOLE):
                 digest.update(chunk)
                 size += len(chunk)
             return Standing(digest.hexdigest(), size, as_text(start) if size == len(start) else None)
@@ -122,10 +120,6 @@ def written(path: str, old: Standing, new: bytes) -> tuple[str, str]:
     made = change(path, old.text, new.decode())
     sentence = say("does.write.lines", path=path, added=lines_text(made.added), removed=lines_text(made.removed))
     return sentence, made.diff
-
-
-def _chunks(file: BufferedReader) -> Iterator[bytes]:
-    return iter(partial(file.read, READ_WHOLE), b"")
 
 
 def as_text(data: bytes) -> str | None:

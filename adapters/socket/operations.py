@@ -130,7 +130,12 @@ class Operations:
         del request
         waiting = await self._gate.store.pending()
         seen = [call for call in waiting if self._gate.access.may_see(self.principal, call)]
-        return {"calls": [await _in_turn(call) for call in seen]}
+        views = []
+        for call in seen:
+            # Between any two views others are answered, and what is due ends.
+            await asyncio.sleep(0)
+            views.append(view(call))
+        return {"calls": views}
 
     @do.register
     async def _(self, request: protocol.Show) -> dict[str, Any]:
@@ -160,7 +165,7 @@ class Operations:
             "came": answer.came.value,
             "text": answer.text,
             "decided": decided,
-            "call": _seen(answer.call),
+            "call": view(answer.call) if answer.call else None,
         }
 
     @do.register
@@ -186,13 +191,3 @@ class Operations:
         call = await self._readable(target)
         if not self._gate.access.may_claim(self.principal, call):
             raise NotApprover(fact(Refusal.FINISH, short=call.short))
-
-
-async def _in_turn(call: Call) -> dict[str, Any]:
-    """The view of one call of many; between any two, others are answered, and what is due ends."""
-    await asyncio.sleep(0)
-    return view(call)
-
-
-def _seen(call: Call | None) -> dict[str, Any] | None:
-    return view(call) if call else None

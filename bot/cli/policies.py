@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_module
 import sys
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
@@ -13,7 +14,7 @@ import typer
 from bot.cli.common import AsJson, Config, fail, print_json, settings
 
 if TYPE_CHECKING:
-    from hitl.policy import Policy, PolicyCall, PolicyInvalid, Problem, Result, Verdict
+    from hitl.policy import Policy, PolicyCall, PolicyInvalid, Problem, Verdict
 
 _FINDINGS = 1
 _FORMATS: dict[str, Literal["yaml", "json"]] = {"json": "json", "yaml": "yaml", "yml": "yaml"}
@@ -72,7 +73,7 @@ def check(file: File = None, preset: FromPreset = None, config: Config = None, j
     except PolicyInvalid as invalid:
         problems, usable = list(invalid.problems), False
     if json:
-        print_json({"file": name, "usable": usable, "problems": [_told(problem) for problem in problems]})
+        print_json({"file": name, "usable": usable, "problems": [asdict(problem) for problem in problems]})
     elif problems:
         for problem in problems:
             typer.echo(_line(name, problem))
@@ -134,7 +135,8 @@ def run_tests(
         _unusable(str(expectations), invalid)
     failed = [result for result in report.results if not result.passed]
     if json:
-        print_json({"passed": len(report.results) - len(failed), "failed": [_result(result) for result in failed]})
+        told = [{"name": one.name, "line": one.line, "differences": list(one.differences)} for one in failed]
+        print_json({"passed": len(report.results) - len(failed), "failed": told})
     else:
         for result in failed:
             typer.echo(f"{expectations}:{result.line}: {result.name}: {'; '.join(result.differences)}")
@@ -316,16 +318,3 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         "programs": list(verdict.programs),
         "policy": verdict.policy,
     }
-
-
-def _told(problem: Problem) -> dict[str, Any]:
-    return {
-        "line": problem.line,
-        "path": problem.path,
-        "message": problem.message,
-        "suggestion": problem.suggestion,
-    }
-
-
-def _result(result: Result) -> dict[str, Any]:
-    return {"name": result.name, "line": result.line, "differences": list(result.differences)}

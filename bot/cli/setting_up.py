@@ -7,14 +7,11 @@ import os
 import secrets
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from bot.cli.common import AsJson, Config, fail, print_json, settings
-
-if TYPE_CHECKING:
-    from bot.checks import Check
 
 _TEMPLATE = """\
 # Sayso. Every setting: docs/reference/configuration.md. Unknown keys are errors.
@@ -54,6 +51,9 @@ class Receive(StrEnum):
     WEBHOOK = "webhook"
     SOCKET = "socket"
     HTTP = "http"
+
+
+_SIGNS = {"green": "✔", "yellow": "!", "red": "✘"}
 
 
 def register(app: typer.Typer) -> None:
@@ -135,7 +135,7 @@ def doctor(config: Config = None, json: AsJson = False) -> None:
         print_json([{"name": c.name, "state": c.state.value, "text": c.text} for c in checks])
     else:
         for check in checks:
-            typer.echo(f"{_sign(check)} {check.name}: {check.text}")
+            typer.echo(f"{_SIGNS[check.state.value]} {check.name}: {check.text}")
     if any(check.state.value == "red" for check in checks):
         raise typer.Exit(1)
 
@@ -241,10 +241,6 @@ def _toml(text: str) -> str:
     if any("\ud800" <= letter <= "\udfff" for letter in text):
         fail(f"{text!r} isn't UTF-8, so it can't stand in a configuration.", 2)
     return json_module.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _sign(check: Check) -> str:
-    return {"green": "✔", "yellow": "!", "red": "✘"}[check.state.value]
 
 
 def _quoted(names: list[str]) -> str:

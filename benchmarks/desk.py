@@ -6,7 +6,7 @@ import gc
 import time
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from adapters.executors.registry import Context, Registry
 from bot.compose import Running, compose
@@ -15,7 +15,7 @@ from hitl.model import Action, Ask, Call, Kind, PolicyCall, Reason, Reply, Risk,
 from hitl.people import Conversation, Directory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
     from typing import Self
 
@@ -56,6 +56,16 @@ class Cycle:
     whole: float
 
 
+class Note:
+    """The argument of the tool. A pydantic model would be an import that only the service's settings need."""
+
+    schema: Mapping[str, Any] = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+
+    def parse(self, args: Mapping[str, Any]) -> Mapping[str, str]:
+        """Return the text."""
+        return {"text": str(args["text"])}
+
+
 @dataclass(slots=True)
 class Desk:
     """Brings calls and decisions as the socket does. `started` holds when each tool began."""
@@ -71,15 +81,15 @@ class Desk:
         started: dict[str, float] = {}
         runs: list[str] = []
 
-        async def write_note(context: Context, text: str) -> str:
+        async def write_note(context: Context, args: Mapping[str, str]) -> str:
             started[context.ref] = time.perf_counter()
             runs.append(context.ref)
             if tool is not None:
                 tool(context.ref)
-            return str(len(text))
+            return str(len(args["text"]))
 
-        registry = Registry([f"{TOOLS}.{TOOL}"])
-        registry.register(TOOLS, TOOL, write_note, sentence="Writes a note.")
+        registry = Registry(TOOLS, (TOOL,))
+        registry.register(TOOL, write_note, Note(), sentence="Writes a note.")
         people = Directory(
             approvers=(APPROVER,),
             conversations={f"room:{n}": Conversation(f"room:{n}", requesters=(f"agent:{n}",)) for n in range(PLACES)},

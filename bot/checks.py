@@ -8,17 +8,18 @@ import os
 import shutil
 import sqlite3
 import stat
+import tempfile
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hitl.errors import NotApprover
+from hitl.errors import NotApprover, Unavailable
 from hitl.model import Mode
 from hitl.people import APPROVERS, CHAT_PLATFORMS, ORIGIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
-    from pathlib import Path
     from typing import Any, TypeAlias
 
     from bot.settings import Settings
@@ -207,21 +208,29 @@ def _database(path: Path) -> Check:
 
 def _tools(settings: Settings) -> Iterator[Check]:
     from adapters.executors.confinement import confinement
+    from bot.compose import workspace_tools
 
-    if not settings.tools.allow:
+    allow = settings.tools.allow
+    try:
+        with tempfile.TemporaryDirectory(prefix="sayso-tools-") as anywhere:
+            may_run = workspace_tools(Path(anywhere), allow).offered()
+    except Unavailable as error:
+        yield Check("tools", Health.RED, error.message)
+        return
+    if not may_run:
         yield Check("tools", Health.YELLOW, "the list is empty: the service runs nothing itself")
         return
-    listed = ", ".join(settings.tools.allow)
-    if "allow" in settings.tools.model_fields_set:
+    listed = ", ".join(may_run)
+    if allow is not None:
         yield Check("tools", Health.GREEN, f"the service may run {listed}")
     else:
         text = f"the service may run {listed}, because tools.allow is not set"
         yield Check("tools", Health.YELLOW, f"{text}; set it to the tools that are needed")
     how = confinement()
-    if "bash" in settings.tools.allow and how == "none":
+    if "bash" in may_run and how == "none":
         text = "bash is not confined; its calls never count less than high. Install bubblewrap"
         yield Check("confinement", Health.YELLOW, text)
-    elif "bash" in settings.tools.allow:
+    elif "bash" in may_run:
         yield Check("confinement", Health.GREEN, f"bash by {how}")
 
 

@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from adapters.agents.offline import TOOLS
 from adapters.database.folder import StateFolder
 from adapters.database.store import SqliteStore
-from adapters.executors.bash import Shell, register_shell
-from adapters.executors.folder import Folder
-from adapters.executors.registry import Registry
-from adapters.executors.workspace import register_workspace
+from adapters.executors.groups import Groups
 from bot.clock import SystemClock
 from bot.paths import is_within
 from bot.service import Service
@@ -24,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
+    from adapters.executors.registry import Registry
     from bot.policies import Library
     from hitl.limits import Limits
     from hitl.people import Directory
@@ -54,7 +52,7 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
     state: Path,
     workspace: Path,
     people: Directory,
-    allow: Collection[str],
+    allow: Collection[str] | None,
     policies: PolicySource,
     limits: Limits | None = None,
     terms: Terms | None = None,
@@ -63,7 +61,9 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
     chats: MakeChats | None = None,
     mark: Path | None = None,
 ) -> Running:
-    """A service over the state folder, ready to `start`. Its mark (`adapters.database.mark`) lies beside it by default.
+    """A service over the state folder, ready to `start`. `allow` names the workspace tools that may run; None: all.
+
+    Its mark (`adapters.database.mark`) lies beside it by default.
 
     Raises hitl.errors.Unavailable where it can't be, and what `chats` raises; what was opened is closed again then.
     """
@@ -80,7 +80,7 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
             clock=clock,
             policies=policies,
             people=people,
-            executor=executor or workspace_tools(workspace, allow),
+            executor=executor or Groups({TOOLS: workspace_tools(workspace, allow)}),
             keys=store.keys,
             owner=f"service:{secrets.token_hex(4)}",
             limits=limits,
@@ -119,18 +119,26 @@ def policy_library(folders: Sequence[Path], *, resolve_hosts: bool = False) -> L
     return Library(sources, paths=RealPaths(), resolver=SystemResolver() if resolve_hosts else None)
 
 
-def workspace_tools(workspace: Path, allow: Collection[str]) -> Registry:
-    """The tools of one folder, made where it isn't there; only those listed may run.
+def workspace_tools(workspace: Path, allow: Collection[str] | None) -> Registry:
+    """The tools of one folder, made where it isn't there; only those listed may run, None lists all.
 
-    Raises Unavailable where the folder can't be used.
+    Raises Unavailable where the folder can't be used, or there is no such tool.
     """
+    # Arguments are pydantic models, which a service with other tools has no use for.
+    from adapters.executors.bash import Shell, register_shell
+    from adapters.executors.folder import Folder
+    from adapters.executors.registry import Registry
+    from adapters.executors.workspace import register_workspace
+
     try:
         workspace.mkdir(parents=True, exist_ok=True)
         folder = Folder(workspace)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise Unavailable(f"The workspace {workspace} can't be used: {why}. Name another one.") from error
-    registry = Registry([f"{TOOLS}.{tool}" for tool in allow])
-    register_workspace(registry, folder, tools=TOOLS)
-    register_shell(registry, Shell(folder.root), tools=TOOLS)
+    registry = Registry(TOOLS, allow)
+    register_workspace(registry, folder)
+    register_shell(registry, Shell(folder.root))
+    if unknown := ", ".join(registry.unknown()):
+        raise Unavailable(f"tools.allow names what is no tool of the workspace: {unknown}. Nothing was started.")
     return registry

@@ -11,7 +11,7 @@ import stat
 import sys
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
@@ -54,9 +54,6 @@ class _Part(BaseModel):
 SelfApproval = Literal["off", "low", "medium", "high"]
 #: A principal, an identity or a place; an empty one would be nobody, and look like somebody.
 Name = Annotated[str, Field(min_length=1)]
-Tool = Literal[
-    "list_files", "read_file", "write_file", "edit_file", "apply_patch", "delete_file", "delete_files", "bash"
-]
 
 
 class ConversationSettings(_Part):
@@ -81,9 +78,9 @@ class LimitSettings(_Part):
 
 
 class ToolSettings(_Part):
-    """Which workspace tools may run; an empty list runs nothing."""
+    """Which workspace tools may run; an empty list runs nothing, None all. The executor knows the names."""
 
-    allow: list[Tool] = list(get_args(Tool))
+    allow: list[Name] | None = None
 
 
 class StageSettings(_Part):

@@ -7,7 +7,7 @@ what was sealed and what runs must be the same bytes.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -182,6 +182,10 @@ class ToolInfo:
     executor: str
     definition: str
     idempotent: bool = False
+    #: The JSON Schema of its arguments.
+    schema: Mapping[str, Any] = field(default_factory=dict)
+    #: What it does, by the names of MCP's tool annotations (`readOnlyHint`, ...).
+    annotations: Mapping[str, bool] = field(default_factory=dict)
 
 
 #: The precondition of a call that its executor runs confined to its folder and without network.

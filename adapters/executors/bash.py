@@ -13,8 +13,9 @@ import asyncio
 import contextlib
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from adapters.executors.arguments import Arguments, Declared
 from adapters.executors.confinement import GRACE_S, Confinement, confinement, environment, kept_command
 from adapters.executors.folder import Folder
 from adapters.executors.inplace import in_place
@@ -45,6 +46,12 @@ NOTES = {
 }
 
 
+class Bash(Arguments):
+    """One command line for bash."""
+
+    command: str
+
+
 class Shell:
     """Runs command lines in one folder. `way` None takes the best confinement that works here."""
 
@@ -58,12 +65,12 @@ class Shell:
         """What confines the commands."""
         return self._way or confinement()
 
-    def look(self, args: Mapping[str, Any]) -> Preparation:
+    def look(self, args: Bash) -> Preparation:
         """What people are told of a command, and the difference that a plain `sed -i` makes.
 
         A command never runs less confined than it was shown, nor on other files than a difference was shown of.
         """
-        command = args["command"]
+        command = args.command
         if "\0" in command or len(command.encode()) > _LONGEST_COMMAND:
             raise InvalidConfirmation(say("args.command"))
         found = in_place(command, self._folder, self.way)
@@ -80,7 +87,7 @@ class Shell:
         """The confinement, or a file's base, as it is now; why not, where the file can't be read."""
         return self.way.value if precondition == _CONFINED else base_now(self._folder, precondition)
 
-    async def bash(self, context: Context, command: str) -> Ran:
+    async def bash(self, context: Context, args: Bash) -> Ran:
         """Run a command line with bash in the workspace. What it started ends with it."""
         shown = context.preconditions.get(_CONFINED)
         if shown != self.way.value:
@@ -89,7 +96,7 @@ class Shell:
             if self.now(name) != base:
                 raise NotAsShown(say("path.changed", path=one_line(name.removeprefix(BASE))))
         with self._temporary() as temporary:
-            return await self._run(command, context, temporary)
+            return await self._run(args.command, context, temporary)
 
     async def _run(self, command: str, context: Context, temporary: Path | None) -> Ran:
         process = await _started(
@@ -117,12 +124,12 @@ class Shell:
             yield Path(path)
 
 
-def register_shell(registry: Registry, shell: Shell, *, tools: str = "workspace") -> None:
-    """Register `bash` under a group name."""
+def register_shell(registry: Registry, shell: Shell) -> None:
+    """Register `bash`."""
     registry.register(
-        tools,
         "bash",
         shell.bash,
+        Declared(Bash),
         look=shell.look,
         now=shell.now,
         grace_s=GRACE_S + _KEEPER_S + 1,

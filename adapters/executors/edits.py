@@ -6,10 +6,10 @@ it had then, so that the same change, made again, gives the text that was shown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from adapters.executors.arguments import Arguments
 from adapters.executors.folder import ABSENT, Folder, explained
 from adapters.executors.patches import FilePatch, applied, parsed
 from adapters.executors.previews import PREVIEW_KEPT, change
@@ -35,6 +35,21 @@ from hitl.text import cut_middle, one_line
 from hitl.wording import say
 
 
+class EditFile(Arguments):
+    """A file, the text to find in it, and the text to put there; unless all are replaced, it must occur once."""
+
+    path: str
+    old_string: str
+    new_string: str
+    replace_all: bool = False
+
+
+class ApplyPatch(Arguments):
+    """A unified diff, or a patch that begins with `*** Begin Patch`."""
+
+    patch: str
+
+
 @dataclass(frozen=True, slots=True)
 class _Planned:
     """One file's change: as it is, and the bytes that it shall have; None deletes it."""
@@ -50,36 +65,27 @@ class Edits:
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
 
-    def edit_file(
-        self,
-        context: Context,
-        path: str,
-        old_string: str,
-        new_string: str,
-        replace_all: bool = False,  # noqa: FBT001, FBT002  the tool's own argument, given by name
-    ) -> str:
+    def edit_file(self, context: Context, args: EditFile) -> str:
         """Replace a text in a file: its only occurrence, or all of them."""
-        self._carry_out(context, lambda: [self._edited(path, old_string, new_string, everywhere=replace_all)])
-        return say("did.edit", path=one_line(path))
+        self._carry_out(context, lambda: [self._edited(args)])
+        return say("did.edit", path=one_line(args.path))
 
-    def apply_patch(self, context: Context, patch: str) -> str:
+    def apply_patch(self, context: Context, args: ApplyPatch) -> str:
         """Apply a unified diff, or a patch that begins with `*** Begin Patch`, to the files that it names."""
-        done = self._carry_out(context, lambda: self._patched(patch))
+        done = self._carry_out(context, lambda: self._patched(args.patch))
         return "\n".join([say("did.patch", files=files_text(len(done))), *(shown_path(each.parts) for each in done)])
 
-    def look_at_edit(self, args: Mapping[str, Any]) -> Preparation:
+    def look_at_edit(self, args: EditFile) -> Preparation:
         """The file as it is, and the difference that the replacement would make."""
-        everywhere = args.get("replace_all", False)
-        return self._prepared(
-            [self._edited(args["path"], args["old_string"], args["new_string"], everywhere=everywhere)]
-        )
+        return self._prepared([self._edited(args)])
 
-    def look_at_patch(self, args: Mapping[str, Any]) -> Preparation:
+    def look_at_patch(self, args: ApplyPatch) -> Preparation:
         """The files as they are, and the differences that the patch would make."""
-        return self._prepared(self._patched(args["patch"]))
+        return self._prepared(self._patched(args.patch))
 
-    def _edited(self, path: str, old: str, new: str, *, everywhere: bool) -> _Planned:
-        parts, before = self._text(path)
+    def _edited(self, args: EditFile) -> _Planned:
+        parts, before = self._text(args.path)
+        old, new = args.old_string, args.new_string
         count = before.text.count(old) if before.text and old else 0
         facts = {"path": shown_path(parts), "count": count}
         if not old:
@@ -88,7 +94,7 @@ class Edits:
             raise InvalidConfirmation(say("edit.same"))
         if not count:
             raise InvalidConfirmation(say("edit.none", **facts))
-        if count > 1 and not everywhere:
+        if count > 1 and not args.replace_all:
             raise InvalidConfirmation(say("edit.several", **facts))
         return _Planned(parts, before, encoded((before.text or "").replace(old, new)))
 

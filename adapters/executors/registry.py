@@ -1,9 +1,9 @@
-"""The registry: which Python callables may be asked for by name, and how one of them is run.
+"""The registry of one tool group: which Python callables may be asked for by name, and how one of them is run.
 
-A tool is what the operator registered, never what an agent says: its signature, its sentence, whether it
-may be tried again. Only tools on the list of those allowed exist; an empty list runs nothing. A tool is
-called as `function(context, **args)`. What it returns is its output, what it raises is its error; a
-`NotAsShown` says that what people were shown is no longer so, and that nothing was done.
+A tool is what the operator registered, never what an agent says: its arguments, its sentence, what it does to the
+world, whether it may be tried again. Only tools on the list of those allowed exist; an empty list runs nothing. A tool
+is called as `function(context, args)`. What it returns is its output, what it raises is its error; a `NotAsShown` says
+that what people were shown is no longer so, and that nothing was done.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ import logging
 import threading
 from dataclasses import dataclass, field
 from string import Formatter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from adapters.executors.arguments import Parameter, check, parameters_of
 from adapters.executors.output import ERROR_KEPT, capped, storable
 from hitl.errors import InvalidConfirmation, SaysoError
 from hitl.model import Preparation, Ran, Result, ToolInfo
@@ -28,17 +27,30 @@ from hitl.text import cut_middle, one_line
 from hitl.wording import say
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Mapping
+    from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 
     from hitl.model import Ask, Call, Lease
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 _log = logging.getLogger(__name__)
 
 #: Seconds that a cancelled tool gets to put its things in order.
 CLEANUP_S = 2.0
 _SENTENCE_ARGUMENT = 120
+_PLAIN = {"string": "str", "boolean": "bool", "integer": "int", "number": "float"}
+
+
+class Declaration(Protocol[T_co]):
+    """The arguments of a tool. `adapters.executors.arguments.Declared` makes one of a pydantic model."""
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """The JSON Schema of the arguments, an object with `properties`."""
+
+    def parse(self, args: Mapping[str, Any]) -> T_co:
+        """Return the arguments as the tool takes them. Raises InvalidConfirmation for those that it doesn't take."""
 
 
 class NotAsShown(Exception):
@@ -74,92 +86,101 @@ class _Shown(dict[str, str]):
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A registered tool.
+    """A registered tool; see `Registry.register`."""
 
-    `look` finds, before people are asked, what the call would do; it may raise InvalidConfirmation. Where
-    there is none, `sentence` tells of it: a template over the arguments in the operator's own words,
-    `Deletes {path}.`. `now` reads one precondition again by its name. `grace_s` is how long past the limit
-    the tool may take to stop what it started and to tell of it.
-    """
-
-    tools: str
     name: str
-    function: Callable[..., Any]
+    function: Callable[[Context, Any], Any]
+    arguments: Declaration[Any]
     sentence: str
-    parameters: tuple[Parameter, ...]
-    idempotent: bool
-    look: Callable[[Mapping[str, Any]], Preparation] | None
+    look: Callable[[Any], Preparation] | None
     now: Callable[[str], str] | None
     grace_s: float
-    definition: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        """SHA-256 over the tool's names, parameters, sentence and documentation, 64 hex digits."""
-        object.__setattr__(self, "definition", self._definition())
-
-    def _definition(self) -> str:
-        parts = [self.tools, self.name, self.sentence, inspect.getdoc(self.function) or ""]
-        declared = [*parts, *(each.describe() for each in self.parameters)]
-        return hashlib.sha256(json.dumps(declared).encode()).hexdigest()
+    info: ToolInfo
 
     def told(self, args: Mapping[str, Any]) -> str:
         """The sentence for these arguments; those that were left out are what the tool takes in their place."""
-        taken = {each.name: each.default for each in self.parameters} | dict(args)
-        return self.sentence.format_map(_Shown(taken))
+        declared = self.arguments.schema["properties"].items()
+        return self.sentence.format_map(_Shown({name: each.get("default") for name, each in declared} | dict(args)))
 
 
 class Registry:
-    """An executor of registered callables (`hitl.ports.Executor`).
+    """An executor of the registered callables of one tool group (`hitl.ports.Executor`).
 
-    `allowed` lists what may run, each as `GROUP.TOOL`; an empty list runs nothing.
+    `allowed` lists the tools that may run; None allows all, an empty list none.
     """
 
-    def __init__(self, allowed: Collection[str], *, name: str = "registry") -> None:
+    def __init__(self, group: str, allowed: Collection[str] | None, *, name: str = "registry") -> None:
+        self.group = group
         self.name = name
-        self._allowed = frozenset(allowed)
-        self._tools: dict[tuple[str, str], Tool] = {}
+        self._allowed = allowed
+        self._tools: dict[str, Tool] = {}
         self._late: set[asyncio.Future[Any]] = set()
 
     def register(  # noqa: PLR0913  a tool is declared once, by keyword
         self,
-        tools: str,
         name: str,
-        function: Callable[..., Any],
+        function: Callable[[Context, T], Any],
+        arguments: Declaration[T],
         *,
         sentence: str = "",
+        read_only: bool = False,
+        destructive: bool = True,
         idempotent: bool = False,
-        look: Callable[[Mapping[str, Any]], Preparation] | None = None,
+        open_world: bool = True,
+        look: Callable[[T], Preparation] | None = None,
         now: Callable[[str], str] | None = None,
         grace_s: float = 0.0,
     ) -> None:
         """Add a tool.
 
-        Raises TypeError for a signature that doesn't declare each argument, ValueError for a name that is
-        taken, or a tool that nothing tells of.
+        `look` finds, before people are asked, what the call would do; it may raise InvalidConfirmation. Where there is
+        none, `sentence` tells of it: a template over the arguments in the operator's own words, `Deletes {path}.`.
+        `now` reads one precondition again by its name. `grace_s` is how long past the limit the tool may take to stop
+        what it started and to tell of it. `read_only`, `destructive`, `idempotent` and `open_world` mean what MCP's
+        annotations of these names mean, and are by default the worst.
+
+        Raises ValueError for a name that is taken, or a tool that nothing tells of.
         """
-        if (tools, name) in self._tools:
-            raise ValueError(f"{tools}.{name} is registered already")
+        if name in self._tools:
+            raise ValueError(f"{self.group}.{name} is registered already")
         if not sentence and look is None:
-            raise ValueError(f"{tools}.{name} needs a sentence, or a look that finds one")
-        parameters = parameters_of(function, skip=1)
-        for named in _named(sentence).difference(each.name for each in parameters):
-            raise ValueError(f"{tools}.{name} has no argument {named}, which its sentence names")
-        self._tools[tools, name] = Tool(tools, name, function, sentence, parameters, idempotent, look, now, grace_s)
+            raise ValueError(f"{self.group}.{name} needs a sentence, or a look that finds one")
+        for _, named, _, _ in Formatter().parse(sentence):
+            if named is not None and named not in arguments.schema["properties"]:
+                raise ValueError(f"{self.group}.{name} has no argument {named}, which its sentence names")
+        annotations = {
+            "readOnlyHint": read_only,
+            "destructiveHint": destructive,
+            "idempotentHint": idempotent,
+            "openWorldHint": open_world,
+        }
+        parts = [self.group, name, sentence, inspect.getdoc(function) or "", *_described(arguments.schema)]
+        definition = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+        info = ToolInfo(self.name, definition, idempotent, arguments.schema, annotations)
+        self._tools[name] = Tool(name, function, arguments, sentence, look, now, grace_s, info)
+
+    def offered(self) -> Sequence[str]:
+        """Return the names of the tools that may run, in the order in which they were registered."""
+        return [name for name in self._tools if self._find(self.group, name)]
+
+    def unknown(self) -> Sequence[str]:
+        """Return the names that are allowed and that no tool has, sorted."""
+        return sorted(set(self._allowed or ()) - self._tools.keys())
 
     def info(self, tools: str, tool: str) -> ToolInfo | None:
         """What is known of the tool; None where it isn't on the list of those that may run."""
         found = self._find(tools, tool)
-        return ToolInfo(self.name, found.definition, found.idempotent) if found else None
+        return found.info if found else None
 
     async def prepare(self, ask: Ask) -> Preparation:
         """What the call would do. Raises InvalidConfirmation for arguments that can't be used."""
         tool = self._find(ask.tools, ask.tool)
         if tool is None:
             raise InvalidConfirmation(say("tool.unlisted", tool=one_line(ask.tool)))
-        check(tool.parameters, ask.args)
+        args = tool.arguments.parse(ask.args)
         if tool.look is None:
             return Preparation(sentence=tool.told(ask.args))
-        return await _in_thread(tool.look, ask.args)
+        return await _in_thread(tool.look, args)
 
     async def still_holds(self, call: Call) -> str | None:
         """The first precondition that no longer holds, as a sentence."""
@@ -176,14 +197,24 @@ class Registry:
         """
         call = lease.call
         tool = self._find(call.tools, call.tool)
-        refusal = _why_not(tool, call)
-        if tool is None or refusal:
-            return Ran(Result.REFUSED, error=refusal)
+        if tool is None:
+            return Ran(Result.REFUSED, error=say("tool.unlisted.run", tool=one_line(call.tool)))
+        if tool.info.definition != call.definition:
+            return Ran(Result.REFUSED, error=say("tool.changed", tool=tool.name))
+        try:
+            args = tool.arguments.parse(call.arguments)
+        except InvalidConfirmation as refusal:
+            return Ran(Result.REFUSED, error=refusal.message)
         context = Context(call.requester, call.ref, lease.idempotency_key, limit_s, dict(call.preconditions))
-        return await self._watch(tool, context, _started(tool, context, call.arguments))
+        if inspect.iscoroutinefunction(tool.function):
+            work: asyncio.Future[Any] = asyncio.ensure_future(_contained(tool.function(context, args)))
+        else:
+            work = _in_thread(tool.function, context, args)
+        return await self._watch(tool, context, work)
 
     def _find(self, tools: str, name: str) -> Tool | None:
-        return self._tools.get((tools, name)) if f"{tools}.{name}" in self._allowed else None
+        listed = tools == self.group and (self._allowed is None or name in self._allowed)
+        return self._tools.get(name) if listed else None
 
     async def _watch(self, tool: Tool, context: Context, work: asyncio.Future[Any]) -> Ran:
         in_time = False
@@ -193,7 +224,9 @@ class Registry:
         finally:
             if not in_time:
                 await self._stop(tool, context, work)
-        return _outcome(work) if in_time else Ran(Result.TIMED_OUT, error=_took_too_long(context.limit_s))
+        if in_time:
+            return _outcome(work)
+        return Ran(Result.TIMED_OUT, error=say("tool.late", limit=f"{context.limit_s:g}"))
 
     async def _stop(self, tool: Tool, context: Context, work: asyncio.Future[Any]) -> None:
         """Cancel what can be cancelled, and listen for the end of what can't."""
@@ -203,36 +236,27 @@ class Registry:
         if work.done():
             return
         self._late.add(work)
-        _log.warning("tool runs on", {"tools": tool.tools, "tool": tool.name, "ref": context.ref})
+        _log.warning("tool runs on", {"tools": self.group, "tool": tool.name, "ref": context.ref})
         work.add_done_callback(lambda done: self._ended_late(tool, context, done))
 
     def _ended_late(self, tool: Tool, context: Context, work: asyncio.Future[Any]) -> None:
         self._late.discard(work)
         failed = work.cancelled() or work.exception() is not None
-        _log.warning("tool ended late", {"tools": tool.tools, "tool": tool.name, "ref": context.ref, "failed": failed})
+        _log.warning("tool ended late", {"tools": self.group, "tool": tool.name, "ref": context.ref, "failed": failed})
 
 
-def _named(sentence: str) -> set[str]:
-    """The arguments that a template names."""
-    return {name for _, name, _, _ in Formatter().parse(sentence) if name is not None}
+def _described(schema: Mapping[str, Any]) -> Iterator[str]:
+    """Each argument as a line of the tool's definition.
 
-
-def _why_not(tool: Tool | None, call: Call) -> str | None:
-    if tool is None:
-        return say("tool.unlisted.run", tool=one_line(call.tool))
-    if tool.definition != call.definition:
-        return say("tool.changed", tool=tool.name)
-    try:
-        check(tool.parameters, call.arguments)
-    except InvalidConfirmation as refusal:
-        return refusal.message
-    return None
-
-
-def _started(tool: Tool, context: Context, args: Mapping[str, Any]) -> asyncio.Future[Any]:
-    if inspect.iscoroutinefunction(tool.function):
-        return asyncio.ensure_future(_contained(tool.function(context, **args)))
-    return _in_thread(lambda: tool.function(context, **args))
+    Definitions of older versions were made of Python's annotations. Their form stays, because a call that is open
+    while the service is upgraded runs only if its tool's definition is the same afterwards.
+    """
+    for name, declared in schema["properties"].items():
+        shape = {key: value for key, value in declared.items() if key not in {"default", "title"}}
+        plain = _PLAIN.get(shape["type"]) if shape.keys() == {"type"} else None
+        kind = plain or json.dumps(shape, sort_keys=True)
+        left_out = "" if name in schema.get("required", ()) else f", else {json.dumps(declared.get('default'))}"
+        yield f"{name}: {kind}{left_out}"
 
 
 async def _contained(work: Awaitable[T]) -> T:
@@ -273,10 +297,7 @@ def _outcome(work: asyncio.Future[Any]) -> Ran:
         return Ran(Result.FAILED, error=_error_text(error.message))
     if error is not None:
         return Ran(Result.FAILED, error=_error_text(f"{type(error).__name__}: {error}"))
-    return _returned(work.result())
-
-
-def _returned(value: Any) -> Ran:
+    value = work.result()
     if isinstance(value, Ran):
         return value
     output, cut = capped(_text(value))
@@ -292,7 +313,3 @@ def _text(value: Any) -> str:
 def _error_text(text: str) -> str:
     """Errors like to quote what they choked on, secrets too."""
     return cut_middle(mask(storable(text)), ERROR_KEPT).text
-
-
-def _took_too_long(limit_s: float) -> str:
-    return say("tool.late", limit=f"{limit_s:g}")

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import codecs
 import os
+from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from adapters.executors import globs
-from adapters.executors.edits import Edits
+from adapters.executors.arguments import Arguments, Declared
+from adapters.executors.edits import ApplyPatch, EditFile, Edits
 from adapters.executors.folder import ABSENT, Folder, explained
 from adapters.executors.registry import Context, Registry
 from adapters.executors.standing import (
@@ -49,81 +51,111 @@ MANY = 1_000
 _CONTINUATION = bytes(range(0x80, 0xC0))
 
 
+class ListFiles(Arguments):
+    """A folder."""
+
+    path: str = "."
+
+
+class ReadFile(Arguments):
+    """A file."""
+
+    path: str
+
+
+class WriteFile(Arguments):
+    """A file and its new text."""
+
+    path: str
+    text: str
+
+
+class DeleteFile(Arguments):
+    """A file."""
+
+    path: str
+
+
+class DeleteFiles(Arguments):
+    """A pattern of paths: `*`, `?`, `[...]` within a name, `**` for any folders."""
+
+    pattern: str
+
+
 class Workspace:
     """The files' tools. `look_at_...` finds what a call would do, the method of the tool's name does it."""
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
 
-    def list_files(self, _context: Context, path: str = ".") -> str:
+    def list_files(self, _context: Context, args: ListFiles) -> str:
         """The names in a folder, one a line: a folder ends in a slash, a file has its size in bytes."""
-        parts = self._folder.parts(path)
-        with explained(path), self._folder.opened(parts) as folder, os.scandir(folder) as entries:
+        parts = self._folder.parts(args.path)
+        with explained(args.path), self._folder.opened(parts) as folder, os.scandir(folder) as entries:
             shown = sorted(map(_entry, entries))
         more = [say("did.list.more", count=f"{len(shown) - MANY:,}")] if len(shown) > MANY else []
         return "\n".join([*shown[:MANY], *more])
 
-    def read_file(self, _context: Context, path: str) -> str:
+    def read_file(self, _context: Context, args: ReadFile) -> str:
         """The text of a file; of a long one its start and its end. A file that isn't UTF-8 text is
         refused.
         """
-        with explained(path), self._folder.reading(self._parts(path)) as file:
-            return _read_text(file, path)
+        with explained(args.path), self._folder.reading(self._parts(args.path)) as file:
+            return _read_text(file, args.path)
 
-    def write_file(self, context: Context, path: str, text: str) -> str:
+    def write_file(self, context: Context, args: WriteFile) -> str:
         """Write a text file whole, in place of what was there; folders on the way are made."""
-        parts, data = self._parts(path), encoded(text)
+        parts, data = self._parts(args.path), encoded(args.text)
         base = context.preconditions.get(base_key(parts), "")
-        with as_shown("path.not_written"), self._folder.changing, explained(path):
+        with as_shown("path.not_written"), self._folder.changing, explained(args.path):
             if not self._folder.replace(parts, data, base):
-                raise changed_since(path)
-        return say("did.write", size=size_text(len(data)), path=one_line(path))
+                raise changed_since(args.path)
+        return say("did.write", size=size_text(len(data)), path=one_line(args.path))
 
-    def delete_file(self, context: Context, path: str) -> str:
+    def delete_file(self, context: Context, args: DeleteFile) -> str:
         """Delete one file."""
-        parts = self._parts(path)
+        parts = self._parts(args.path)
         self._delete({parts: context.preconditions.get(base_key(parts), "")})
-        return say("did.delete", path=one_line(path))
+        return say("did.delete", path=one_line(args.path))
 
-    def delete_files(self, context: Context, pattern: str) -> str:
+    def delete_files(self, context: Context, args: DeleteFiles) -> str:
         """Delete the files that match a pattern: `*`, `?`, `[...]` within a name, `**` for any folders."""
         bases = context.preconditions.items()
         self._delete({tuple(key.removeprefix(BASE).split("/")): base for key, base in bases})
         lines = [key.removeprefix(BASE) for key, _ in bases]
-        told = say("did.delete.many", files=files_text(len(lines)), pattern=one_line(pattern))
+        told = say("did.delete.many", files=files_text(len(lines)), pattern=one_line(args.pattern))
         return "\n".join([told, *lines])
 
-    def look_at_list(self, args: Mapping[str, Any]) -> Preparation:
+    def look_at_list(self, args: ListFiles) -> Preparation:
         """Only the path is checked: what is listed may change."""
-        path = args.get("path", ".")
-        parts = self._folder.parts(path)
+        parts = self._folder.parts(args.path)
         return self._prepared(say("does.list", path=shown_path(parts)) if parts else say("does.list.all"))
 
-    def look_at_read(self, args: Mapping[str, Any]) -> Preparation:
+    def look_at_read(self, args: ReadFile) -> Preparation:
         """Only the path is checked: what is read may change."""
-        return self._prepared(say("does.read", path=shown_path(self._parts(args["path"]))))
+        return self._prepared(say("does.read", path=shown_path(self._parts(args.path))))
 
-    def look_at_write(self, args: Mapping[str, Any]) -> Preparation:
+    def look_at_write(self, args: WriteFile) -> Preparation:
         """The file as it is, and the difference that writing would make."""
-        parts, data = self._parts(args["path"]), encoded(args["text"])
-        with explained(args["path"]):
+        parts, data = self._parts(args.path), encoded(args.text)
+        with explained(args.path):
             old = standing(self._folder, parts)
         sentence, preview = written(shown_path(parts), old, data)
         return self._prepared(sentence, {base_key(parts): old.base}, preview)
 
-    def look_at_delete(self, args: Mapping[str, Any]) -> Preparation:
+    def look_at_delete(self, args: DeleteFile) -> Preparation:
         """The file as it is."""
-        parts = self._parts(args["path"])
-        with explained(args["path"]):
+        parts = self._parts(args.path)
+        with explained(args.path):
             old = standing(self._folder, parts)
         if old.base == ABSENT:
             raise InvalidConfirmation(say("path.absent", path=shown_path(parts)))
         sentence = say("does.delete", path=shown_path(parts), size=size_text(old.size))
         return self._prepared(sentence, {base_key(parts): old.base})
 
-    def look_at_delete_many(self, args: Mapping[str, Any]) -> Preparation:
+    def look_at_delete_many(self, args: DeleteFiles) -> Preparation:
         """The files that match now: these are shown, and no others are deleted."""
-        pattern = args["pattern"]
+        pattern = args.pattern
         with explained(pattern), self._folder.opened(()) as root:
             found = list(islice(globs.regular_files(self._folder.parts(pattern), root), MANY + 1))
         if not found:
@@ -164,20 +196,19 @@ class Workspace:
         )
 
 
-def register_workspace(registry: Registry, folder: Folder, *, tools: str = "workspace") -> None:
-    """Register the files' tools under a group name: list, read, write, edit, patch and delete."""
+def register_workspace(registry: Registry, folder: Folder) -> None:
+    """Register the files' tools: list, read, write, edit, patch and delete. None reaches beyond the folder."""
     files, edits = Workspace(folder), Edits(folder)
-    rows = (
-        ("list_files", files.list_files, files.look_at_list, True),
-        ("read_file", files.read_file, files.look_at_read, True),
-        ("write_file", files.write_file, files.look_at_write, False),
-        ("edit_file", edits.edit_file, edits.look_at_edit, False),
-        ("apply_patch", edits.apply_patch, edits.look_at_patch, False),
-        ("delete_file", files.delete_file, files.look_at_delete, False),
-        ("delete_files", files.delete_files, files.look_at_delete_many, False),
-    )
-    for name, function, look, idempotent in rows:
-        registry.register(tools, name, function, idempotent=idempotent, look=look, now=files.now)
+
+    change = partial(registry.register, now=files.now, open_world=False)
+    read = partial(change, read_only=True, destructive=False, idempotent=True)
+    read("list_files", files.list_files, Declared(ListFiles), look=files.look_at_list)
+    read("read_file", files.read_file, Declared(ReadFile), look=files.look_at_read)
+    change("write_file", files.write_file, Declared(WriteFile), look=files.look_at_write)
+    change("edit_file", edits.edit_file, Declared(EditFile), look=edits.look_at_edit)
+    change("apply_patch", edits.apply_patch, Declared(ApplyPatch), look=edits.look_at_patch)
+    change("delete_file", files.delete_file, Declared(DeleteFile), look=files.look_at_delete)
+    change("delete_files", files.delete_files, Declared(DeleteFiles), look=files.look_at_delete_many)
 
 
 def _read_text(file: BufferedReader, path: str) -> str:

@@ -209,7 +209,7 @@ def test_a_command_that_needs_the_settings_names_the_file(install: Callable[...,
         ("SAYSO_APROVERS", "[]"),
         ("SAYSO_LIMITS__ASKS", "0"),
         ("SAYSO_LIMITS__ASSK", "1"),
-        ("SAYSO_TOOLS__ALLOW", '["format_disk"]'),
+        ("SAYSO_TOOLS__ALLOW", "[1]"),
     ],
 )
 def test_an_environment_that_can_not_be_used_is_two(

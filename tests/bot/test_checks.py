@@ -191,6 +191,14 @@ def test_no_tools_is_to_be_known(checked: Callable[..., dict[str, Check]]) -> No
     assert Health.YELLOW is checked(tools="[]")["tools"].state
 
 
+def test_a_tool_that_no_executor_has_is_red(checked: Callable[..., dict[str, Check]]) -> None:
+    """The service would not start with such a list."""
+    unknown = checked(tools='["list_files", "format_disk"]')["tools"]
+
+    assert Health.RED is unknown.state
+    assert "format_disk" in unknown.text
+
+
 def test_the_tools_that_may_run_are_named(checked: Callable[..., dict[str, Check]], tmp_path: Path) -> None:
     """Yellow where nobody chose them: then the service may run every workspace tool."""
     chosen = checked(tools='["list_files"]')["tools"]

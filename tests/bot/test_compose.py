@@ -13,7 +13,7 @@ from hitl.people import Directory
 from tests.bot.conftest import default_policy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from pathlib import Path
 
     from adapters.database.store import SqliteStore
@@ -22,13 +22,15 @@ if TYPE_CHECKING:
     from hitl.tokens import Keyring
 
 
-async def composed(folder: Path, workspace: str, chats: MakeChats | None = None) -> Running:
+async def composed(
+    folder: Path, workspace: str, chats: MakeChats | None = None, *, allow: Collection[str] = ()
+) -> Running:
     """The service in that folder."""
     return await compose(
         state=folder / "state",
         workspace=folder / workspace,
         people=Directory(),
-        allow=[],
+        allow=allow,
         policies=default_policy(),
         chats=chats,
     )
@@ -72,6 +74,12 @@ async def test_what_was_opened_is_closed_where_a_later_part_fails(
 
     assert [] == left
     assert ["sayso.db-shm", "sayso.db-wal"] == open_now
+
+
+async def test_a_listed_tool_that_there_is_not_stops_the_start(tmp_path: Path) -> None:
+    """Names are open, so a misspelt one is told before anything runs."""
+    with pytest.raises(Unavailable, match="format_disk"):
+        await composed(tmp_path, "here", allow=["list_files", "format_disk"])
 
 
 @pytest.mark.parametrize("workspace", [".", "state", "link/.."], ids=["around it", "the same", "by a link"])

@@ -103,7 +103,7 @@ def root(tmp_path: Path) -> Path:
 @pytest.fixture
 def registry(root: Path) -> Registry:
     """All of the workspace's tools, all allowed."""
-    made = Registry([f"workspace.{tool}" for tool in TOOLS])
+    made = Registry("workspace", TOOLS)
     register_workspace(made, Folder(root))
     register_shell(made, Shell(root))
     return made

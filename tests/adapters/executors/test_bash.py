@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from adapters.executors import keeper
-from adapters.executors.bash import NOTES, Shell, register_shell
+from adapters.executors.bash import NOTES, Bash, Shell, register_shell
 from adapters.executors.confinement import Confinement, confinement, works
 from adapters.executors.git import DISARMED
 from adapters.executors.registry import Context, Registry
@@ -51,7 +51,7 @@ def confined(request: pytest.FixtureRequest) -> Confinement:
 async def _bash(root: Path, way: Confinement, command: str, limit_s: float = 20) -> Ran:
     """Runs a command, confined that way."""
     context = Context("token:agent", "ref-1", "ref-1", limit_s, {"confinement": way.value})
-    return await Shell(root, way).bash(context, command)
+    return await Shell(root, way).bash(context, Bash(command=command))
 
 
 def _running(mark: str) -> list[str]:
@@ -132,14 +132,15 @@ def test_nothing_of_the_service_is_handed_on(root: Path, way: Confinement) -> No
     script = f"""
     import asyncio, os, socket, sys
     from pathlib import Path
-    from adapters.executors.bash import Shell
+    from adapters.executors.bash import Bash, Shell
     from adapters.executors.confinement import Confinement
     from adapters.executors.registry import Context
     open_file = open({str(root.parent / "secret.txt")!r})
     os.set_inheritable(open_file.fileno(), True)
     way = Confinement({way.value!r})
     context = Context("p", "ref-1", "ref-1", 20, {{"confinement": way.value}})
-    print(asyncio.run(Shell(Path({str(root)!r}), way).bash(context, "env; echo ---; ls /proc/self/fd")).output)
+    listing = Bash(command="env; echo ---; ls /proc/self/fd")
+    print(asyncio.run(Shell(Path({str(root)!r}), way).bash(context, listing)).output)
     """
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(script)],
@@ -279,13 +280,13 @@ async def test_a_killed_service_leaves_nothing(root: Path, way: Confinement) -> 
     script = f"""
     import asyncio
     from pathlib import Path
-    from adapters.executors.bash import Shell
+    from adapters.executors.bash import Bash, Shell
     from adapters.executors.confinement import Confinement
     from adapters.executors.registry import Context
     way = Confinement({way.value!r})
     context = Context("p", "ref-1", "ref-1", 60, {{"confinement": way.value}})
     shell = Shell(Path({str(root)!r}), way)
-    asyncio.run(shell.bash(context, "setsid {line} & touch started; {line}"))
+    asyncio.run(shell.bash(context, Bash(command="setsid {line} & touch started; {line}")))
     """
     service = await asyncio.create_subprocess_exec(
         sys.executable, "-c", textwrap.dedent(script), env={**os.environ, "TMPDIR": str(root.parent)}
@@ -311,7 +312,7 @@ async def test_a_service_killed_while_it_probes_leaves_no_folder(root: Path, con
 
 async def test_a_card_says_how_it_is_confined(root: Path, way: Confinement) -> None:
     """Not confined, a command is never below high risk."""
-    registry = Registry(["workspace.bash"])
+    registry = Registry("workspace", None)
     register_shell(registry, Shell(root, way))
     prepared = await registry.prepare(an_ask("bash", command="ls"))
 
@@ -324,7 +325,7 @@ async def test_a_card_says_how_it_is_confined(root: Path, way: Confinement) -> N
 
 async def test_a_command_never_runs_less_confined_than_shown(root: Path) -> None:
     """Where the confinement is gone by the time it may run, it doesn't run."""
-    shown, now = Registry(["workspace.bash"]), Registry(["workspace.bash"])
+    shown, now = Registry("workspace", None), Registry("workspace", None)
     register_shell(shown, Shell(root, Confinement.BUBBLEWRAP))
     register_shell(now, Shell(root, Confinement.NONE))
     ask = an_ask("bash", command="touch ran")
@@ -338,7 +339,7 @@ async def test_a_command_never_runs_less_confined_than_shown(root: Path) -> None
 
 async def test_the_registry_leaves_the_shell_time_to_tell(root: Path) -> None:
     """At the limit the output so far comes through, not the registry's own word."""
-    registry = Registry(["workspace.bash"])
+    registry = Registry("workspace", None)
     register_shell(registry, Shell(root, Confinement.NONE))
     line, _ = _sleep(4008)
     ask = an_ask("bash", command=f"echo before; {line}")
@@ -350,7 +351,7 @@ async def test_the_registry_leaves_the_shell_time_to_tell(root: Path) -> None:
 @pytest.mark.parametrize("command", ["a\0b", "x" * 200_000])
 async def test_what_no_command_can_be_is_refused(root: Path, command: str) -> None:
     """Before anyone is asked."""
-    registry = Registry(["workspace.bash"])
+    registry = Registry("workspace", None)
     register_shell(registry, Shell(root, Confinement.NONE))
     with raises(InvalidConfirmation, "args.command"):
         await registry.prepare(an_ask("bash", command=command))

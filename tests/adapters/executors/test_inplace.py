@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.executors.bash import Shell
+from adapters.executors.bash import Bash, Shell
 from adapters.executors.confinement import Confinement, works
 from adapters.executors.registry import Registry
 from hitl.model import Preparation, Result
@@ -37,7 +37,7 @@ def files(root: Path) -> Path:
 
 
 def _look(root: Path, command: str) -> Preparation:
-    return Shell(root).look({"command": command})
+    return Shell(root).look(Bash(command=command))
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_the_difference_is_found_in_every_confinement(files: Path, way: Confinem
     """Sed is confined as the command itself will be."""
     if way is not Confinement.NONE and not works(way):
         pytest.skip(f"{way} doesn't work here")
-    prepared = Shell(files, way).look({"command": "sed -i s/Four/4/ a.txt"})
+    prepared = Shell(files, way).look(Bash(command="sed -i s/Four/4/ a.txt"))
 
     assert ["-Four", "+4"] == prepared.preview.splitlines()[-2:]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.executors.bash import Shell
+from adapters.executors.bash import Bash, Shell
 from adapters.executors.confinement import Confinement, works
 from adapters.executors.kept import is_kept
 from adapters.executors.registry import Context
@@ -44,7 +44,7 @@ async def test_whatever_a_command_does_it_is_known(root: Path, way: Confinement,
         door.bind(str(root / "door"))
         door.listen()
         door.settimeout(0)
-        running = asyncio.ensure_future(Shell(root, way).bash(context, command))
+        running = asyncio.ensure_future(Shell(root, way).bash(context, Bash(command=command)))
         connection, _ = await asyncio.wait_for(asyncio.get_running_loop().sock_accept(door), 20)
         with connection:
             kept = is_kept(peer_of(connection))

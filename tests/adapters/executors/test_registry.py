@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from adapters.executors.arguments import Arguments, Declared
 from adapters.executors.registry import Context, NotAsShown, Registry
 from hitl.errors import InvalidConfirmation
 from hitl.model import Preparation, Ran, Result
@@ -19,18 +20,31 @@ from tests.adapters.executors.conftest import a_lease, an_ask, soon
 from tests.sentences import raises, says
 
 
-def greet(context: Context, name: str, times: int = 1) -> str:
+class Greeting(Arguments):
+    """Whom to greet, and how often."""
+
+    name: str
+    times: int = 1
+
+
+class Nothing(Arguments):
+    """No argument."""
+
+
+def greet(context: Context, args: Greeting) -> str:
     """Says hello."""
-    return f"{context.principal} says " + "hello " * times + name
+    return f"{context.principal} says " + "hello " * args.times + args.name
 
 
 def _registry(*functions: Callable[..., Any], allowed: list[str] | None = None) -> Registry:
     """The functions as tools of the group `test`, allowed unless said otherwise."""
     names = [function.__name__ for function in functions]
-    registry = Registry([f"test.{name}" for name in names] if allowed is None else allowed)
+    registry = Registry("test", allowed)
     for name, function in zip(names, functions, strict=True):
-        sentence = "Greets {name} {times} times." if function is greet else "Does it."
-        registry.register("test", name, function, sentence=sentence)
+        if function is greet:
+            registry.register(name, greet, Declared(Greeting), sentence="Greets {name} {times} times.")
+        else:
+            registry.register(name, function, Declared(Nothing), sentence="Does it.")
     return registry
 
 
@@ -50,7 +64,7 @@ async def test_a_tool_runs_with_its_arguments_and_its_context() -> None:
 async def test_the_context_names_the_call() -> None:
     """The ref is the idempotency key, the same for every try."""
 
-    def tells(context: Context) -> list[str]:
+    def tells(context: Context, _args: Nothing) -> list[str]:
         """Tells what it was told."""
         return [context.ref, context.key]
 
@@ -80,14 +94,14 @@ async def test_a_tool_is_prepared_as_a_sentence() -> None:
 
 async def test_unusable_arguments_are_refused_before_anyone_is_asked() -> None:
     """A wrong type is named."""
-    with raises(InvalidConfirmation, "args.type", name="times", type=say("type.integer")):
+    with raises(InvalidConfirmation, "args.type", name="times"):
         await _registry(greet).prepare(an_ask("greet", "test", name="Ann", times="2"))
 
 
 async def test_a_changed_tool_is_not_run() -> None:
     """The definition covers the declaration: another sentence is another tool."""
-    old, new = _registry(greet), Registry(["test.greet"])
-    new.register("test", "greet", greet, sentence="Deletes everything of {name}.")
+    old, new = _registry(greet), Registry("test", None)
+    new.register("greet", greet, Declared(Greeting), sentence="Deletes everything of {name}.")
     lease = a_lease(old, an_ask("greet", "test", name="Ann"), Preparation(""))
 
     assert Result.SUCCEEDED == (await old.run(lease, limit_s=5)).result
@@ -97,14 +111,16 @@ async def test_a_changed_tool_is_not_run() -> None:
 async def test_another_default_is_another_tool() -> None:
     """What fills in an argument that was left out is part of what people were shown."""
 
-    async def greet_often(_context: Context, name: str, times: int = 9) -> str:
-        """Greets."""
-        return name * times
+    class Often(Arguments):
+        """Whom to greet, and how often."""
 
-    old, new = Registry(["test.greet"]), Registry(["test.greet"])
-    old.register("test", "greet", greet, sentence="Greets {name} {times} times.")
-    greet_often.__doc__ = greet.__doc__
-    new.register("test", "greet", greet_often, sentence="Greets {name} {times} times.")
+        name: str
+        times: int = 9
+
+    Often.__name__ = Greeting.__name__
+    old, new = Registry("test", None), Registry("test", None)
+    old.register("greet", greet, Declared(Greeting), sentence="Greets {name} {times} times.")
+    new.register("greet", greet, Declared(Often), sentence="Greets {name} {times} times.")  # type: ignore[arg-type]
     lease = a_lease(old, an_ask("greet", "test", name="Ann"), Preparation(""))
 
     assert say("tool.changed", tool="greet") == (await new.run(lease, limit_s=5)).error
@@ -122,7 +138,7 @@ async def test_stored_arguments_are_checked_again() -> None:
 def test_only_the_registration_says_that_a_tool_is_idempotent() -> None:
     """It is false unless the operator says so."""
     registry = _registry(greet)
-    registry.register("test", "again", greet, sentence="Greets.", idempotent=True)
+    registry.register("again", greet, Declared(Greeting), sentence="Greets.", idempotent=True)
     once = registry.info("test", "greet")
 
     assert once is not None
@@ -130,29 +146,56 @@ def test_only_the_registration_says_that_a_tool_is_idempotent() -> None:
     assert 64 == len(once.definition)
 
 
+def test_a_tool_tells_its_schema_and_what_it_does() -> None:
+    """By the names of MCP; what the registration doesn't say is the worst."""
+    registry = _registry(greet)
+    registry.register("look", greet, Declared(Greeting), sentence="Looks.", read_only=True, destructive=False)
+    worst, looks = registry.info("test", "greet"), registry.info("test", "look")
+
+    assert worst is not None
+    assert looks is not None
+    assert ["name"] == worst.schema["required"]
+    assert not worst.schema["additionalProperties"]
+    assert {
+        "readOnlyHint": False,
+        "destructiveHint": True,
+        "idempotentHint": False,
+        "openWorldHint": True,
+    } == worst.annotations
+    assert (True, False) == (looks.annotations["readOnlyHint"], looks.annotations["destructiveHint"])
+    assert worst.definition != looks.definition
+
+
+def test_a_listed_name_that_no_tool_has_is_found() -> None:
+    """So that a misspelt one is told at the start, not when the tool is missed."""
+    registry = _registry(greet, allowed=["greet", "great"])
+
+    assert (["great"], ["greet"]) == (registry.unknown(), registry.offered())
+
+
 def test_every_tool_is_told_of() -> None:
     """By a sentence, or by a look that finds one: nobody could say yes to a card that says nothing."""
     with pytest.raises(ValueError, match="needs a sentence"):
-        Registry([]).register("test", "greet", greet)
+        Registry("test", ()).register("greet", greet, Declared(Greeting))
 
 
 def test_a_sentence_names_only_arguments_that_there_are() -> None:
     """A misspelt one would stand on every card as it is."""
     with pytest.raises(ValueError, match=r"test\.greet has no argument nmae, which its sentence names"):
-        Registry([]).register("test", "greet", greet, sentence="Greets {nmae}.")
+        Registry("test", ()).register("greet", greet, Declared(Greeting), sentence="Greets {nmae}.")
 
 
 def test_a_name_is_registered_once() -> None:
     """A second tool of the same name would be another than the one that was shown."""
     registry = _registry(greet)
     with pytest.raises(ValueError, match=r"test\.greet is registered already"):
-        registry.register("test", "greet", greet, sentence="")
+        registry.register("greet", greet, Declared(Greeting), sentence="")
 
 
 async def test_an_error_is_told_without_its_secrets() -> None:
     """What a tool raises is its error as text; credentials in it are masked."""
 
-    def breaks(_context: Context) -> None:
+    def breaks(_context: Context, _args: Nothing) -> None:
         """Quotes a secret in its error."""
         raise ValueError('refused {"apikey": "sk-INVENTED"}')
 
@@ -164,7 +207,7 @@ async def test_an_error_is_told_without_its_secrets() -> None:
 async def test_a_tool_that_finds_things_changed_refuses() -> None:
     """NotAsShown says that nothing was done."""
 
-    def looks(_context: Context) -> None:
+    def looks(_context: Context, _args: Nothing) -> None:
         """Finds things changed."""
         raise NotAsShown("It moved.")
 
@@ -174,11 +217,11 @@ async def test_a_tool_that_finds_things_changed_refuses() -> None:
 async def test_no_tool_ends_the_service() -> None:
     """`sys.exit` ends the tool alone, in a thread and in the event loop."""
 
-    def leaves(_context: Context) -> None:
+    def leaves(_context: Context, _args: Nothing) -> None:
         """Would end the process."""
         sys.exit(3)
 
-    async def leaves_too(_context: Context) -> None:
+    async def leaves_too(_context: Context, _args: Nothing) -> None:
         """Would end the event loop."""
         sys.exit(3)
 
@@ -191,7 +234,7 @@ async def test_no_tool_ends_the_service() -> None:
 async def test_a_tool_that_cancels_itself_failed() -> None:
     """Its cancellation isn't taken for the service's."""
 
-    async def cancels(_context: Context) -> None:
+    async def cancels(_context: Context, _args: Nothing) -> None:
         """Cancels itself."""
         raise asyncio.CancelledError
 
@@ -201,7 +244,7 @@ async def test_a_tool_that_cancels_itself_failed() -> None:
 async def test_long_output_is_kept_at_both_ends() -> None:
     """What is left out is counted, in the text and beside it."""
 
-    def talks(_context: Context) -> str:
+    def talks(_context: Context, _args: Nothing) -> str:
         """Says much."""
         return "a" * 100_000 + "b" * 100_000
 
@@ -216,7 +259,7 @@ async def test_long_output_is_kept_at_both_ends() -> None:
 async def test_output_can_always_be_stored() -> None:
     """What UTF-8 or a database can't carry is escaped."""
 
-    def talks(_context: Context) -> str:
+    def talks(_context: Context, _args: Nothing) -> str:
         """Says what can't be stored."""
         return "a\ud800b\0c"
 
@@ -227,7 +270,7 @@ async def test_an_async_tool_is_cancelled_at_the_limit() -> None:
     """It gets to put its things in order, and the result says that time was up."""
     tidied = asyncio.Event()
 
-    async def hangs(_context: Context) -> None:
+    async def hangs(_context: Context, _args: Nothing) -> None:
         """Takes until it is let go."""
         try:
             await asyncio.Event().wait()
@@ -244,7 +287,7 @@ async def test_a_threads_late_end_is_waited_for_and_logged(caplog: pytest.LogCap
     """A sync tool can't be stopped: the result comes at the limit, its end is heard of in the background."""
     go_on = threading.Event()
 
-    def hangs(_context: Context) -> None:
+    def hangs(_context: Context, _args: Nothing) -> None:
         """Takes until it is let go."""
         go_on.wait()
 
@@ -265,7 +308,7 @@ async def test_stuck_tools_block_no_other() -> None:
     """Each sync tool has a thread of its own, however many are stuck."""
     go_on = threading.Event()
 
-    def hangs(_context: Context) -> None:
+    def hangs(_context: Context, _args: Nothing) -> None:
         """Takes until it is let go."""
         go_on.wait()
 
@@ -282,7 +325,7 @@ async def test_stopping_the_service_stops_the_tool() -> None:
     """A cancelled run cancels its tool before it is over itself."""
     started, tidied = asyncio.Event(), asyncio.Event()
 
-    async def hangs(_context: Context) -> None:
+    async def hangs(_context: Context, _args: Nothing) -> None:
         """Takes until it is let go."""
         try:
             started.set()
@@ -302,8 +345,8 @@ async def test_stopping_the_service_stops_the_tool() -> None:
 async def test_preconditions_are_read_again() -> None:
     """The first one that changed is named; where all hold there is nothing to say."""
     now = {"base:a": "1", "base:b": "2"}
-    registry = Registry(["test.greet"])
-    registry.register("test", "greet", greet, sentence="Greets {name}.", now=now.__getitem__)
+    registry = Registry("test", None)
+    registry.register("greet", greet, Declared(Greeting), sentence="Greets {name}.", now=now.__getitem__)
     prepared = Preparation("", preconditions=tuple(now.items()))
     call = a_lease(registry, an_ask("greet", "test", name="Ann"), prepared).call
 

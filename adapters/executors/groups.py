@@ -1,0 +1,46 @@
+"""The one registry of executors: which of them runs the tools of a group."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hitl.errors import InvalidConfirmation
+from hitl.model import Ran, Result
+from hitl.text import one_line
+from hitl.wording import say
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hitl.model import Ask, Call, Lease, Preparation, ToolInfo
+    from hitl.ports import Executor
+
+
+class Groups:
+    """An executor that hands each call to the executor of its tool group (`hitl.ports.Executor`)."""
+
+    def __init__(self, executors: Mapping[str, Executor]) -> None:
+        self._executors = executors
+
+    def info(self, tools: str, tool: str) -> ToolInfo | None:
+        """What is known of the tool; None where no executor has the group, or the tool may not run."""
+        found = self._executors.get(tools)
+        return found.info(tools, tool) if found else None
+
+    async def prepare(self, ask: Ask) -> Preparation:
+        """What the call would do. Raises InvalidConfirmation where it can't be run as it is."""
+        if found := self._executors.get(ask.tools):
+            return await found.prepare(ask)
+        raise InvalidConfirmation(say("tool.unlisted", tool=one_line(ask.tool)))
+
+    async def still_holds(self, call: Call) -> str | None:
+        """What changed since the call was prepared, as a sentence."""
+        if found := self._executors.get(call.tools):
+            return await found.still_holds(call)
+        return say("tool.unlisted.now", tool=one_line(call.tool))
+
+    async def run(self, lease: Lease, *, limit_s: float) -> Ran:
+        """Run the leased call; refuses a call of a group that has no executor any more."""
+        if found := self._executors.get(lease.call.tools):
+            return await found.run(lease, limit_s=limit_s)
+        return Ran(Result.REFUSED, error=say("tool.unlisted.run", tool=one_line(lease.call.tool)))

@@ -201,7 +201,7 @@ def _whatwg(text: str) -> Url:
     scheme = _scheme(text)
     rest = text[len(scheme) + 1 :] if scheme else text
     if scheme and scheme not in _DEFAULT_PORTS:
-        if not re.match(r"\d+(?:[/?#]|$)", rest) or scheme in ("data", "blob", "javascript", "mailto", "tel"):
+        if not re.match(r"[0-9]+(?:[/?#]|$)", rest) or scheme in ("data", "blob", "javascript", "mailto", "tel"):
             return _other_scheme(scheme, rest)
         scheme, rest = "", text  # a bare host with a port
     if not scheme and not rest.startswith(("//", "\\\\")):
@@ -214,12 +214,12 @@ def _whatwg(text: str) -> Url:
 def _other_scheme(scheme: str, rest: str) -> Url:
     found = re.match(r"//([^/?#\\]*)", rest)
     host = found.group(1).rpartition("@")[2].lower() if found else ""
-    return Url(scheme, re.sub(r":\d*$", "", host) or None, None, sure=True)
+    return Url(scheme, re.sub(r":[0-9]*$", "", host) or None, None, sure=True)
 
 
 def _authority(scheme: str, authority: str) -> Url:
     _, at, hostport = authority.rpartition("@")
-    found = re.fullmatch(r"(\[[^\]]*\]|[^:\[\]]*)(?::(\d*))?", hostport)
+    found = re.fullmatch(r"(\[[^\]]*\]|[^:\[\]]*)(?::([0-9]*))?", hostport)
     if found is None:
         raise _Unreadable(authority)
     port = int(found.group(2)) if found.group(2) else _DEFAULT_PORTS[scheme]
@@ -229,7 +229,7 @@ def _authority(scheme: str, authority: str) -> Url:
 
 
 def _rfc3986(text: str) -> Url:
-    if re.match(r"[^:/?#]+:\d+(?:[/?#]|$)", text):
+    if re.match(r"[^:/?#]+:[0-9]+(?:[/?#]|$)", text):
         return replace(_authority("http", re.split(r"[/?#]", text)[0]), scheme="", bare=True)
     found = _GENERIC.match(text)
     scheme, authority = (found.group(1) or "").lower() if found else "", found.group(2) if found else None

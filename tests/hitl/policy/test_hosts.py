@@ -1,6 +1,11 @@
 """How URLs are read, and what kinds of hosts they name."""
 
+from ipaddress import IPv6Address
+
+import ada_url
 import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 
 from hitl.policy.hosts import HostList, read_url, url_classes
 
@@ -48,6 +53,7 @@ UNSURE = (
     "http:///example.org/",
     "http://example.org:99999/",
     "http://example.org:80:90/",
+    "http://example.org:\uff18\uff10/",
     "http://[example.org]/",
     "http://example.org%40evil.test/",
     "http://example.org%00/",
@@ -73,6 +79,34 @@ def test_what_parsers_read_differently_is_ambiguous(text: str) -> None:
     """A URL that could be taken for another one, or that is none, is not sure."""
     assert not read_url(text).sure
     assert "ambiguous" in url_classes(read_url(text))
+
+
+#: Pieces of URLs that parsers have read differently.
+PIECES = (
+    *("http:", "https://", "ws:/", "ftp:\\\\", "//", "/", "\\", "@", "?", "#", "."),
+    *(":", ":80", ":0", ":65536", ":\uff18\uff10", "%40", "%2f", "%", "\t", "\n", " ", "\0", "user", "a_b", "-"),
+    *("example.org", "127.1", "0x7f.1", "256", "[::1]", "[::ffff:1.2.3.4]", "[fe80::1%25e]", "xn--a"),
+    *("\u200b", "\ufeff", "\uff11", "\u00fc", "\u00df", "\U0001f600"),
+)
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.filter_too_much])
+@given(
+    st.sampled_from(["http://", "https://", "ws://", "ftp://", "http:"]),
+    st.lists(st.sampled_from(PIECES), min_size=1, max_size=6),
+)
+def test_a_sure_url_is_read_as_a_browser_reads_it(scheme: str, pieces: list[str]) -> None:
+    """A parser of the URL Standard finds the same scheme, host and port in every URL that counts as sure."""
+    text = scheme + "".join(pieces)
+    url = read_url(text)
+    assume(url.sure and url.host is not None)
+    browser = ada_url.URL(text)
+    host = browser.hostname.removesuffix(".").removeprefix("[").removesuffix("]")
+    mapped = ":" in host and IPv6Address(host).ipv4_mapped
+
+    assert url.scheme == browser.protocol.removesuffix(":")
+    assert url.port == int(browser.port or {"http:": 80, "https:": 443, "ws:": 80, "ftp:": 21}[browser.protocol])
+    assert url.host == str(mapped or host)
 
 
 SURE = (

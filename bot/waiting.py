@@ -10,7 +10,7 @@ import asyncio
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from hitl.recent import remember
+from cachetools import FIFOCache
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,7 @@ class Waiting:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._waiters: dict[str, set[asyncio.Future[Call]]] = defaultdict(set)
-        self._latest: dict[str, Call] = {}
+        self._latest: FIFOCache[str, Call] = FIFOCache(_REMEMBERED)
 
     def changed(self, call: Call) -> None:
         """Wake everybody who waits for this call."""
@@ -64,7 +64,7 @@ class Waiting:
         if _length(call) > _LONGEST:
             self._latest.pop(call.ref, None)
         else:
-            remember(self._latest, call.ref, call, most=_REMEMBERED)
+            self._latest[call.ref] = call
 
     def _forget(self, ref: str, waiter: asyncio.Future[Call]) -> None:
         waiters = self._waiters.get(ref)

@@ -6,9 +6,10 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from cachetools import FIFOCache
+
 from hitl.errors import InvalidConfirmation, TooManyPending
 from hitl.outcomes import Refusal, fact
-from hitl.recent import remember
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -60,12 +61,12 @@ class Flood:
     """
 
     limits: Limits
-    _asked: dict[tuple[str, str], deque[datetime]] = field(default_factory=dict)
+    _asked: FIFOCache[tuple[str, str], deque[datetime]] = field(default_factory=lambda: FIFOCache(_KEPT_AGENTS))
 
     def admit(self, requester: str, agent: str, now: datetime) -> None:
         """Count one more; raises TooManyPending, saying how long to wait, where it is one too many."""
         asked = self._asked.get((requester, agent)) or deque()
-        remember(self._asked, (requester, agent), asked, most=_KEPT_AGENTS)
+        self._asked[requester, agent] = asked
         while asked and (now - asked[0]).total_seconds() >= self.limits.asks_within_s:
             asked.popleft()
         if len(asked) >= self.limits.asks:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hitl.recent import remember
+from cachetools import FIFOCache
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,11 +22,11 @@ class Reach:
     """Routes that refused a card because of what they are (chat gone, bot removed, token revoked), not of the card."""
 
     def __init__(self) -> None:
-        self._lost: dict[str, datetime] = {}
+        self._lost: FIFOCache[str, datetime] = FIFOCache(_KEPT)
 
     def lost(self, route: str, now: datetime) -> None:
         """A card could not be put there, and neither could any other."""
-        remember(self._lost, route, now, most=_KEPT)
+        self._lost[route] = now
 
     def found(self, route: str) -> None:
         """Something arrived there."""

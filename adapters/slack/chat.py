@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
+from cachetools import FIFOCache
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from adapters.slack.errors import GONE, SERVER_ERROR, TOO_MANY, AstrayError, explained, promised
@@ -27,7 +28,6 @@ from adapters.slack.retries import Soon
 from adapters.slack.threads import Threads
 from hitl.people import chat_of
 from hitl.ports import PlatformError
-from hitl.recent import remember
 from hitl.wording import say
 
 if TYPE_CHECKING:
@@ -83,14 +83,14 @@ class SlackChat:
         self._stands = stands
         self._fresh = fresh
         #: The hash of what each message was edited to last.
-        self._edited: dict[str, int] = {}
+        self._edited: FIFOCache[str, int] = FIFOCache(_KNOWN)
         self._direct: dict[str, str] = {}
         #: Held while a card is posted on a route.
         self._posting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._who: dict[str, tuple[float, Who]] = {}
+        self._who: FIFOCache[str, tuple[float, Who]] = FIFOCache(_KNOWN)
         self._team = ""
         #: Since when it is known of a channel whether we are a member of it.
-        self._member: dict[str, tuple[float, bool]] = {}
+        self._member: FIFOCache[str, tuple[float, bool]] = FIFOCache(_KNOWN)
 
     async def connect(self) -> Me:
         """Who we are. Raises PlatformError."""
@@ -152,7 +152,7 @@ class SlackChat:
                 self._pace.hold_edits(error.retry_s or 0.0)
                 raise
             return False
-        remember(self._edited, message, _hash(shown), most=_KNOWN)
+        self._edited[message] = _hash(shown)
         return True
 
     def _lock(self, route: str) -> asyncio.Lock:
@@ -233,7 +233,7 @@ class SlackChat:
         if known is None or now - asked_at > _KNOWN_FOR_S:
             async with explained():
                 known = _who(promised(await self.client.users_info(user=user), "user"))
-            remember(self._who, user, (now, known), most=_KNOWN)
+            self._who[user] = (now, known)
         return known
 
     async def since(self, place: str, message: str) -> Sequence[tuple[str, str]]:
@@ -276,7 +276,7 @@ class SlackChat:
         asked_at, _ = self._member.get(route, (-_KNOWN_FOR_S, True))
         if thread or place.startswith(_PEOPLE) or now - asked_at < _KNOWN_FOR_S:
             return
-        remember(self._member, route, (now, await self._is_member(place)), most=_KNOWN)
+        self._member[route] = (now, await self._is_member(place))
 
     async def _is_member(self, channel: str) -> bool:
         """As far as Slack says: a card doesn't wait for it."""

@@ -10,7 +10,7 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING
 
-from hitl.recent import remember
+from cachetools import FIFOCache
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -34,7 +34,7 @@ class Pace:
         self._now = now
         self._sleep = sleep
         self._scale = scale
-        self._next: dict[str, float] = {}
+        self._next: FIFOCache[str, float] = FIFOCache(_KEPT_CHANNELS)
         self._edits: deque[float] = deque(maxlen=EDITS)
         self._edits_from = 0.0
 
@@ -60,7 +60,7 @@ class Pace:
         self._edits_from = max(self._edits_from, self._now() + seconds)
 
     def _reserve(self, channel: str, until: float) -> None:
-        remember(self._next, channel, until, most=_KEPT_CHANNELS)
+        self._next[channel] = until
 
     async def _until(self, at: float) -> None:
         await self._sleep(max(0.0, at - self._now()))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from hitl.recent import remember
+from cachetools import FIFOCache
 
 _PLACES = 10_000
 _REMEMBERED = 50
@@ -27,12 +27,12 @@ class Threads:
     """The latest messages of the places where we wrote; those that were silent longest are forgotten."""
 
     def __init__(self) -> None:
-        self._talks: dict[str, _Talk] = {}
+        self._talks: FIFOCache[str, _Talk] = FIFOCache(_PLACES)
 
     def wrote(self, place: str, ts: str, ref: str | None) -> None:
         """We wrote there, about that call."""
         talk = self._talks.get(place) or _Talk()
-        remember(self._talks, place, talk, most=_PLACES)
+        self._talks[place] = talk
         if ts >= talk.ours:
             talk.ref, talk.ours, talk.sure = ref, ts, True
 

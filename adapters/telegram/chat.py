@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakValueDictionary
 
+from cachetools import FIFOCache
 from telegram import ForceReply, InlineKeyboardButton, InlineKeyboardMarkup, LinkPreviewOptions, ReplyParameters
 from telegram.constants import ParseMode
 from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, RetryAfter, TelegramError
@@ -27,7 +28,6 @@ from hitl.cards import outcome
 from hitl.errors import Unavailable
 from hitl.model import Verb
 from hitl.ports import PlatformError
-from hitl.recent import remember
 from hitl.seals import bound
 from hitl.text import cut_middle
 from hitl.wording import say
@@ -79,11 +79,12 @@ class TelegramChat:
         self._say = say
         self._bind = bind
         #: Our latest message in a place and the call that it is about; None while one is on its way or may be there.
-        self._last: dict[str, tuple[str, str | None] | None] = dict(said or {})
+        self._last: FIFOCache[str, tuple[str, str | None] | None] = FIFOCache(_KEPT)
+        self._last.update(said or {})
         #: Held while we write to a place: what is sent last is the latest.
         self._writing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         #: The hash of what each message was edited to last.
-        self._edited: dict[str, int] = {}
+        self._edited: FIFOCache[str, int] = FIFOCache(_KEPT)
 
     def latest(self, place: str, before: str | None) -> str | None:
         """The ref that our latest message there is about, if it stood there before that message was sent.
@@ -139,7 +140,7 @@ class TelegramChat:
                 link_preview_options=_NO_PREVIEW,
                 **_text(shown, html=html),
             )
-            remember(self._edited, message, hash(shown), most=_KEPT)
+            self._edited[message] = hash(shown)
 
         return edit
 
@@ -246,7 +247,7 @@ class TelegramChat:
 
     async def _remember(self, route: str, last: tuple[str, str | None] | None) -> None:
         """Our latest message there. Raises Unavailable where it can't be made unknown."""
-        remember(self._last, route, last, most=_KEPT)
+        self._last[route] = last
         if self._say is None or not is_private(route):
             return
         try:

@@ -9,7 +9,7 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING
 
-from hitl.recent import remember
+from cachetools import FIFOCache
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -35,7 +35,7 @@ class Pace:
         self._now = now
         self._sleep = sleep
         self._scale = scale
-        self._sent: dict[int, deque[float]] = {}
+        self._sent: FIFOCache[int, deque[float]] = FIFOCache(_KEPT_CHATS)
         self._all: deque[float] = deque(maxlen=OVERALL)
 
     async def turn(self, chat_id: int) -> None:
@@ -53,7 +53,7 @@ class Pace:
     def _of(self, chat_id: int) -> deque[float]:
         """The chat's latest slots; the chats that were silent longest are forgotten."""
         sent = self._sent.get(chat_id) or deque(maxlen=PER_GROUP)
-        remember(self._sent, chat_id, sent, most=_KEPT_CHATS)
+        self._sent[chat_id] = sent
         return sent
 
     def _free(self, chat_id: int) -> float:

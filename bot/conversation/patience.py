@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hitl.recent import remember
+from cachetools import FIFOCache
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -18,12 +18,12 @@ class Patience:
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
-        self._said: dict[Hashable, float] = {}
+        self._said: FIFOCache[Hashable, float] = FIFOCache(_KEPT)
 
     def admits(self, thing: Hashable) -> bool:
         """Whether this wasn't said within the last minute; then it counts as said now."""
         now = self._now()
         if now - self._said.get(thing, -EVERY_S) < EVERY_S:
             return False
-        remember(self._said, thing, now, most=_KEPT)
+        self._said[thing] = now
         return True

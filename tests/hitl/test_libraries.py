@@ -10,7 +10,10 @@ from pathlib import Path
 import hitl
 
 #: None of them reads a file, a clock or the network when it is used as here.
-PURE = {"idna", "msgspec", "re2", "regex", "rfc8785", "transitions", "tree_sitter", "tree_sitter_bash", "yaml"}
+PURE = {
+    *("cachetools", "idna", "msgspec", "re2", "regex", "rfc8785", "transitions", "tree_sitter", "tree_sitter_bash"),
+    "yaml",
+}
 ROOT = Path(str(hitl.__file__)).parent
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cachetools import FIFOCache
+
 from adapters.terminal.messages import box, ended, plain
 from hitl.cards import card, outcome_for_agent
 from hitl.model import Decision, Status, Verb
 from hitl.outcomes import Told, fact
-from hitl.recent import remember
 from hitl.wording import say, sentence
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class TerminalChat:
         self._show = show
         self._width = width
         self._colour = colour
-        self._told: dict[tuple[str, Status, str | None], None] = {}
+        self._told: FIFOCache[tuple[str, Status, str | None], None] = FIFOCache(_MOST_TOLD)
         self.shown: dict[str, datetime] = {}
         self.last: str | None = None
         self.begun_at: datetime | None = None
@@ -57,7 +58,7 @@ class TerminalChat:
         told = (call.ref, call.status, call.reason)
         if told in self._told:
             return
-        remember(self._told, told, None, most=_MOST_TOLD)
+        self._told[told] = None
         self.say(_whole(call) if whole else ended(call, colour=self._colour), call.ref)
 
     def say(self, text: str, about: str | None = None) -> None:

@@ -8,11 +8,12 @@ import re
 from collections import deque
 from typing import TYPE_CHECKING
 
+from cachetools import FIFOCache
+
 from hitl.cards import details, outcome_for_agent
 from hitl.errors import NotApprover, SaysoError, Unavailable
 from hitl.model import Ask, Runs, Status
 from hitl.ports import Line, PlatformError
-from hitl.recent import remember
 from hitl.wording import say
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Turns:
     def __init__(self, voice: Voice, agent: Agent) -> None:
         self._voice = voice
         self._agent = agent
-        self._history: dict[str, deque[Line]] = {}
+        self._history: FIFOCache[str, deque[Line]] = FIFOCache(_CONVERSATIONS)
 
     def is_for_agent(self, heard: Text) -> bool:
         """Whether an unclear text that points to no call is a command to the agent, not a failed answer to a card."""
@@ -76,7 +77,7 @@ class Turns:
         by its key.
         """
         lines = self._history.get(heard.conversation) or deque(maxlen=_LINES)
-        remember(self._history, heard.conversation, lines, most=_CONVERSATIONS)
+        self._history[heard.conversation] = lines
         turn = _Turn(self._voice, heard, self._agent.name, lines)
         self._voice.service.accompany(self._taken(turn, heard))
         await turn.begun

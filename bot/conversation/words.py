@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from cachetools import FIFOCache
+
 from bot.conversation.voice import DECIDED
 from hitl.answers import NOTHING, Came
 from hitl.model import Decision, Kind, Reply, Verb
-from hitl.recent import remember
 from hitl.replies import is_reason, unformatted
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class Words:
         self._turns = turns
         self._service = voice.service
         #: Questions whose answer was the first of two yeses: the second begins with a press, which asks anew.
-        self._spent: dict[str | None, None] = {}
+        self._spent: FIFOCache[str | None, None] = FIFOCache(_SPENT)
 
     async def said(self, heard: Text) -> None:
         """Decide by a text what it is about; hand to the agent what is no answer to a card."""
@@ -81,7 +82,7 @@ class Words:
             reply = replace(reply, kind=Kind.BUTTON, verb=Verb.APPROVE, reason=heard.text)
         for answer in await self._service.decide(reply):
             if answer.came is Came.CONFIRM:
-                remember(self._spent, heard.answers, None, most=_SPENT)
+                self._spent[heard.answers] = None
             await self._voice.answer(heard, answer)
         return None
 

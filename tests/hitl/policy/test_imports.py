@@ -459,12 +459,17 @@ def test_a_rule_behind_a_weaker_one_of_the_same_conditions_asks_where_they_can_n
 @settings(deadline=None)
 @given(ENVELOPE, st.dictionaries(KEYS, VALUES, max_size=3))
 def test_an_envelope_is_never_weaker_once_translated(document: dict[str, Any], args: dict[str, Any]) -> None:
-    """Reading the dialect of contenox natively and translating it give the same action, or a stricter one."""
+    """Reading the dialect of contenox natively and translating it give the same action, or a stricter one.
+
+    Where no native rule is for a call, which is denied by default, a translated one may ask a person: ours look
+    for a substitution in every argument.
+    """
     call = PolicyCall("g", "t", args)
     native = load(json.dumps(document), name="native", format="json").judge(call)
     translated = imported(document, "contenox").judge(call)
 
-    assert strength(translated) >= strength(native)
+    asks = translated.action == "approve" and native.reason == "default_action"
+    assert asks or strength(translated) >= strength(native)
     assert strength(translated) == strength(native) or "deny" in json.dumps(document) or translated.action == "approve"
 
 

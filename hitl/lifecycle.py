@@ -4,9 +4,9 @@ Two rules. Everything that affects the state of a call lives here: the states, t
 where, and under which facts. And this file doesn't know why an event happened: who may approve, whether it is in
 time, whether seals hold is the gate's business, which asks here only what an event would make of the call.
 
-The table is run by `transitions` (one machine a process, no model registered, no `to_STATE()` back doors), is
-drawn from it for the README, and is flattened from it into a dictionary for `advance`, because a dictionary
-look-up costs a twentieth of a trigger; a test holds the two to be the same for every state, event and fact.
+The table is run by `transitions`: one machine a process, without a registered model, which would cost 12 to 28 KB each,
+and without automatic `to_STATE()` methods, which pass every guard. `advance` fires the trigger on a small subject with
+the facts of one call. The README's diagram is drawn from the same machine.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from enum import StrEnum
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from transitions import Machine
+from transitions import Machine, MachineError
 
 from hitl.errors import IllegalTransition
 from hitl.model import Call, Decision, Result, State
@@ -139,25 +139,16 @@ def machine_config() -> dict[str, Any]:
 MACHINE = Machine(**machine_config())
 
 
-def _flatten(machine: Machine) -> dict[tuple[str, str], tuple[str, str | None]]:
-    flat: dict[tuple[str, str], tuple[str, str | None]] = {}
-    for name, event in machine.events.items():
-        for source, transitions in event.transitions.items():
-            for transition in transitions:
-                guards = [str(condition.func) for condition in transition.conditions]
-                flat[source, name] = (str(transition.dest), guards[0] if guards else None)
-    return flat
-
-
-_FLAT = _flatten(MACHINE)
-
-
 def destination(subject: Subject, trigger: Trigger) -> State | None:
-    """Where the trigger leads, or None where the table has no row for it or its guard doesn't hold."""
-    row = _FLAT.get((subject.state, trigger.value))
-    if row is None or (row[1] is not None and not getattr(subject, row[1])()):
+    """Where the trigger leads, or None where the table has no row for it or its guard doesn't hold.
+
+    The subject is moved there.
+    """
+    try:
+        moved = MACHINE.events[trigger.value].trigger(subject)
+    except MachineError:
         return None
-    return State(row[0])
+    return State(subject.state) if moved else None
 
 
 def advance(

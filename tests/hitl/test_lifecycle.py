@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 from collections.abc import Callable
 from datetime import timedelta
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from transitions import MachineError
 
 from hitl.errors import IllegalTransition
 from hitl.lifecycle import MACHINE, RESULTS, TABLE, Subject, Trigger, advance, destination, diagram
@@ -139,20 +137,13 @@ def test_what_the_table_does_not_hold_is_illegal(state: State, event: Trigger) -
 
 
 @pytest.mark.parametrize(("state", "event"), EVERY)
-def test_the_dictionary_says_what_the_machine_does(state: State, event: Trigger) -> None:
-    """Flattening lost nothing: `transitions` itself, triggered, moves each subject to the same place or not at all."""
+def test_the_machine_moves_the_subject_or_leaves_it(state: State, event: Trigger) -> None:
+    """Its own methods are never asked twice: where it went is where it is."""
     for facts in FACTS:
         subject = Subject(state.value, **facts)
-        foreseen = destination(subject, event)
+        to = destination(subject, event)
 
-        assert (foreseen or state) == _triggered(subject, event)
-
-
-def _triggered(subject: Subject, event: Trigger) -> str:
-    """Where `transitions` itself leaves the subject."""
-    with contextlib.suppress(MachineError):
-        MACHINE.events[event.value].trigger(subject)
-    return subject.state
+        assert (to or state) == subject.state
 
 
 def test_the_machine_has_every_event_and_state_of_ours_and_no_other() -> None:

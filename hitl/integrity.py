@@ -50,14 +50,9 @@ def flaws_of(keys: Keyring, call: Call, votes: Sequence[Vote], lines: Sequence[R
 
 
 def _tells(call: Call, lines: Sequence[Recorded]) -> bool:
-    """Whether the chain tells of the call what its row does: that it was asked, what was decided, how it ended.
-
-    A call that its chain contradicted was ended with a line that says so.
-    """
+    """Whether the chain tells of the call what its row does: that it was asked, what was decided, how it ended."""
     if not lines or lines[0].event != Event.ASKED:
         return False
-    if any(line.event == Event.TAMPERED for line in lines):
-        return True
     decided = [line.event for line in lines if line.event in DECIDED]
     ended = [line.event for line in lines if line.event in ENDED and (line.event != Event.REFUSED or _explained(line))]
     wanted = ([call.decision.value] if call.decision else [], call.result.value if call.result else None)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hitl import seals
 from hitl.audit import DECIDED, ENDED, FIRST, verify
-from hitl.model import Decision, Event
+from hitl.model import Decision, Event, Result, State
 from hitl.outcomes import Fact, fact
 
 if TYPE_CHECKING:
@@ -33,6 +33,10 @@ class Flaw(StrEnum):
     GAP = "flaw.gap"
     CUT = "flaw.cut"
     SUMMARY = "flaw.summary"
+    EVENT = "flaw.event"
+    CARD = "flaw.card"
+    PROMPT = "flaw.prompt"
+    MESSAGE = "flaw.message"
 
 
 def flaws_of(keys: Keyring, call: Call, votes: Sequence[Vote], lines: Sequence[Recorded]) -> list[Fact]:
@@ -56,7 +60,18 @@ def _tells(call: Call, lines: Sequence[Recorded]) -> bool:
     decided = [line.event for line in lines if line.event in DECIDED]
     ended = [line.event for line in lines if line.event in ENDED and (line.event != Event.REFUSED or _explained(line))]
     wanted = ([call.decision.value] if call.decision else [], call.result.value if call.result else None)
-    return (decided, ended[-1] if ended else None) == wanted
+    return (decided, ended[-1] if ended else None) == wanted and call.state is _state(call)
+
+
+def _state(call: Call) -> State:
+    """The state that a call with that decision and result is in."""
+    if call.archived:
+        return State.IDLE
+    if call.result is not None:
+        return State.COMPLETED if call.result in {Result.SUCCEEDED, Result.RELEASED} else State.ERROR
+    if call.decision is None:
+        return State.AWAITING
+    return State.EXECUTING if call.decision in {Decision.ALLOWED, Decision.APPROVED} else State.IDLE
 
 
 def _explained(line: Recorded) -> bool:

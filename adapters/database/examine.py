@@ -11,9 +11,12 @@ from adapters.database import rows
 from adapters.database import statements as sql
 from adapters.database.failures import unavailable
 from adapters.database.schema import REVISIONS
+from hitl import seals
 from hitl.errors import Unavailable
 from hitl.integrity import Flaw, flaws_of, flaws_of_record
+from hitl.model import Bound, Prompt, PromptKind
 from hitl.outcomes import fact
+from hitl.times import moment
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
     from hitl.model import Recorded
     from hitl.outcomes import Fact
     from hitl.tokens import Keyring
+
+
+_PROMPTS = frozenset(kind.value for kind in PromptKind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +70,27 @@ def _examined(connection: sqlite3.Connection, keys: Keyring, mark: Mark) -> Exam
             continue
         votes = [rows.vote_of(vote) for vote in connection.execute(sql.VOTES, (call.ref,))]
         flaws += flaws_of(keys, call, votes, chains.get(call.ref, ()))
+    flaws += _kept(connection, keys)
     marked = mark.read()
     flaws += flaws_of_record(keys, chains, refs, hashes, marked or 0)
     return Examined(len(hashes), len(refs), tuple(flaws), bool(marked))
+
+
+def _kept(connection: sqlite3.Connection, keys: Keyring) -> list[Fact]:
+    """Events, cards, prompts and bound messages that aren't as they were kept."""
+    flaws: list[Fact] = []
+    for source, number, ordering, body, at, mac in connection.execute(sql.ALL_EVENTS):
+        if not seals.event_holds(keys, mac, source, number, ordering, body, moment(at)):
+            flaws.append(fact(Flaw.EVENT, source=source, id=number))
+    for ref, route, message, mac in connection.execute(sql.ALL_CARDS):
+        if not seals.card_holds(keys, mac, ref, route, message):
+            flaws.append(fact(Flaw.CARD, ref=ref, route=route))
+    for ref, principal, kind, at, mac in connection.execute(sql.ALL_PROMPTS):
+        known = kind in _PROMPTS
+        if not known or not seals.prompt_holds(keys, mac, Prompt(ref, principal, PromptKind(kind), moment(at))):
+            flaws.append(fact(Flaw.PROMPT, ref=ref, who=principal))
+    for row in connection.execute(sql.ALL_MESSAGES):
+        bound = Bound(*row)
+        if not seals.bound_holds(keys, bound):
+            flaws.append(fact(Flaw.MESSAGE, message=bound.message, ref=bound.ref))
+    return flaws

@@ -253,6 +253,17 @@ EVENT_FAILED = (
     " returning aside_at"
 )
 
+# All that is kept under a seal
+
+#: Which events came?
+ALL_EVENTS = "select source, id, ordering, body, received_at, mac from inbox order by seq"
+#: Which cards stand somewhere?
+ALL_CARDS = "select ref, route, message, mac from cards where message is not null order by ref, route"
+#: What was left open with whom?
+ALL_PROMPTS = "select ref, principal, kind, at, mac from prompts order by ref, principal, kind"
+#: Which messages of ours are about which call?
+ALL_MESSAGES = "select message, ref, asks, mac from messages order by message"
+
 # Keys
 
 #: Under which key ids may rows be sealed?

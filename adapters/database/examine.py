@@ -27,6 +27,18 @@ if TYPE_CHECKING:
     from hitl.tokens import Keyring
 
 
+#: Which events came?
+_ALL_EVENTS = "select source, id, ordering, body, received_at, mac from inbox order by seq"
+#: Which cards stand somewhere?
+_ALL_CARDS = "select ref, route, message, mac from cards where message is not null order by ref, route"
+#: What was left open with whom?
+_ALL_PROMPTS = "select ref, principal, kind, at, mac from prompts order by ref, principal, kind"
+#: Which messages of ours are about which call?
+_ALL_MESSAGES = "select message, ref, asks, mac from messages order by message"
+#: What does the record say, all chains together, each from its start?
+_ALL_LINES = "select id, ref, seq, at, event, actor, data, prev, hash from audit order by ref, seq"
+#: Which calls are there?
+_ALL_CALLS = f"select {', '.join(sql.CALL)} from calls order by ref"  # noqa: S608 - ours
 _PROMPTS = frozenset(kind.value for kind in PromptKind)
 
 
@@ -55,13 +67,13 @@ def examine(database: Path, keys: Keyring, mark: Mark) -> Examined:
 def _examined(connection: sqlite3.Connection, keys: Keyring, mark: Mark) -> Examined:
     chains: dict[str, list[Recorded]] = {}
     hashes: dict[int, str] = {}
-    for number, *row in connection.execute(sql.ALL_LINES):
+    for number, *row in connection.execute(_ALL_LINES):
         line = rows.line_of(row)
         chains.setdefault(line.ref, []).append(line)
         hashes[number] = line.hash
     flaws: list[Fact] = []
     refs: list[str] = []
-    for row in connection.execute(sql.ALL_CALLS):
+    for row in connection.execute(_ALL_CALLS):
         refs.append(row[0])
         try:
             call = rows.call_of(row)
@@ -79,17 +91,17 @@ def _examined(connection: sqlite3.Connection, keys: Keyring, mark: Mark) -> Exam
 def _kept(connection: sqlite3.Connection, keys: Keyring) -> list[Fact]:
     """Events, cards, prompts and bound messages that aren't as they were kept."""
     flaws: list[Fact] = []
-    for source, number, ordering, body, at, mac in connection.execute(sql.ALL_EVENTS):
+    for source, number, ordering, body, at, mac in connection.execute(_ALL_EVENTS):
         if not seals.event_holds(keys, mac, source, number, ordering, body, moment(at)):
             flaws.append(fact(Flaw.EVENT, source=source, id=number))
-    for ref, route, message, mac in connection.execute(sql.ALL_CARDS):
+    for ref, route, message, mac in connection.execute(_ALL_CARDS):
         if not seals.card_holds(keys, mac, ref, route, message):
             flaws.append(fact(Flaw.CARD, ref=ref, route=route))
-    for ref, principal, kind, at, mac in connection.execute(sql.ALL_PROMPTS):
+    for ref, principal, kind, at, mac in connection.execute(_ALL_PROMPTS):
         known = kind in _PROMPTS
         if not known or not seals.prompt_holds(keys, mac, Prompt(ref, principal, PromptKind(kind), moment(at))):
             flaws.append(fact(Flaw.PROMPT, ref=ref, who=principal))
-    for row in connection.execute(sql.ALL_MESSAGES):
+    for row in connection.execute(_ALL_MESSAGES):
         bound = Bound(*row)
         if not seals.bound_holds(keys, bound):
             flaws.append(fact(Flaw.MESSAGE, message=bound.message, ref=bound.ref))

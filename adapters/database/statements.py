@@ -88,8 +88,6 @@ CALLS_DUE = _calls("due_at <= ? order by due_at limit ?")
 NEXT_DUE = "select min(due_at) from calls where due_at is not null"
 #: Which calls are claimed and not over, the oldest first?
 CALLS_LEASED = _calls("due_at is not null and claim_owner is not null order by created_at, rowid limit ?")
-#: Which calls are there?
-ALL_CALLS = _words("select", ", ".join(CALL), "from calls order by ref")
 #: Which calls aren't over, the oldest first?
 CALLS_OPEN = _calls("due_at is not null order by created_at, rowid limit ?")
 #: Under which key ids are calls sealed that aren't over?
@@ -115,8 +113,6 @@ VOTES = "select ref, principal, approve, reason, surface, pressed_at, at, mac fr
 LAST_LINE = "select seq, hash from audit where ref = ? order by seq desc limit 1"
 #: What does this chain say was done? Only lines that were written.
 STEPS = "select event, data from audit where ref = ? order by seq"
-#: What does the record say, all chains together, each from its start?
-ALL_LINES = "select id, ref, seq, at, event, actor, data, prev, hash from audit order by ref, seq"
 #: How many lines does the record have, all chains together?
 POSITION = "select coalesce(max(id), 0) from audit"
 #: Add a line.
@@ -252,17 +248,6 @@ EVENT_FAILED = (
     " where source = ?4 and id = ?5 and handled_at is null and aside_at is null"
     " returning aside_at"
 )
-
-# All that is kept under a seal
-
-#: Which events came?
-ALL_EVENTS = "select source, id, ordering, body, received_at, mac from inbox order by seq"
-#: Which cards stand somewhere?
-ALL_CARDS = "select ref, route, message, mac from cards where message is not null order by ref, route"
-#: What was left open with whom?
-ALL_PROMPTS = "select ref, principal, kind, at, mac from prompts order by ref, principal, kind"
-#: Which messages of ours are about which call?
-ALL_MESSAGES = "select message, ref, asks, mac from messages order by message"
 
 # Keys
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hitl.audit import verify
+from hitl.errors import Tampered
 from hitl.model import (
     Action,
     Bound,
@@ -244,6 +245,22 @@ class TestCalls:
 
 class TestSwaps:
     """One conditional write decides who was first."""
+
+    @pytest.mark.parametrize(
+        ("first", "again"), [("approved", "rejected"), ("claimed", "released"), ("succeeded", "failed")]
+    )
+    async def test_what_the_chain_of_a_call_holds_is_not_done_once_more(
+        self, store: Store, clock: SetClock, first: str, again: str
+    ) -> None:
+        """The call is decided, claimed and ended once, whatever its row says; nothing is written then."""
+        call = await parked(store, clock)
+        moved = call.evolve(version=call.version + 1)
+        await store.commit(move(moved, entries=[entry(call, first)]))
+
+        with pytest.raises(Tampered):
+            await store.commit(move(moved.evolve(version=moved.version + 1), entries=[entry(call, again)]))
+        assert moved == await store.get(call.ref)
+        assert [first] == [line.event for line in await store.history(call.ref)]
 
     async def test_one_of_fifty_wins(self, store: Store, clock: SetClock) -> None:
         """Fifty decide at once: one swap holds, the others are told None, and one vote and line is there."""

@@ -18,13 +18,13 @@ from hitl.errors import (
     Tampered,
 )
 from hitl.gate import secret_hash
-from hitl.model import Action, Call, Decision, PostKind, Ran, Result, Runs, State, Status
+from hitl.model import Action, Call, Decision, Event, PostKind, Ran, Result, Runs, State, Status
 from hitl.outcomes import Fact, Refusal, Unfit, fact
 from hitl.ports import Change, Unit
 from hitl.testing import MemoryStore
 from hitl.tokens import new_ref
 from hitl.wording import sentence
-from tests.hitl.world import ANN, BOB, CLAIM, NOON, READ, ROOM, SECRET, WRITE, World, code, directory
+from tests.hitl.world import ANN, BOB, CLAIM, NOON, READ, ROOM, SECRET, UMA, WRITE, World, code, directory
 
 OTHER = secret_hash("another secret")
 WINDOW_S = 300
@@ -327,6 +327,19 @@ class TestRelease:
 
 class TestFinish:
     """How a run ended, told once by the one who ran it."""
+
+    async def test_a_secret_that_was_written_into_the_claim_reports_nothing(self, world: World) -> None:
+        """The claim is sealed with the hash of the secret that took it; the attempt is on record."""
+        call = await world.ask(runs=Runs.CALLER)
+        await world.press(call)
+        await world.gate.claim(call.ref, UMA, CLAIM)
+        claimed = (await world.now(call)).claim
+        assert claimed is not None
+        await world.forge(call, claim=replace(claimed, secret_hash=secret_hash("other")))
+
+        with pytest.raises(Tampered):
+            await world.gate.finish(call.ref, "other", Ran(Result.SUCCEEDED))
+        assert Event.TAMPERED == (await world.last(call)).event
 
     async def test_it_is_recorded_once(self, world: World) -> None:
         """The result, what it said, and no more deadline; saying the same again changes nothing."""

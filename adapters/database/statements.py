@@ -111,8 +111,8 @@ VOTES = "select ref, principal, approve, reason, surface, pressed_at, at, mac fr
 
 #: What is the last line of this chain?
 LAST_LINE = "select seq, hash from audit where ref = ? order by seq desc limit 1"
-#: What does this chain say was done? Only lines that were written.
-STEPS = "select event, data from audit where ref = ? order by seq"
+#: What does this chain say was done, from its start, and where does it end?
+CHAIN = "select seq, hash, event, data from audit where ref = ? order by seq"
 #: How many lines does the record have, all chains together?
 POSITION = "select coalesce(max(id), 0) from audit"
 #: Add a line.

@@ -41,8 +41,8 @@ def write(unit: Unit, keys: Keyring, connection: sqlite3.Connection, now: dateti
     if unit.expect is not None:
         if not _swap(connection, unit.expect, change.call, now):
             return None
-        if change.call is not None and contradicted(connection.execute(sql.STEPS, (change.call.ref,)), entries):
-            raise Tampered
+        if change.call is not None:
+            ends[change.call.ref] = _end(connection, change.call.ref, entries)
     elif change.call is not None:
         entries = _begin(connection, change.call, entries)
         ends[change.call.ref] = 0, FIRST
@@ -61,6 +61,14 @@ def _swap(connection: sqlite3.Connection, expect: Expect, call: Call | None, now
         raise ValueError(f"a swap of {expect.ref} can't write {call.ref}")
     values = rows.mutable_values(call) + condition
     return connection.execute(sql.SWAP_CALL[expect.overdue], values).rowcount == 1
+
+
+def _end(connection: sqlite3.Connection, ref: str, entries: Sequence[Entry]) -> tuple[int, str]:
+    """Where the chain of a call ends. Raises Tampered where it holds already what the entries say."""
+    lines = connection.execute(sql.CHAIN, (ref,)).fetchall()
+    if contradicted(((event, data) for _, _, event, data in lines), entries):
+        raise Tampered
+    return lines[-1][:2] if lines else (0, FIRST)
 
 
 def _begin(connection: sqlite3.Connection, call: Call, entries: Sequence[Entry]) -> Sequence[Entry]:

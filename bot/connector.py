@@ -5,7 +5,6 @@ from __future__ import annotations
 import abc
 import asyncio
 import logging
-from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from bot.intake import Intake
@@ -13,6 +12,7 @@ from bot.settings import SettingsError
 from hitl.backoff import Backoff
 from hitl.errors import Unavailable
 from hitl.ports import PlatformError
+from hitl.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import aiohttp
@@ -32,6 +31,7 @@ from bot.conversation import Manner, Router
 from bot.settings import SettingsError
 from hitl.events import Command, Echo, Reaction, Text
 from hitl.ports import PlatformError
+from hitl.records import replace
 from hitl.wording import say
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ Everything here may be done again: what is right already is left alone, and said
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from telegram import BotCommand, ChatMemberRestricted, ReactionTypeEmoji
@@ -18,6 +17,7 @@ from adapters.telegram.webhook import PATH
 from bot.checks import Check, Health
 from bot.settings import SettingsError
 from bot.telegram import make_bot
+from hitl.records import replace
 from hitl.redaction import mask
 from hitl.replies import Verdict as Says
 from hitl.replies import read, verdict

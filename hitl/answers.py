@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from hitl.cards import details, outcome_fact
 from hitl.errors import AlreadyDecided, CallUnknown, ConfirmationExpired, SaysoError
@@ -29,8 +30,7 @@ class Came(StrEnum):
     REFUSED = "refused"
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """What the gate answers to a reply: what to tell, the call as it is now, and what to run, if anything.
 
     `error` is set for REFUSED and tells which error of the tree it was.
@@ -52,8 +52,7 @@ class Answer:
         return sentence(self.fact) if self.fact else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Submitted:
+class Submitted(Struct, frozen=True):
     """A recorded call.
 
     `lease` is there when it may run at once and this service is to run it; `fresh` is False when an idempotency

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from hitl.model import Action, Ask, Call, Preparation, Reason, Risk, State, ToolInfo, Verdict
+from hitl.records import replace
 from hitl.tokens import new_ref
 from hitl.wording import say
 

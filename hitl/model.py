@@ -9,10 +9,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from datetime import datetime
 
     from hitl.replies import Span
@@ -92,8 +95,7 @@ class Runs(StrEnum):
     CALLER = "caller"
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyCall:
+class PolicyCall(Struct, frozen=True):
     """The part of a call that policies look at.
 
     `cwd` is the folder that relative paths are meant from. `annotations` are MCP tool hints, None where the tool
@@ -126,8 +128,7 @@ class Reason(StrEnum):
     FALLBACK = "fallback"
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """What the policy said of one call.
 
     `approvers` None means the conversation's or the installation's list applies. `rule` is None where no rule
@@ -149,8 +150,7 @@ class Verdict:
     programs: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(Struct, frozen=True):
     """A tool call as a way in hands it over: what the agent wants, and what the credential behind it proves.
 
     `requester` is a principal. `origin` is the conversation that it was asked in. `note` is the agent's own
@@ -209,8 +209,7 @@ class Preparation:
     floor: Risk = Risk.LOW
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """The one permission to run: who holds it, the SHA-256 of the secret that proves it, its end, and its seal."""
 
     owner: str
@@ -219,8 +218,7 @@ class Claim:
     mac: str | None = None
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(Struct, frozen=True):
     """One call: what was asked, on what terms, and how it went on.
 
     The fields down to `row_mac` never change after the call is stored; `row_mac` seals them. `due_at` is when
@@ -301,18 +299,7 @@ class Call:
 
     def evolve(self, **changes: Any) -> Call:
         """A copy with some fields changed; the version is the caller's to move."""
-        call = object.__new__(Call)
-        fields = call.__dict__
-        fields.update(self.__dict__)
-        fields.update(changes)
-        return call
-
-    @classmethod
-    def from_fields(cls, fields: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> Self:
-        """A call from all of its fields by name: less than half of what 45 checked assignments cost."""
-        call = object.__new__(cls)
-        call.__dict__.update(fields)
-        return call
+        return replace(self, **changes)
 
 
 class Status(StrEnum):
@@ -336,8 +323,7 @@ class Status(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Vote:
+class Vote(Struct, frozen=True):
     """One approver's answer, sealed. `pressed_at` is when the person acted, `at` when it was committed."""
 
     ref: str
@@ -368,8 +354,7 @@ class Verb(StrEnum):
     DETAILS = "details"
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """Anything a person sends towards a card, with all platform detail gone.
 
     identity: who sent it as the platform proves it (`telegram:42`, `local:1000`).
@@ -403,8 +388,7 @@ class Reply:
     language: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Lease:
+class Lease(Struct, frozen=True):
     """What a claimant gets: the stored call, and until when it may run it."""
 
     call: Call
@@ -417,8 +401,7 @@ class Lease:
         return self.call.ref
 
 
-@dataclass(frozen=True, slots=True)
-class Ran:
+class Ran(Struct, frozen=True):
     """How a run ended, as its executor tells it. `cut` counts characters of output that were dropped."""
 
     result: Result
@@ -467,8 +450,7 @@ class Event(StrEnum):
     POLICY_REFUSED = "policy_refused"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One line of the record, before it is chained."""
 
     ref: str
@@ -477,8 +459,7 @@ class Entry:
     data: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(Struct, frozen=True):
     """One line of the record as stored: its place, its time, and the hash that chains it to the one before."""
 
     ref: str
@@ -499,8 +480,7 @@ class PostKind(StrEnum):
     NOTICE = "notice"
 
 
-@dataclass(frozen=True, slots=True)
-class Post:
+class Post(Struct, frozen=True):
     """An outbox row: something a chat surface must be told about a call."""
 
     ref: str
@@ -508,8 +488,7 @@ class Post:
     kind: PostKind
 
 
-@dataclass(frozen=True, slots=True)
-class Sending:
+class Sending(Struct, frozen=True):
     """An outbox row under lease: its id, how often it was tried, and the message it concerns, if one is known."""
 
     id: int
@@ -525,8 +504,7 @@ class PromptKind(StrEnum):
     VIEWED = "viewed"
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(Struct, frozen=True):
     """An open question to, or a fact about, one person and one call."""
 
     ref: str
@@ -535,8 +513,7 @@ class Prompt:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Struct, frozen=True):
     """A message of ours, other than a card, that is about one call. A reply to it answers that call.
 
     The platform's id of the message binds it, never its words.
@@ -552,8 +529,7 @@ class Bound:
     mac: str
 
 
-@dataclass(frozen=True, slots=True)
-class Incoming:
+class Incoming(Struct, frozen=True):
     """A raw event as a platform sent it, kept until it is decided. `order` is the conversation it belongs to."""
 
     source: str

@@ -6,12 +6,12 @@ Every `what` is a key of the catalogue of sentences (`wording`): a fact can be t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+
+class Fact(Struct, frozen=True):
     """Something to tell. `particulars` are texts, numbers, further facts, or tuples of those, each on its own line.
 
     A text among them is visible and masked already.

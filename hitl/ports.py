@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
-    from dataclasses import dataclass
     from datetime import datetime
 
     from hitl.model import (
@@ -29,12 +31,9 @@ if TYPE_CHECKING:
         Vote,
     )
     from hitl.tokens import Keyring
-else:
-    from dataclasses import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class Expect:
+class Expect(Struct, frozen=True):
     """The condition of a swap. It holds where the row still has this version and the time test holds.
 
     `overdue` None makes no time test; False demands `due_at > now`, True demands `due_at <= now`, where now is
@@ -46,8 +45,7 @@ class Expect:
     overdue: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """What one unit writes. `call` is the row as it shall be; None where only records are added."""
 
     call: Call | None = None
@@ -58,8 +56,7 @@ class Change:
     handled: tuple[str, str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(Struct, frozen=True):
     """One all-or-nothing write. With `expect`, a conditional UPDATE; without, the call (if any) is new.
 
     `seal` is pure and is called once, inside the write, with the store's time: one value for the condition,

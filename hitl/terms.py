@@ -5,12 +5,13 @@ The stage and the mode are settings of the installation, not of a document, and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hitl.errors import PolicyUnusable
 from hitl.limits import timeout_of
 from hitl.model import Action, Mode, Reason, Risk, Runs, Verdict
+from hitl.records import replace
 from hitl.wording import say
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ from hitl.model import (
     Verdict,
 )
 from hitl.ports import KeyTakenError, ShortTakenError
+from hitl.records import replace
 from hitl.tokens import Keyring, new_ref, new_short
 
 if TYPE_CHECKING:

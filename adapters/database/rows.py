@@ -12,7 +12,6 @@ from functools import lru_cache
 from json import JSONEncoder
 from typing import TYPE_CHECKING, Any
 
-from adapters.database.statements import FIXED
 from hitl import seals
 from hitl.model import (
     Action,
@@ -44,8 +43,6 @@ if TYPE_CHECKING:
 _json = JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode
 
 _NO_ITEMS = "[]"
-#: The first twenty of `statements.FIXED` bear the names of a call's fields.
-_ASKED = tuple(name.strip('"') for name in FIXED[:20])
 _STATES = {state.value: state for state in State}
 _DECISIONS: dict[str | None, Decision | None] = {None: None, **{each.value: each for each in Decision}}
 _RESULTS: dict[str | None, Result | None] = {None: None, **{each.value: each for each in Result}}
@@ -94,34 +91,17 @@ def call_of(row: Sequence[Any]) -> Call:
     owner, secret_hash, until, claim_mac, result, finished_at, result_mac, due_at, archived, error, output = moved[7:]
     if type(args) is not bytes:
         raise TypeError("arguments that aren't bytes")
-    call = Call.from_fields(zip(_ASKED, asked, strict=True))
-    return call.evolve(
-        args=args,
-        preconditions=_pairs(asked[8]),
-        notes=_strings(asked[11]),
-        runs=_RUNS[asked[17]],
-        verdict=_verdict(*ruled),
-        approvers=_strings(approvers),
-        routes=_strings(routes),
-        created_at=moment(created_at),
-        deadline=moment(deadline),
-        row_mac=row_mac,
-        state=_STATES[state],
-        version=version,
-        decision=_DECISIONS[decision],
-        decided_at=_moment(decided_at),
-        decided_by=decided_by,
-        reason=reason,
-        decision_mac=decision_mac,
-        claim=None if owner is None else Claim(owner, secret_hash, moment(until), claim_mac),
-        result=_RESULTS[result],
-        output=output,
-        error=error,
-        finished_at=_moment(finished_at),
-        result_mac=result_mac,
-        due_at=_moment(due_at),
-        archived=bool(archived),
+    fixed: tuple[Any, ...] = (
+        *(*asked[:5], args, *asked[5:8], _pairs(asked[8]), *asked[9:11], _strings(asked[11])),
+        *(*asked[12:17], _RUNS[asked[17]], *asked[18:], _verdict(*ruled), _strings(approvers), _strings(routes)),
+        *(moment(created_at), moment(deadline), row_mac),
     )
+    claim = None if owner is None else Claim(owner, secret_hash, moment(until), claim_mac)
+    mutable: tuple[Any, ...] = (
+        *(_STATES[state], version, _DECISIONS[decision], _moment(decided_at), decided_by, reason, decision_mac),
+        *(claim, _RESULTS[result], output, error, _moment(finished_at), result_mac, _moment(due_at), bool(archived)),
+    )
+    return Call(*fixed, *mutable)
 
 
 @lru_cache(maxsize=1024)

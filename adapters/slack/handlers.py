@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import parse_qs
@@ -18,6 +18,7 @@ from adapters.slack.formatting import EMOJI, plain, shown
 from adapters.slack.messages import APPROVE, DETAILS, PAGE_ACTION, REASON_FIELD, REASON_WINDOW, REJECT, packed
 from hitl.events import Command, Echo, Explained, Heard, PageTurned, Press, Reaction, Text
 from hitl.model import Verb
+from hitl.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import itertools
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hitl.cards import Card, card, outcome, outcome_for_agent
 from hitl.model import Verb
+from hitl.records import replace
 from hitl.text import cut_middle
 from hitl.tokens import ButtonData, Keyring
 from hitl.wording import say

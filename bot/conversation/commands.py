@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hitl.answers import unknown_call
 from hitl.cards import card
 from hitl.errors import SaysoError
 from hitl.model import Kind, Verb
+from hitl.records import replace
 from hitl.tokens import as_short
 from hitl.wording import say
 

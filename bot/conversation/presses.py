@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hitl.answers import Answer, Came
 from hitl.errors import InvalidConfirmation
 from hitl.model import Event, Kind, Verb
 from hitl.ports import PlatformError
+from hitl.records import replace
 from hitl.wording import say
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ Knows no platform. Each platform brings a `Talker` (its words out) and hands in 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from adapters.agents.offline import Offline
@@ -18,6 +17,7 @@ from bot.conversation.voice import Voice
 from bot.conversation.words import Words
 from hitl.events import Command, Echo, Explained, Heard, Moved, PageTurned, Press, Reaction, Text
 from hitl.model import Event
+from hitl.records import replace
 from hitl.wording import say
 
 if TYPE_CHECKING:

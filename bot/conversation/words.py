@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cachetools import FIFOCache
@@ -10,6 +9,7 @@ from cachetools import FIFOCache
 from bot.conversation.voice import DECIDED
 from hitl.answers import NOTHING, Came
 from hitl.model import Decision, Kind, Reply, Verb
+from hitl.records import replace
 from hitl.replies import is_reason, unformatted
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hitl import seals
@@ -15,6 +14,7 @@ from hitl.gate.votes import leave_open, may_not, set_aside, vote_no, vote_yes
 from hitl.model import Call, Event, Kind, PromptKind, Reply, State, Verb
 from hitl.outcomes import Fact, Refusal, Told, fact
 from hitl.ports import Change
+from hitl.records import replace
 from hitl.replies import ALL, Reading, Span, reasoned_yes, unformatted
 from hitl.replies import Verdict as Says
 from hitl.replies import verdict as verdict_of

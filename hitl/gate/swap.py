@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hitl.answers import Answer, unknown_call
@@ -13,6 +12,7 @@ from hitl.model import Call, Entry, Event, Post, PostKind, Reply, Result, Runs, 
 from hitl.outcomes import Unfit
 from hitl.people import is_chat
 from hitl.ports import Change, Expect, Unit, adding
+from hitl.records import replace
 from hitl.text import encodable
 from hitl.tokens import as_short
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from hitl.lifecycle import Trigger
 from hitl.model import Action, Call, Event, Kind, Prompt, PromptKind, Reply, Risk, Runs, Verdict, Vote
 from hitl.outcomes import Refusal, Told, fact, kept
 from hitl.ports import Change, Unit
+from hitl.records import replace
 from hitl.redaction import mask
 from hitl.replies import Reading
 from hitl.text import one_line

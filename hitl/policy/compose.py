@@ -8,7 +8,6 @@ closes. ``defaults`` and the timeouts of levels are the document's own, because 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache, reduce
 from typing import Any
 
@@ -17,6 +16,7 @@ from hitl.policy.dialects import check
 from hitl.policy.document import Checked, Level, Rule
 from hitl.policy.model import ACTIONS, RISKS, Action, PolicyInvalid, Problem, Risk
 from hitl.policy.presets import presets
+from hitl.records import replace
 
 
 def compose(own: Checked, parsed: text.Parsed, name: str) -> Checked:

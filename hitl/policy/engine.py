@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, Literal
 
@@ -44,6 +44,7 @@ from hitl.policy.operators.scope import ANYWHERE, ROLE, Scope, Surroundings, sha
 from hitl.policy.ports import Paths, Resolver
 from hitl.policy.tables.tools import Shape
 from hitl.policy.vouching import READ, WRITE, Closed, Vouching
+from hitl.records import replace
 
 _STRENGTH = {action: at for at, action in enumerate(ACTIONS)}
 _MAX_PLANS = 4096

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Final
 
 from hitl.policy.model import Action, Problem
 from hitl.policy.text import Parsed, join
+from hitl.records import replace
 
 MAX_ENTRIES: Final = 10_000
 NOT_YET: Final = {

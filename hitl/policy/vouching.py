@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +17,7 @@ from hitl.policy.logic import NO, UNSURE, YES
 from hitl.policy.model import PolicyCall
 from hitl.policy.shell.effects import Effects, Use
 from hitl.policy.shell.plain_words import looks_like_a_file
+from hitl.records import replace
 
 if TYPE_CHECKING:
     from hitl.policy.model import Verdict

@@ -1,8 +1,8 @@
 """What one language makes of a message: an approval, a rejection with its reason, or neither."""
 
-from dataclasses import replace
 from itertools import pairwise
 
+from hitl.records import replace
 from hitl.replies.automaton import Match
 from hitl.replies.emoji import Sign
 from hitl.replies.explain import why_unclear

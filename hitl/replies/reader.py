@@ -1,9 +1,9 @@
 """Reads a reply: first whose words they are, then in which language they make an answer."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
+from hitl.records import replace
 from hitl.replies import lexicon, names, unmeasured
 from hitl.replies.answers import TO_ANOTHER, answers, unclear
 from hitl.replies.explain import NO_ANSWER

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +12,7 @@ from bot.intake import ASIDE_AFTER, Intake
 from hitl.errors import IllegalTransition, Tampered, Unavailable
 from hitl.model import Event
 from hitl.ports import Change, PlatformError, adding
+from hitl.records import replace
 from hitl.testing import MemoryStore, SetClock
 from tests.hitl.world import NOON
 from tests.patience import PATIENCE_S

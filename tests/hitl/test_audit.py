@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -15,6 +14,7 @@ from hitl.audit import FIRST, chain, contradicted, verify, with_args
 from hitl.canonical import canonical
 from hitl.errors import InvalidConfirmation
 from hitl.model import Entry, Event, Recorded
+from hitl.records import replace
 from hitl.tokens import Keyring
 from tests.hitl.world import NOON
 

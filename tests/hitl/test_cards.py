@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from hitl.canonical import canonical
 from hitl.cards import ARGUMENT_CHARS, PREVIEW_LINES, Card, card, details, is_cut, outcome, outcome_for_agent
 from hitl.model import Call, Claim, Decision, Result, Risk, Runs, State, Status
 from hitl.outcomes import Unfit
+from hitl.records import replace
 from hitl.testing import a_call
 from hitl.text import hidden
 from hitl.wording import say

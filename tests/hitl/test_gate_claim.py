@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -21,6 +20,7 @@ from hitl.gate import secret_hash
 from hitl.model import Action, Call, Decision, Event, PostKind, Ran, Result, Runs, State, Status
 from hitl.outcomes import Fact, Refusal, Unfit, fact
 from hitl.ports import Change, Unit
+from hitl.records import replace
 from hitl.testing import MemoryStore
 from hitl.tokens import new_ref
 from hitl.wording import sentence

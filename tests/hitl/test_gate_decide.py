@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -15,6 +14,7 @@ from hitl.errors import AlreadyDecided, ConfirmationExpired, NotApprover
 from hitl.model import Action, Decision, Kind, PostKind, Risk, Runs, State, Status, Verb
 from hitl.outcomes import Refusal, Told, Unfit, fact
 from hitl.people import Conversation
+from hitl.records import replace
 from hitl.wording import say, sentence
 from tests.hitl.world import (
     ANN,

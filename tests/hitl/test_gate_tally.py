@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 import pytest
 
@@ -13,6 +12,7 @@ from hitl.limits import Limits
 from hitl.model import Event, Status, Verb, Vote
 from hitl.outcomes import Told, fact
 from hitl.ports import Change, adding
+from hitl.records import replace
 from hitl.testing import MemoryStore
 from tests.hitl.world import ANN, BOB, NOON, OLGA, SAM, World, codes, directory
 

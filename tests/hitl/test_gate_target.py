@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +10,7 @@ from hitl.answers import Came
 from hitl.gate.target import Scene, aim
 from hitl.model import Call, Decision, State
 from hitl.outcomes import Told, fact
+from hitl.records import replace
 from hitl.replies import Reading
 from hitl.replies import Verdict as Says
 from hitl.testing import a_call

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import asdict
 
 from hitl.audit import FIRST, chain
 from hitl.integrity import Flaw, flaws_of, flaws_of_record
 from hitl.model import Call, Entry, Event, Recorded, Verb
+from hitl.records import replace
 from hitl.tokens import Keyring
 from tests.hitl.world import NOON, World
 
@@ -52,7 +53,7 @@ async def test_a_row_that_was_set_back_is_contradicted_by_its_chain(world: World
     """Its seals hold, as they did then."""
     call = await world.ask()
     await world.press(call)
-    await world.forge(call, **call.__dict__)
+    await world.forge(call, **asdict(call))
 
     assert [Flaw.UNRECORDED] == await found(world, call)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import asdict
 
 from hitl.errors import IllegalTransition
 from hitl.lifecycle import MACHINE, RESULTS, TABLE, Subject, Trigger, advance, destination, diagram
@@ -125,7 +126,7 @@ def test_what_the_table_does_not_hold_is_illegal(state: State, event: Trigger) -
         if expected(subject, event) is not None:
             continue
         call = a_call_with(subject)
-        before = dict(call.__dict__)
+        before = asdict(call)
         result = next(iter(RESULTS.get(event, [None])))
 
         with pytest.raises(IllegalTransition) as refused:
@@ -133,7 +134,7 @@ def test_what_the_table_does_not_hold_is_illegal(state: State, event: Trigger) -
 
         assert state.value in refused.value.message
         assert all(target in refused.value.message for target in targets)
-        assert before == call.__dict__
+        assert before == asdict(call)
 
 
 @pytest.mark.parametrize(("state", "event"), EVERY)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from hitl.gate import Gate, secret_hash
 from hitl.model import Action, Ask, Call, Kind, PolicyCall, PostKind, Reason, Reply, Risk, Runs, ToolInfo, Verb, Verdict
 from hitl.people import Conversation, Directory
 from hitl.ports import Change, Expect, Unit
+from hitl.records import replace
 from hitl.testing import MemoryStore, ScriptedExecutor, SetClock
 from hitl.tokens import Keyring
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,6 +16,7 @@ from hitl.gate import secret_hash
 from hitl.model import Ask, Ran, Result, Runs, Status, Verb
 from hitl.outcomes import Refusal, Told
 from hitl.people import channel_of
+from hitl.records import replace
 from hitl.wording import say
 from tests.scenarios.harness import saying
 from tests.sentences import says

@@ -12,7 +12,7 @@ translated or named among the differences; a setting without a safe meaning is r
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from hitl.policy import text
@@ -20,6 +20,7 @@ from hitl.policy.dialects import check, contenox
 from hitl.policy.document import All, AnyOf, Checked, Rule
 from hitl.policy.lint import covered, impossible
 from hitl.policy.model import MAX_TIMEOUT_S, MIN_TIMEOUT_S, PolicyInvalid, Problem
+from hitl.records import replace
 
 ForeignFormat = Literal["harombe", "contenox", "laravel-hitl"]
 

@@ -8,12 +8,13 @@ enough. To *loosen* (allow, lower a risk), every reading must fit. ``not`` swaps
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from hitl.policy import grammar, values
 from hitl.policy.logic import NO, UNSURE, YES
 from hitl.policy.operators.scope import ANYWHERE, ROLE, Scope
+from hitl.records import replace
 
 MAX_PATH = 4096
 _LONG = 256  # characters that cost as much as one more judgement

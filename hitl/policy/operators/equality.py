@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 from unicodedata import normalize
@@ -28,6 +27,7 @@ from hitl.policy.operators.base import (
     over_values,
     scalar,
 )
+from hitl.records import replace
 
 
 def _members(value: Any) -> tuple[Any, ...]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from hitl.policy.shell import programs
 from hitl.policy.shell.plain import Step
 from hitl.policy.shell.plain_words import NotPlain, Word
 from hitl.policy.tables import known
 from hitl.policy.tables.known import Program, Takes
+from hitl.records import replace
 
 _STAYS = frozenset(("grep", "egrep", "fgrep"))  # -r reads no link below a folder (grep(1))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hitl.policy.shell import programs, words, work
@@ -18,6 +18,7 @@ from hitl.policy.shell.plain_words import HARMLESS_VALUES, NotPlain, Word, Words
 from hitl.policy.shell.syntax import parsed
 from hitl.policy.shell.tree import text_of
 from hitl.policy.tables import names
+from hitl.records import replace
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from hitl.policy.globs import is_pattern
 from hitl.policy.shell import words
 from hitl.policy.shell.tree import text_of
 from hitl.policy.tables import names
+from hitl.records import replace
 
 if TYPE_CHECKING:
     from tree_sitter import Node

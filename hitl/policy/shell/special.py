@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hitl.policy.globs import is_pattern
@@ -12,6 +11,7 @@ from hitl.policy.shell.arguments import Parsed, parse
 from hitl.policy.shell.plain import Step, steps
 from hitl.policy.shell.plain_words import Below, NotPlain, Word, looks_like_a_file
 from hitl.policy.tables import names
+from hitl.records import replace
 
 if TYPE_CHECKING:
     from hitl.policy.shell.effects import Found

@@ -6,7 +6,6 @@ import asyncio
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from adapters.executors.arguments import Arguments, Declared
 from adapters.executors.registry import Context, NotAsShown, Registry
 from hitl.errors import InvalidConfirmation
 from hitl.model import Preparation, Ran, Result
+from hitl.records import replace
 from hitl.wording import say
 from tests.adapters.executors.conftest import a_lease, an_ask, soon
 from tests.sentences import raises, says

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hitl.policy import Policy, PolicyCall, PolicyInvalid, evaluate_row, load
+from hitl.records import replace
 
 KEYS = st.sampled_from(["a", "b", "path", "url", "command", "/a/0", "*"])
 NAMED = st.sampled_from(["a", "b", "command", "/a/0"])

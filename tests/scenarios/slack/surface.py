@@ -7,10 +7,10 @@ its card is answered there. A screen is what the channel shows and what is shown
 from __future__ import annotations
 
 import contextlib
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from hitl.model import Call, Verb
+from hitl.records import replace
 from tests.scenarios.chats import ChatRoom, ChatStage
 from tests.scenarios.harness import PEOPLE
 from tests.wire.slack import SlackServer

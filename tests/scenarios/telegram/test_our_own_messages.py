@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from hitl.model import Status
 from hitl.outcomes import Told
+from hitl.records import replace
 from tests.sentences import says
 
 if TYPE_CHECKING:

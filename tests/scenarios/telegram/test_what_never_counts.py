@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from hitl.errors import InvalidConfirmation
 from hitl.model import Status, Verb
 from hitl.outcomes import Refusal
+from hitl.records import replace
 from hitl.testing import ScriptedExecutor
 from hitl.tokens import ButtonData
 from hitl.wording import say

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Final
+
+from hitl.records import replace
 
 from . import errors
 from .contents import content, view_body

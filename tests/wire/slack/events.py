@@ -6,8 +6,9 @@ Its own bot's messages and reactions come back to it too, as they do on Slack.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
+
+from hitl.records import replace
 
 from . import shapes
 from .errors import Json

@@ -6,8 +6,10 @@ A function is given the request and returns the fields beside `ok`. It raises `A
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
+
+from hitl.records import replace
 
 from . import errors, rooms, shapes
 from .contents import changed_content, content, flags, view_body

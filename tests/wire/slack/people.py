@@ -8,8 +8,9 @@ an older state of it, or with a forged value, so that apps can be tested against
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
+
+from hitl.records import replace
 
 from ..common.lookup import ControlError
 from . import interactions

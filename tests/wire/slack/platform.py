@@ -9,8 +9,10 @@ import itertools
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
+
+from hitl.records import replace
 
 from ..common import platform
 from . import events

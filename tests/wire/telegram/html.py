@@ -11,9 +11,11 @@ here. The documentation forbids them and does not say what becomes of them.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
+
+from hitl.records import replace
 
 from .errors import ApiError, Json, cant_parse_entities
 

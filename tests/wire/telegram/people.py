@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any, Final, Literal
+
+from hitl.records import replace
 
 from ..common.lookup import ControlError
 from . import shapes

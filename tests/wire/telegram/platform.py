@@ -6,8 +6,10 @@ Both sides act on it: bots through the methods, people through the control.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
+
+from hitl.records import replace
 
 from ..common import platform
 from . import shapes

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-import json
 import math
 from base64 import b32encode
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import rfc8785
 
 from hitl.errors import InvalidConfirmation
@@ -30,33 +31,35 @@ def canonical(value: object, *, at: str = "") -> bytes:
     NaN and infinities, integers beyond 2^53 (also as floats), lone surrogates, keys that aren't strings, other
     types, and nesting deeper than 100.
     """
-    if _is_plain(value):
-        return _spelled(value).encode()
+    if type(value) is dict and _is_flat(value):
+        with contextlib.suppress(UnicodeEncodeError):
+            spelled = _spelled(value)
+            if spelled.isascii():
+                return spelled
     _check(value, at, 0)
     return rfc8785.dumps(value)  # type: ignore[arg-type]
 
 
-#: What RFC 8785 says of plain objects, written by the standard library's encoder in C.
-_spelled = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode
+#: What RFC 8785 says of flat objects of ASCII text, written in C. The two differ in how they sort keys beyond ASCII and
+#: spell floats.
+_spelled = msgspec.json.Encoder(order="sorted").encode
+_WORDS = frozenset({str, bool, type(None)})
+_FLAT = frozenset({*_WORDS, int})
 
 
-def _is_plain(value: object) -> bool:
-    """Whether it is a flat object of ASCII text, exact integers, truth values and nulls, under ASCII keys.
-
-    Of those the C encoder writes what RFC 8785 asks for, at a fifth of the cost: the two differ in how they sort
-    keys and escape text beyond ASCII, and in how they spell floats.
-    """
-    return type(value) is dict and all(_is_ascii(key) and _is_plain_value(item) for key, item in value.items())
-
-
-def _is_ascii(value: object) -> bool:
-    return type(value) is str and value.isascii()
+def _is_flat(value: Mapping[object, object]) -> bool:
+    """Whether an object holds nothing but text, exact integers, truth values and nulls, under keys of text."""
+    if {type(key) for key in value} - {str}:
+        return False
+    kinds = {type(item) for item in value.values()}
+    return kinds <= _WORDS or (kinds <= _FLAT and all(_is_exact(item) for item in value.values()))
 
 
-def _is_plain_value(value: object) -> bool:
-    if type(value) is int:
-        return -EXACT_INTEGER < value < EXACT_INTEGER
-    return _is_ascii(value) or value is None or type(value) is bool
+def _is_exact(value: object) -> bool:
+    return type(value) is not int or -EXACT_INTEGER < value < EXACT_INTEGER
+
+
+_in_order = msgspec.json.Encoder().encode
 
 
 def digest_of(
@@ -73,19 +76,17 @@ def digest_of(
 
     `args` is canonical already and is spliced in: the keys around it are written in RFC 8785 order.
     """
-    # Strings and lists only, keys in order: what the standard encoder writes of those is canonical already.
-    tail = json.dumps(
+    # Strings and lists only, keys in order: what is written of those is canonical already.
+    tail = _in_order(
         {
             "cwd": cwd,
             "definition": definition,
             "executor": executor,
-            "preconditions": [list(pair) for pair in preconditions],
+            "preconditions": tuple(preconditions),
             "tool": tool,
             "tools": tools,
-        },
-        ensure_ascii=False,
-        separators=(",", ":"),
-    ).encode()
+        }
+    )
     return hashlib.sha256(b'{"args":' + args + b"," + tail[1:]).hexdigest()
 
 

@@ -6,11 +6,11 @@ what was sealed and what runs must be the same bytes.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -273,7 +273,7 @@ class Call(Struct, frozen=True):
     @property
     def arguments(self) -> dict[str, Any]:
         """The stored arguments, decoded."""
-        decoded: dict[str, Any] = json.loads(self.args)
+        decoded: dict[str, Any] = msgspec.json.decode(self.args)
         return decoded
 
     @property

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
-from json import JSONEncoder
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from hitl import seals
 from hitl.model import (
@@ -40,9 +41,15 @@ if TYPE_CHECKING:
     from hitl.tokens import Keyring
 
 # RFC 8785 for what is kept here, text in lists and under ASCII keys, is just what this encoder writes.
-_json = JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode
+_encode = msgspec.json.Encoder(order="sorted").encode
 
 _NO_ITEMS = "[]"
+
+
+def _json(value: object) -> str:
+    return _encode(value).decode() if value else _NO_ITEMS
+
+
 _STATES = {state.value: state for state in State}
 _DECISIONS: dict[str | None, Decision | None] = {None: None, **{each.value: each for each in Decision}}
 _RESULTS: dict[str | None, Result | None] = {None: None, **{each.value: each for each in Result}}

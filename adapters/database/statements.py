@@ -1,30 +1,12 @@
 """Every statement that the database is asked, each with a line that says what it asks or does.
 
 They are SQLite's own text, run on the driver's connection: going through SQLAlchemy costs as much again as
-the disk. The names of the columns stand here once; a test holds them to `tables.py` and every statement to
-the migrated schema.
+the disk. A test holds every statement to the migrated schema.
 """
 
 from __future__ import annotations
 
-#: What is fixed when a call is stored: all but `salt` and `args`, which stand last in the table.
-FIXED = (
-    *("ref", "short", "digest", "tools", "tool", "executor", "definition", "cwd", "preconditions"),
-    *("sentence", "preview", "notes", "note", "requester", "agent", "session", "origin", "runs"),
-    *('"key"', "previous", "action", "risk", "rule", "policy", "timeout_s", "execution_s", "require_reason"),
-    *("terms", "approvers", "routes", "created_at", "deadline", "row_mac"),
-)
-
-#: What a swap writes.
-MUTABLE = (
-    *("state", "version", "decision", "decided_at", "decided_by", "reason", "decision_mac"),
-    *("claim_owner", "claim_hash", "claim_until", "claim_mac"),
-    *("result", "finished_at", "result_mac", "due_at", "archived"),
-    *("error", "output"),
-)
-
-#: All of a call, in the order in which `rows.call_of` reads it.
-CALL = (*FIXED, *MUTABLE, "args")
+from adapters.database.rows import CALL, FIXED, MUTABLE
 
 
 def _words(*parts: str) -> str:

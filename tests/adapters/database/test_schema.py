@@ -16,7 +16,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import StaticPool, create_engine
 from sqlmodel import SQLModel
 
-from adapters.database import statements, tables
+from adapters.database import rows, statements, tables
 from adapters.database.migrations import upgrade
 from adapters.database.schema import REVISIONS, ensure
 from hitl.errors import Unavailable
@@ -108,8 +108,8 @@ def test_a_call_is_all_columns_of_its_table() -> None:
     """What the statements read and write is the table; the salt is never read."""
     columns = {column.name for column in SQLModel.metadata.tables["calls"].columns}
 
-    assert columns == {name.strip('"') for name in (*statements.FIXED, *statements.MUTABLE, "salt", "args")}
-    assert columns == {name.strip('"') for name in (*statements.CALL, "salt")}
+    assert columns == {name.strip('"') for name in (*rows.FIXED, *rows.MUTABLE, "salt", "args")}
+    assert columns == {name.strip('"') for name in (*rows.CALL, "salt")}
 
 
 @pytest.mark.parametrize(("name", "sql"), every_statement())

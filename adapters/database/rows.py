@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 FIXED = (
     *("ref", "short", "digest", "tools", "tool", "executor", "definition", "cwd", "preconditions"),
     *("sentence", "preview", "notes", "note", "requester", "agent", "session", "origin", "runs"),
-    *('"key"', "previous", "action", "risk", "rule", "policy", "timeout_s", "execution_s", "require_reason"),
+    *("key", "previous", "action", "risk", "rule", "policy", "timeout_s", "execution_s", "require_reason"),
     *("terms", "approvers", "routes", "created_at", "deadline", "row_mac"),
 )
 
@@ -63,7 +63,7 @@ _json = JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":")).e
 
 _NO_ITEMS = "[]"
 #: The first twenty of `FIXED` bear the names of a call's fields.
-_ASKED = tuple(name.strip('"') for name in FIXED[:20])
+_ASKED = FIXED[:20]
 _STATES = {state.value: state for state in State}
 _DECISIONS: dict[str | None, Decision | None] = {None: None, **{each.value: each for each in Decision}}
 _RESULTS: dict[str | None, Result | None] = {None: None, **{each.value: each for each in Result}}

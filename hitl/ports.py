@@ -208,6 +208,14 @@ class Conversations(Protocol):
         """Return the binding of a message of ours, as it was stored, or None for a card and for any other message."""
 
 
+class CallsAndCards(Calls, Outbox, Protocol):
+    """What posting cards needs, and ending calls whose cards nobody saw."""
+
+
+class CallsAndEvents(Calls, Inbox, Protocol):
+    """What handling events needs."""
+
+
 class Store(Calls, Outbox, Inbox, Conversations, Protocol):
     """Everything that is kept. Every write is durable before it answers.
 
@@ -419,6 +427,8 @@ class Observer(Protocol):
 __all__ = [
     "Agent",
     "Calls",
+    "CallsAndCards",
+    "CallsAndEvents",
     "Change",
     "Chat",
     "Clock",

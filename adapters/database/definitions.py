@@ -39,7 +39,7 @@ from sqlalchemy.dialects.sqlite.base import SQLiteCompiler
 from sqlalchemy.ext.compiler import compiles
 from sqlmodel import SQLModel
 
-from adapters.database.rows import CALL, FIXED, MUTABLE
+from adapters.database.rows import CALL, FIXED, LINE, MUTABLE, VOTE
 from adapters.database.tables import DUE, OPEN, WAITING
 from hitl.model import PostKind
 
@@ -248,7 +248,6 @@ def _of_calls() -> dict[str, Definition]:
             "Which calls are claimed and not over, the oldest first?",
             _oldest(DUE, _calls.claim_owner.is_not(None)).limit(_LIMIT),
         ),
-        "ALL_CALLS": Definition("Which calls are there?", _call().order_by(_calls.ref)),
         "CALLS_OPEN": Definition("Which calls aren't over, the oldest first?", _oldest(DUE).limit(_LIMIT)),
         "OPEN_KEY_IDS": Definition(
             "Under which key ids are calls sealed that aren't over?",
@@ -261,11 +260,11 @@ def _of_calls() -> dict[str, Definition]:
 
 
 def _of_records(upsert: Upsert) -> dict[str, Definition]:
-    vote = ("principal", "approve", "reason", "surface", "pressed_at", "at", "mac")
+    vote = VOTE[1:]
     place = func.coalesce(func.max(_votes.seq), 0) + 1
     ref = _given("ref")
     next_vote = select(ref, place, *map(_given, vote)).where(_votes.ref == ref)
-    line = [_audit[name] for name in ("ref", "seq", "at", "event", "actor", "data", "prev", "hash")]
+    line = [_audit[name] for name in LINE]
     return {
         "INSERT_VOTE": Definition(
             "Keep a vote after those that the call has.",
@@ -273,7 +272,7 @@ def _of_records(upsert: Upsert) -> dict[str, Definition]:
         ),
         "VOTES": Definition(
             "Which votes does the call have, the oldest first?",
-            select(*(_votes[name] for name in ("ref", *vote))).where(_is(_votes.ref)).order_by(_votes.seq),
+            select(*(_votes[name] for name in VOTE)).where(_is(_votes.ref)).order_by(_votes.seq),
         ),
         "LAST_LINE": Definition(
             "What is the last line of this chain?",
@@ -283,16 +282,10 @@ def _of_records(upsert: Upsert) -> dict[str, Definition]:
             "What does this chain say was done? Only lines that were written.",
             select(_audit.event, _audit.data).where(_is(_audit.ref)).order_by(_audit.seq),
         ),
-        "ALL_LINES": Definition(
-            "What does the record say, all chains together, each from its start?",
-            select(_audit.id, *line).order_by(_audit.ref, _audit.seq),
-        ),
         "POSITION": Definition(
             "How many lines does the record have, all chains together?", select(func.coalesce(func.max(_audit.id), 0))
         ),
-        "INSERT_LINE": Definition(
-            "Add a line.", insert(_TABLES["audit"]).values(_values(*(column.name for column in line))).inline()
-        ),
+        "INSERT_LINE": Definition("Add a line.", insert(_TABLES["audit"]).values(_values(*LINE)).inline()),
         "LINES": Definition(
             "What does this chain say, from its start?", select(*line).where(_is(_audit.ref)).order_by(_audit.seq)
         ),

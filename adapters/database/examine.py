@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import type_coerce
+from sqlalchemy.types import NullType
+from sqlmodel import SQLModel, select
 
 from adapters.database import rows
-from adapters.database import statements as sql
-from adapters.database.failures import unavailable
 from adapters.database.schema import REVISIONS
+from adapters.database.survey import surveyed
 from hitl.errors import Unavailable
 from hitl.integrity import Flaw, flaws_of, flaws_of_record
 from hitl.outcomes import fact
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from sqlmodel import Session
+
     from adapters.database.mark import Mark
-    from hitl.model import Recorded
+    from hitl.model import Recorded, Vote
     from hitl.outcomes import Fact
     from hitl.tokens import Keyring
 
@@ -36,34 +40,42 @@ class Examined:
 
 def examine(database: Path, keys: Keyring, mark: Mark) -> Examined:
     """Look at every call, vote and line. Raises Unavailable for a database that can't be read, or of another schema."""
-    try:
-        with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-            if connection.execute("select version_num from alembic_version").fetchall() != [(REVISIONS[-1],)]:
-                raise Unavailable(f"{database} has an older schema. Start the service once: it brings it up to date.")
-            connection.execute("begin")
-            return _examined(connection, keys, mark)
-    except sqlite3.Error as error:
-        raise unavailable(error, str(database)) from error
+    with surveyed(database) as survey:
+        if survey.schema != REVISIONS[-1]:
+            raise Unavailable(f"{database} has an older schema. Start the service once: it brings it up to date.")
+        return _examined(survey.session, keys, mark)
 
 
-def _examined(connection: sqlite3.Connection, keys: Keyring, mark: Mark) -> Examined:
+def _examined(session: Session, keys: Keyring, mark: Mark) -> Examined:
     chains: dict[str, list[Recorded]] = {}
     hashes: dict[int, str] = {}
-    for number, *row in connection.execute(sql.ALL_LINES):
-        line = rows.line_of(row)
+    for number, *line_row in _stored(session, "audit", ("id", *rows.LINE), ("ref", "seq")):
+        line = rows.line_of(line_row)
         chains.setdefault(line.ref, []).append(line)
         hashes[number] = line.hash
+    votes: dict[str, list[Vote]] = {}
+    for row in _stored(session, "votes", rows.VOTE, ("ref", "seq")):
+        votes.setdefault(row[0], []).append(rows.vote_of(row))
     flaws: list[Fact] = []
     refs: list[str] = []
-    for row in connection.execute(sql.ALL_CALLS):
+    for row in _stored(session, "calls", rows.CALL, ("ref",)):
         refs.append(row[0])
         try:
             call = rows.call_of(row)
         except (ValueError, TypeError, LookupError, AttributeError):
             flaws.append(fact(Flaw.ROW, short=row[1]))
             continue
-        votes = [rows.vote_of(vote) for vote in connection.execute(sql.VOTES, (call.ref,))]
-        flaws += flaws_of(keys, call, votes, chains.get(call.ref, ()))
+        flaws += flaws_of(keys, call, votes.get(call.ref, ()), chains.get(call.ref, ()))
     marked = mark.read()
     flaws += flaws_of_record(keys, chains, refs, hashes, marked or 0)
     return Examined(len(hashes), len(refs), tuple(flaws), bool(marked))
+
+
+def _stored(session: Session, table: str, names: tuple[str, ...], order: tuple[str, ...]) -> Iterator[Sequence[Any]]:
+    """All rows of a table, with values as they are in the file.
+
+    The types of the columns would convert the values, and fail at the first value that somebody put in by hand.
+    """
+    columns = SQLModel.metadata.tables[table].c
+    asked: Any = select(*(type_coerce(columns[name], NullType()) for name in names))
+    yield from session.exec(asked.order_by(*(columns[name] for name in order)))

@@ -58,6 +58,12 @@ MUTABLE = (
 #: All of a call, in the order in which `call_of` reads it.
 CALL = (*FIXED, *MUTABLE, "args")
 
+#: A vote, in the order in which `vote_of` reads it.
+VOTE = ("ref", "principal", "approve", "reason", "surface", "pressed_at", "at", "mac")
+
+#: A line of the record, in the order in which `line_of` reads it.
+LINE = ("ref", "seq", "at", "event", "actor", "data", "prev", "hash")
+
 # RFC 8785 for what is kept here, text in lists and under ASCII keys, is just what this encoder writes.
 _json = JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode
 
@@ -164,7 +170,7 @@ def vote_values(vote: Vote) -> tuple[Any, ...]:
 
 
 def vote_of(row: Sequence[Any]) -> Vote:
-    """The vote of a row of `statements.VOTES`."""
+    """The vote of a row of `VOTE`."""
     ref, principal, approve, reason, surface, pressed_at, at, mac = row
     return Vote(ref, principal, bool(approve), reason, surface, _moment(pressed_at), moment(at), mac)
 
@@ -175,7 +181,7 @@ def line_values(line: Recorded) -> tuple[Any, ...]:
 
 
 def line_of(row: Sequence[Any]) -> Recorded:
-    """The line of a row of `statements.LINES`."""
+    """The line of a row of `LINE`."""
     ref, seq, at, event, actor, data, prev, own = row
     return Recorded(ref, seq, moment(at), event, actor, data, prev, own)
 

@@ -6,7 +6,6 @@ import asyncio
 import importlib
 import os
 import shutil
-import sqlite3
 import stat
 import tempfile
 from dataclasses import dataclass
@@ -15,13 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hitl.errors import NotApprover, Unavailable
-from hitl.model import Mode
+from hitl.model import Mode, State
 from hitl.people import APPROVERS, CHAT_PLATFORMS, ORIGIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
     from typing import Any, TypeAlias
 
+    from adapters.database.survey import Survey
     from bot.settings import Settings
     from hitl.people import Directory
 
@@ -188,22 +188,32 @@ def _mark(settings: Settings) -> Check:
 
 def _database(path: Path) -> Check:
     from adapters.database.schema import REVISIONS
+    from adapters.database.survey import surveyed
 
     if not path.exists():
         return Check("database", Health.YELLOW, f"{path} isn't there yet; the service makes it at its first start")
     try:
-        with sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True) as connection:
-            (revision,) = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-            (waiting,) = connection.execute(
-                "SELECT count(*) FROM calls WHERE state = 'awaiting_confirmation'"
-            ).fetchone()
-    except (sqlite3.Error, TypeError) as error:
-        return Check("database", Health.RED, f"{path} can't be read: {error}. Restore it from a backup.")
-    if revision != REVISIONS[-1]:
-        return Check(
-            "database", Health.YELLOW, f"schema {revision}, this program's is {REVISIONS[-1]}; the next start decides"
-        )
-    return Check("database", Health.GREEN, f"schema {revision}, {waiting} waiting")
+        with surveyed(path) as survey:
+            if survey.schema is None:
+                return Check("database", Health.RED, f"{path} has no tables of Sayso. Restore it from a backup.")
+            if survey.schema != REVISIONS[-1]:
+                text = f"schema {survey.schema}, this program's is {REVISIONS[-1]}; the next start decides"
+                return Check("database", Health.YELLOW, text)
+            return Check("database", Health.GREEN, f"schema {survey.schema}, {_kept(survey)}")
+    except Unavailable as error:
+        return Check("database", Health.RED, error.message)
+
+
+def _kept(survey: Survey) -> str:
+    """Count the calls that aren't over, and the events that were set aside."""
+    counted, oldest = survey.open_calls(), survey.oldest_pending()
+    text = f"{counted.get(State.AWAITING, 0)} pending"
+    if oldest is not None:
+        text += f" (the oldest since {oldest:%Y-%m-%d %H:%M} UTC)"
+    text += f", {counted.get(State.EXECUTING, 0)} running"
+    if aside := survey.set_aside():
+        text += f"; events set aside because handling them failed: {aside} (see the log)"
+    return text
 
 
 def _tools(settings: Settings) -> Iterator[Check]:

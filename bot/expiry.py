@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from hitl.gate import Gate
     from hitl.model import Call
-    from hitl.ports import Clock, Store
+    from hitl.ports import CallsAndCards, Clock
 
 _BATCH = 500
 _SOONEST_S = 0.001
@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 class Expiry:
     """An observer of the gate: every change of a call may bring the next deadline forward."""
 
-    def __init__(self, store: Store, gate: Gate, clock: Clock) -> None:
+    def __init__(self, store: CallsAndCards, gate: Gate, clock: Clock) -> None:
         self._store = store
         self._gate = gate
         self._clock = clock

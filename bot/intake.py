@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from hitl.model import Incoming
-    from hitl.ports import Store
+    from hitl.ports import CallsAndEvents
 
 ASIDE_AFTER = 5
 #: How many conversations are worked on at once.
@@ -37,7 +37,7 @@ class Intake:
     it marks it as done already.
     """
 
-    def __init__(self, store: Store, handlers: Mapping[str, Callable[[Incoming], Awaitable[None]]]) -> None:
+    def __init__(self, store: CallsAndEvents, handlers: Mapping[str, Callable[[Incoming], Awaitable[None]]]) -> None:
         self._store = store
         self._handlers = handlers
         self._woken = asyncio.Event()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from hitl.policy import Policy
     from hitl.policy.ports import Document, DocumentSource
-    from hitl.ports import Paths, Resolver, Store
+    from hitl.ports import Calls, Paths, Resolver
 
 _log = logging.getLogger(__name__)
 #: How often the document is read. A change counts once two reads in a row got the same text: half a file doesn't.
@@ -102,7 +102,7 @@ class Policies:
         self._policy = library.load(self._document)
         self._seen: Document | str = self._document
         self._trouble = ""
-        self._store: Store | None = None
+        self._store: Calls | None = None
         self._watching: asyncio.Task[None] | None = None
 
     @property
@@ -118,7 +118,7 @@ class Policies:
         """Why the document that is there now isn't the one in force, if so."""
         return [self._trouble] if self._trouble else []
 
-    async def start(self, store: Store) -> None:
+    async def start(self, store: Calls) -> None:
         """Record which document is in force, and watch it. Raises hitl.errors.Unavailable."""
         self._store = store
         await self._record(Event.POLICY_LOADED)

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from hitl.events import Heard
     from hitl.model import Incoming
     from hitl.people import Directory
-    from hitl.ports import Store
+    from hitl.ports import CallsAndCards
     from hitl.tokens import Keyring
 
 _log = logging.getLogger(__name__)
@@ -71,7 +71,7 @@ def make_client(settings: SlackSettings) -> AsyncWebClient:
     )
 
 
-def build_chat(settings: SlackSettings, store: Store, keys: Keyring, people: Directory) -> SlackChat:
+def build_chat(settings: SlackSettings, store: CallsAndCards, keys: Keyring, people: Directory) -> SlackChat:
     """The chat side, which the service needs before it exists itself. Raises SettingsError."""
     pace = Pace(asyncio.get_running_loop().time, scale=settings.pace)
     return SlackChat(make_client(settings), keys, pace, people, stands=store.adopt, fresh=store.get)

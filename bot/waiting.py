@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hitl.model import Call
-    from hitl.ports import Store
+    from hitl.ports import Calls
 
 #: A few hundred calls are in flight between an answer and the wait for the next; each takes about 3 KB.
 _REMEMBERED = 512
@@ -27,7 +27,7 @@ _LONGEST = 1 << 14
 class Waiting:
     """An observer of the gate that wakes those who wait."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Calls) -> None:
         self._store = store
         self._waiters: dict[str, set[asyncio.Future[Call]]] = defaultdict(set)
         self._latest: FIFOCache[str, Call] = FIFOCache(_REMEMBERED)

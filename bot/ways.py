@@ -6,15 +6,15 @@ A platform doesn't tell a bot whether presses, words or reactions are switched o
 from __future__ import annotations
 
 import json
-import sqlite3
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from bot.checks import Check, Health
+from hitl.errors import Unavailable
 from hitl.model import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from datetime import datetime
     from pathlib import Path
 
 #: So many of the latest lines of the record are looked at.
@@ -58,13 +58,15 @@ def _seen(database: Path) -> Iterator[tuple[tuple[str, Kind], datetime]]:
     for at, data in reversed(_lines(database)):
         line = json.loads(data)
         if "surface" in line and "kind" in line:
-            yield (line["surface"], Kind(line["kind"])), datetime.fromtimestamp(at / 1e6, UTC)
+            yield (line["surface"], Kind(line["kind"])), at
 
 
-def _lines(database: Path) -> list[tuple[int, str]]:
+def _lines(database: Path) -> Sequence[tuple[datetime, str]]:
     """Nothing where there is no record that can be read; the database's own check says so."""
+    from adapters.database.survey import surveyed
+
     try:
-        with sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True) as connection:
-            return connection.execute("SELECT at, data FROM audit ORDER BY id DESC LIMIT ?", (_LATEST,)).fetchall()
-    except sqlite3.Error:
+        with surveyed(database) as survey:
+            return survey.latest_lines(_LATEST)
+    except Unavailable:
         return []

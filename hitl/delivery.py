@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from hitl.gate import Gate
     from hitl.model import Call, Sending
-    from hitl.ports import Chat, Store
+    from hitl.ports import CallsAndCards, Chat
 
 LEASE_S = 30.0
 _LONGEST_WAIT_S = 60.0
@@ -37,7 +37,7 @@ def shown(call: Call, route: str, message: str) -> Entry:
 class Delivery:
     """Sends what the outbox holds. `chats` are the platforms by the first part of a route (`telegram`)."""
 
-    def __init__(self, store: Store, gate: Gate, chats: Mapping[str, Chat]) -> None:
+    def __init__(self, store: CallsAndCards, gate: Gate, chats: Mapping[str, Chat]) -> None:
         self._store = store
         self._gate = gate
         self._chats = chats

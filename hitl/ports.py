@@ -80,12 +80,8 @@ class KeyTakenError(Exception):
     """The requester used that idempotency key already."""
 
 
-class Store(Protocol):
-    """Where calls are kept. One method a question; every write is durable before it answers.
-
-    Any method raises `hitl.errors.Unavailable` when the store can't be read or written; nothing was changed then.
-    Events, cards, prompts and lines of the record are sealed with `keys`; what isn't as it was kept is never answered.
-    """
+class Calls(Protocol):
+    """Calls with their votes, prompts and record. Each method asks one question."""
 
     @property
     def keys(self) -> Keyring:
@@ -144,17 +140,9 @@ class Store(Protocol):
     async def history(self, ref: str) -> Sequence[Recorded]:
         """The record of one call, oldest first; of the service itself for ref ''."""
 
-    async def receive(self, source: str, event: str, order: str, body: bytes) -> bool:
-        """Keep a raw event. False if it was known already."""
 
-    async def incoming(self, limit: int = 100) -> Sequence[Incoming]:
-        """Events not yet handled and not set aside: the oldest of each conversation only.
-
-        One that isn't as it was kept says so.
-        """
-
-    async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool:
-        """Count a failure to handle the event; True when that set it aside."""
+class Outbox(Protocol):
+    """Messages to chat platforms that are still to be sent, and the cards that were sent."""
 
     async def sendings(self, *, lease_s: float, limit: int = 20, busy: Collection[str] = ()) -> Sequence[Sending]:
         """Lease the next outbox row of each route that isn't busy, if it may go out now.
@@ -175,6 +163,29 @@ class Store(Protocol):
     async def by_message(self, message: str) -> tuple[str, str] | None:
         """Ref and route of the card that stands under this message id; None where that isn't as it was kept."""
 
+    async def cards(self, ref: str) -> Mapping[str, str | None]:
+        """Route -> message id of each surface that has, or is to have, the card of a call."""
+
+
+class Inbox(Protocol):
+    """Raw events from chat platforms, until each is handled."""
+
+    async def receive(self, source: str, event: str, order: str, body: bytes) -> bool:
+        """Keep a raw event. False if it was known already."""
+
+    async def incoming(self, limit: int = 100) -> Sequence[Incoming]:
+        """Events not yet handled and not set aside: the oldest of each conversation only.
+
+        One that isn't as it was kept says so.
+        """
+
+    async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool:
+        """Count a failure to handle the event; True when that set it aside."""
+
+
+class Conversations(Protocol):
+    """Conversations: where the platform moved each, our latest message there, and which call a message is about."""
+
     async def moves(self) -> Mapping[str, str]:
         """Conversation -> where the platform moved it last."""
 
@@ -193,8 +204,21 @@ class Store(Protocol):
     async def bound(self, message: str) -> Bound | None:
         """Return the binding of a message of ours, as it was stored, or None for a card and for any other message."""
 
-    async def cards(self, ref: str) -> Mapping[str, str | None]:
-        """Route -> message id of each surface that has, or is to have, the card of a call."""
+
+class CallsAndCards(Calls, Outbox, Protocol):
+    """What posting cards needs, and ending calls whose cards nobody saw."""
+
+
+class CallsAndEvents(Calls, Inbox, Protocol):
+    """What handling events needs."""
+
+
+class Store(Calls, Outbox, Inbox, Conversations, Protocol):
+    """Everything that is kept. Every write is durable before it answers.
+
+    Any method raises `hitl.errors.Unavailable` when the store can't be read or written; nothing was changed then.
+    Events, cards, prompts and lines of the record are sealed with `keys`; what isn't as it was kept is never answered.
+    """
 
 
 class PlatformError(Exception):
@@ -399,14 +423,20 @@ class Observer(Protocol):
 
 __all__ = [
     "Agent",
+    "Calls",
+    "CallsAndCards",
+    "CallsAndEvents",
     "Change",
     "Chat",
     "Clock",
+    "Conversations",
     "Executor",
     "Expect",
+    "Inbox",
     "KeyTakenError",
     "Line",
     "Observer",
+    "Outbox",
     "Paths",
     "PlatformError",
     "Policy",

@@ -72,8 +72,8 @@ class _Event:
     done: bool = False
 
 
-class MemoryStore:
-    """Calls in memory, gone with the process: for tests, and for trying things out."""
+class _Memory:
+    """What the parts of a store in memory share."""
 
     def __init__(self, clock: Clock) -> None:
         self.keys = Keyring([("memory", secrets.token_bytes(32))])
@@ -89,6 +89,26 @@ class MemoryStore:
         self._moves: dict[str, str] = {}
         self._said: dict[str, tuple[str, str | None]] = {}
         self._bound: dict[str, Bound] = {}
+
+    def _queue(self, post: Post, now: datetime) -> None:
+        if post.kind is PostKind.CARD:
+            self._cards.setdefault(_place(post), _Card()).failed = False
+        elif post.kind is PostKind.EDIT and self._cards.get(_place(post), _Card(failed=True)).failed:
+            return
+        self._outbox[next(self._ids)] = _Queued(post, now)
+
+    def _drop(self, place: tuple[str, str], kind: PostKind, but: int | None = None) -> None:
+        gone = [
+            number
+            for number, row in self._outbox.items()
+            if _place(row.post) == place and row.post.kind is kind and number != but
+        ]
+        for number in gone:
+            del self._outbox[number]
+
+
+class MemoryCalls(_Memory):
+    """`hitl.ports.Calls` in memory."""
 
     async def commit(self, unit: Unit) -> Change | None:
         """One all-or-nothing write: whatever can fail is done before the first thing is kept."""
@@ -167,29 +187,52 @@ class MemoryStore:
         """The record of one call, oldest first; of the service itself for ref ''."""
         return list(self._lines.get(ref, ()))
 
-    async def receive(self, source: str, event: str, order: str, body: bytes) -> bool:
-        """Keep a raw event. False if it was known already."""
-        if (source, event) in self._inbox:
+    def _holds(self, expect: Expect, now: datetime) -> bool:
+        call = self._calls.get(expect.ref)
+        if call is None or call.version != expect.version:
             return False
-        self._inbox[source, event] = _Event(Incoming(source, event, order, body, self._clock.now()))
-        return True
+        return expect.overdue is None or (call.due_at is not None and (call.due_at <= now) == expect.overdue)
 
-    async def incoming(self, limit: int = 100) -> Sequence[Incoming]:
-        """The oldest open event of each conversation."""
-        oldest: dict[tuple[str, str], Incoming] = {}
-        for event in self._inbox.values():
-            if not event.done:
-                oldest.setdefault((event.incoming.source, event.incoming.order), event.incoming)
-        return list(oldest.values())[:limit]
+    def _must_be_new(self, call: Call) -> None:
+        if self._first(lambda other: other.short == call.short):
+            raise ShortTakenError(call.short)
+        if call.key is not None and self._first(lambda other: _key(other) == _key(call)):
+            raise KeyTakenError(call.key)
 
-    async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool:  # noqa: ARG002
-        """Count a failure to handle the event; True when that set it aside. The error is for those who look."""
-        kept = self._inbox.get((source, event))
-        if kept is None or kept.done:
-            return False
-        kept.incoming = replace(kept.incoming, failures=kept.incoming.failures + 1)
-        kept.done = kept.incoming.failures >= aside_after
-        return kept.done
+    def _chained(self, entries: Sequence[Entry], now: datetime) -> Sequence[Recorded]:
+        lines: list[Recorded] = []
+        for entry in entries:
+            before = [*self._lines.get(entry.ref, ()), *(line for line in lines if line.ref == entry.ref)]
+            lines.append(chain(self.keys, before[-1].hash if before else FIRST, len(before) + 1, now, entry))
+        return lines
+
+    def _keep(self, change: Change, lines: Sequence[Recorded], now: datetime) -> None:
+        if change.call is not None:
+            self._calls[change.call.ref] = change.call
+        for vote in change.votes:
+            self._votes.setdefault(vote.ref, []).append(vote)
+        for line in lines:
+            self._lines.setdefault(line.ref, []).append(line)
+        for post in change.posts:
+            self._queue(post, now)
+        for prompt in change.prompts:
+            self._prompts[prompt.ref, prompt.principal, prompt.kind] = prompt
+        if change.handled in self._inbox:
+            self._inbox[change.handled].done = True
+
+    def _where(self, holds: Callable[[Call], bool]) -> list[Call]:
+        return sorted(filter(holds, self._calls.values()), key=lambda call: call.created_at)
+
+    def _first(self, holds: Callable[[Call], bool]) -> Call | None:
+        return next(iter(self._where(holds)), None)
+
+    def _by_due(self) -> list[tuple[datetime, Call]]:
+        dated = [(call.due_at, call) for call in self._calls.values() if call.due_at is not None]
+        return sorted(dated, key=lambda due: due[0])
+
+
+class MemoryOutbox(_Memory):
+    """`hitl.ports.Outbox` in memory."""
 
     async def sendings(self, *, lease_s: float, limit: int = 20, busy: Collection[str] = ()) -> Sequence[Sending]:
         """Lease the next outbox row of each route that isn't busy, if it may go out now."""
@@ -226,14 +269,73 @@ class MemoryStore:
         self._cards[ref, route] = _Card(message)
         self._drop((ref, route), PostKind.CARD)
 
+    async def by_message(self, message: str) -> tuple[str, str] | None:
+        """Ref and route of the card that stands under this message id."""
+        return next((place for place, card in self._cards.items() if card.message == message), None)
+
     async def cards(self, ref: str) -> Mapping[str, str | None]:
         """Route -> message id of each surface that has, or is to have, the card of a call."""
         cards = sorted(self._cards.items())
         return {route: card.message for (of, route), card in cards if of == ref and not card.failed}
 
-    async def by_message(self, message: str) -> tuple[str, str] | None:
-        """Ref and route of the card that stands under this message id."""
-        return next((place for place, card in self._cards.items() if card.message == message), None)
+    def _heads(self) -> Sequence[tuple[int, _Queued]]:
+        """The oldest row of each card."""
+        heads: dict[tuple[str, str], tuple[int, _Queued]] = {}
+        for number, row in self._outbox.items():
+            heads.setdefault(_place(row.post), (number, row))
+        return list(heads.values())
+
+    def _lease(self, number: int, row: _Queued, until: datetime) -> Sending:
+        card = self._cards.get(_place(row.post), _Card())
+        sending = Sending(number, row.post, row.attempts, card.message)
+        row.not_before, row.attempts = until, row.attempts + 1
+        if row.post.kind is PostKind.EDIT:
+            self._drop(_place(row.post), PostKind.EDIT, but=number)
+        return sending
+
+
+class MemoryInbox(_Memory):
+    """`hitl.ports.Inbox` in memory."""
+
+    async def receive(self, source: str, event: str, order: str, body: bytes) -> bool:
+        """Keep a raw event. False if it was known already."""
+        if (source, event) in self._inbox:
+            return False
+        self._inbox[source, event] = _Event(Incoming(source, event, order, body, self._clock.now()))
+        return True
+
+    async def incoming(self, limit: int = 100) -> Sequence[Incoming]:
+        """The oldest open event of each conversation."""
+        oldest: dict[tuple[str, str], Incoming] = {}
+        for event in self._inbox.values():
+            if not event.done:
+                oldest.setdefault((event.incoming.source, event.incoming.order), event.incoming)
+        return list(oldest.values())[:limit]
+
+    async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool:  # noqa: ARG002
+        """Count a failure to handle the event; True when that set it aside. The error is for those who look."""
+        kept = self._inbox.get((source, event))
+        if kept is None or kept.done:
+            return False
+        kept.incoming = replace(kept.incoming, failures=kept.incoming.failures + 1)
+        kept.done = kept.incoming.failures >= aside_after
+        return kept.done
+
+
+class MemoryConversations(_Memory):
+    """`hitl.ports.Conversations` in memory."""
+
+    async def moves(self) -> Mapping[str, str]:
+        """Conversation -> where the platform moved it last."""
+        return dict(self._moves)
+
+    async def move(self, old: str, new: str) -> None:
+        """A platform moved a conversation: the cards of waiting calls there are posted anew."""
+        self._moves[old] = new
+        for ref, route in [place for place in self._cards if place[1] == old and _waits(self._calls[place[0]])]:
+            self._cards[ref, route] = _Card()
+            self._drop((ref, route), PostKind.CARD)
+            self._queue(Post(ref, route, PostKind.CARD), self._clock.now())
 
     async def said(self) -> Mapping[str, tuple[str, str | None]]:
         """Conversation -> our latest message there and the ref that it is about, where that is known."""
@@ -253,91 +355,9 @@ class MemoryStore:
         """Return the binding of a message of ours."""
         return self._bound.get(message)
 
-    async def moves(self) -> Mapping[str, str]:
-        """Conversation -> where the platform moved it last."""
-        return dict(self._moves)
 
-    async def move(self, old: str, new: str) -> None:
-        """A platform moved a conversation: the cards of waiting calls there are posted anew."""
-        self._moves[old] = new
-        for ref, route in [place for place in self._cards if place[1] == old and _waits(self._calls[place[0]])]:
-            self._cards[ref, route] = _Card()
-            self._drop((ref, route), PostKind.CARD)
-            self._queue(Post(ref, route, PostKind.CARD), self._clock.now())
-
-    def _holds(self, expect: Expect, now: datetime) -> bool:
-        call = self._calls.get(expect.ref)
-        if call is None or call.version != expect.version:
-            return False
-        return expect.overdue is None or (call.due_at is not None and (call.due_at <= now) == expect.overdue)
-
-    def _must_be_new(self, call: Call) -> None:
-        if self._first(lambda other: other.short == call.short):
-            raise ShortTakenError(call.short)
-        if call.key is not None and self._first(lambda other: _key(other) == _key(call)):
-            raise KeyTakenError(call.key)
-
-    def _chained(self, entries: Sequence[Entry], now: datetime) -> Sequence[Recorded]:
-        lines: list[Recorded] = []
-        for entry in entries:
-            before = [*self._lines.get(entry.ref, ()), *(line for line in lines if line.ref == entry.ref)]
-            lines.append(chain(self.keys, before[-1].hash if before else FIRST, len(before) + 1, now, entry))
-        return lines
-
-    def _keep(self, change: Change, lines: Sequence[Recorded], now: datetime) -> None:
-        if change.call is not None:
-            self._calls[change.call.ref] = change.call
-        for vote in change.votes:
-            self._votes.setdefault(vote.ref, []).append(vote)
-        for line in lines:
-            self._lines.setdefault(line.ref, []).append(line)
-        for post in change.posts:
-            self._queue(post, now)
-        for prompt in change.prompts:
-            self._prompts[prompt.ref, prompt.principal, prompt.kind] = prompt
-        if change.handled in self._inbox:
-            self._inbox[change.handled].done = True
-
-    def _queue(self, post: Post, now: datetime) -> None:
-        if post.kind is PostKind.CARD:
-            self._cards.setdefault(_place(post), _Card()).failed = False
-        elif post.kind is PostKind.EDIT and self._cards.get(_place(post), _Card(failed=True)).failed:
-            return
-        self._outbox[next(self._ids)] = _Queued(post, now)
-
-    def _heads(self) -> Sequence[tuple[int, _Queued]]:
-        """The oldest row of each card."""
-        heads: dict[tuple[str, str], tuple[int, _Queued]] = {}
-        for number, row in self._outbox.items():
-            heads.setdefault(_place(row.post), (number, row))
-        return list(heads.values())
-
-    def _lease(self, number: int, row: _Queued, until: datetime) -> Sending:
-        card = self._cards.get(_place(row.post), _Card())
-        sending = Sending(number, row.post, row.attempts, card.message)
-        row.not_before, row.attempts = until, row.attempts + 1
-        if row.post.kind is PostKind.EDIT:
-            self._drop(_place(row.post), PostKind.EDIT, but=number)
-        return sending
-
-    def _drop(self, place: tuple[str, str], kind: PostKind, but: int | None = None) -> None:
-        gone = [
-            number
-            for number, row in self._outbox.items()
-            if _place(row.post) == place and row.post.kind is kind and number != but
-        ]
-        for number in gone:
-            del self._outbox[number]
-
-    def _where(self, holds: Callable[[Call], bool]) -> list[Call]:
-        return sorted(filter(holds, self._calls.values()), key=lambda call: call.created_at)
-
-    def _first(self, holds: Callable[[Call], bool]) -> Call | None:
-        return next(iter(self._where(holds)), None)
-
-    def _by_due(self) -> list[tuple[datetime, Call]]:
-        dated = [(call.due_at, call) for call in self._calls.values() if call.due_at is not None]
-        return sorted(dated, key=lambda due: due[0])
+class MemoryStore(MemoryCalls, MemoryOutbox, MemoryInbox, MemoryConversations):
+    """Calls in memory, gone with the process: for tests, and for trying things out."""
 
 
 def _number(numbered: tuple[int, _Queued]) -> int:

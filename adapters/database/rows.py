@@ -2,7 +2,7 @@
 
 Records are checked here on their way in: a time must be an aware datetime, a state one of `State`, arguments
 bytes. What isn't fails its own unit with TypeError or AttributeError and is never written. Rows are read by
-position, in the order of `statements.py`, because a call has fifty columns and is read on every decision.
+position, in the order of `CALL`, because a call has fifty columns and is read on every decision.
 """
 
 from __future__ import annotations
@@ -40,6 +40,31 @@ if TYPE_CHECKING:
 
     from hitl.tokens import Keyring
 
+#: What is fixed when a call is stored: all but `salt` and `args`.
+FIXED = (
+    *("ref", "short", "digest", "tools", "tool", "executor", "definition", "cwd", "preconditions"),
+    *("sentence", "preview", "notes", "note", "requester", "agent", "session", "origin", "runs"),
+    *("key", "previous", "action", "risk", "rule", "policy", "timeout_s", "execution_s", "require_reason"),
+    *("terms", "approvers", "routes", "created_at", "deadline", "row_mac"),
+)
+
+#: What a swap writes.
+MUTABLE = (
+    *("state", "version", "decision", "decided_at", "decided_by", "reason", "decision_mac"),
+    *("claim_owner", "claim_hash", "claim_until", "claim_mac"),
+    *("result", "finished_at", "result_mac", "due_at", "archived"),
+    *("error", "output"),
+)
+
+#: All of a call, in the order in which `call_of` reads it.
+CALL = (*FIXED, *MUTABLE, "args")
+
+#: A vote, in the order in which `vote_of` reads it.
+VOTE = ("ref", "principal", "approve", "reason", "surface", "pressed_at", "at", "mac")
+
+#: A line of the record, in the order in which `line_of` reads it.
+LINE = ("ref", "seq", "at", "event", "actor", "data", "prev", "hash")
+
 # RFC 8785 for what is kept here, text in lists and under ASCII keys, is just what this encoder writes.
 _encode = msgspec.json.Encoder(order="sorted").encode
 
@@ -57,7 +82,7 @@ _RUNS = {runs.value: runs for runs in Runs}
 
 
 def fixed_values(call: Call) -> tuple[Any, ...]:
-    """What `statements.FIXED` is filled with."""
+    """What `FIXED` is filled with."""
     verdict = call.verdict
     return (
         *(call.ref, call.short, call.digest, call.tools, call.tool, call.executor, call.definition, call.cwd),
@@ -71,7 +96,7 @@ def fixed_values(call: Call) -> tuple[Any, ...]:
 
 
 def mutable_values(call: Call) -> tuple[Any, ...]:
-    """What `statements.MUTABLE` is filled with."""
+    """What `MUTABLE` is filled with."""
     claim = call.claim
     return (
         *(call.state.value, call.version, call.decision and call.decision.value, _micros(call.decided_at)),
@@ -91,7 +116,7 @@ def args_of(call: Call) -> bytes:
 
 
 def call_of(row: Sequence[Any]) -> Call:
-    """The call of a row of `statements.CALL`. Raises TypeError, among others, for a row that was never one."""
+    """The call of a row of `CALL`. Raises TypeError, among others, for a row that was never one."""
     asked, ruled, agreed, moved, args = row[:20], row[20:28], row[28:33], row[33:51], row[51]
     approvers, routes, created_at, deadline, row_mac = agreed
     state, version, decision, decided_at, decided_by, reason, decision_mac = moved[:7]
@@ -133,7 +158,7 @@ def vote_values(vote: Vote) -> tuple[Any, ...]:
 
 
 def vote_of(row: Sequence[Any]) -> Vote:
-    """The vote of a row of `statements.VOTES`."""
+    """The vote of a row of `VOTE`."""
     ref, principal, approve, reason, surface, pressed_at, at, mac = row
     return Vote(ref, principal, bool(approve), reason, surface, _moment(pressed_at), moment(at), mac)
 
@@ -144,7 +169,7 @@ def line_values(line: Recorded) -> tuple[Any, ...]:
 
 
 def line_of(row: Sequence[Any]) -> Recorded:
-    """The line of a row of `statements.LINES`."""
+    """The line of a row of `LINE`."""
     ref, seq, at, event, actor, data, prev, own = row
     return Recorded(ref, seq, moment(at), event, actor, data, prev, own)
 

@@ -20,7 +20,7 @@ def ensure(connection: sqlite3.Connection, database: str, keys: Keyring) -> None
 
     Raises Unavailable for a database that a newer or another program made; it is left as it is.
     """
-    found = _revision(connection, database)
+    found = revision(connection, database)
     if found == REVISIONS[-1]:
         return
     if found is not None and found not in REVISIONS:
@@ -34,8 +34,8 @@ def ensure(connection: sqlite3.Connection, database: str, keys: Keyring) -> None
     upgrade.to_head(connection, database, keys)
 
 
-def _revision(connection: sqlite3.Connection, database: str) -> str | None:
-    """What the database says of itself; None where no migration has run."""
+def revision(connection: sqlite3.Connection, database: str) -> str | None:
+    """Return the revision of the database's schema, or None if no migration has run. Raises Unavailable."""
     try:
         there = connection.execute("select 1 from sqlite_master where name = 'alembic_version'").fetchone()
         row = connection.execute("select version_num from alembic_version").fetchone() if there else None

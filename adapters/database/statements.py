@@ -1,257 +1,135 @@
-"""Every statement that the database is asked, each with a line that says what it asks or does.
+"""All SQL statements of the service, each with a line that says what it asks or does.
 
-They are SQLite's own text, run on the driver's connection: going through SQLAlchemy costs as much again as
-the disk. The names of the columns stand here once; a test holds them to `tables.py` and every statement to
-the migrated schema.
+This file is generated: `definitions.py` defines the statements, and `python -m adapters.database.definitions` compiles
+them for SQLite and writes them here.
 """
 
-from __future__ import annotations
-
-#: What is fixed when a call is stored: all but `salt` and `args`, which stand last in the table.
-FIXED = (
-    *("ref", "short", "digest", "tools", "tool", "executor", "definition", "cwd", "preconditions"),
-    *("sentence", "preview", "notes", "note", "requester", "agent", "session", "origin", "runs"),
-    *('"key"', "previous", "action", "risk", "rule", "policy", "timeout_s", "execution_s", "require_reason"),
-    *("terms", "approvers", "routes", "created_at", "deadline", "row_mac"),
-)
-
-#: What a swap writes.
-MUTABLE = (
-    *("state", "version", "decision", "decided_at", "decided_by", "reason", "decision_mac"),
-    *("claim_owner", "claim_hash", "claim_until", "claim_mac"),
-    *("result", "finished_at", "result_mac", "due_at", "archived"),
-    *("error", "output"),
-)
-
-#: All of a call, in the order in which `rows.call_of` reads it.
-CALL = (*FIXED, *MUTABLE, "args")
-
-
-def _words(*parts: str) -> str:
-    return " ".join(parts)
-
-
-def _insert(table: str, *columns: str) -> str:
-    return _words("insert into", table, "(", ", ".join(columns), ") values (", ", ".join("?" for _ in columns), ")")
-
-
-def _calls(*where: str) -> str:
-    return _words("select", ", ".join(CALL), "from calls where", *where)
-
-
-_THIS_VERSION = "ref = ? and version = ?"
-_TIME_TESTS = {None: "", False: " and due_at > ?", True: " and due_at <= ?"}
-
-# Calls
-
 #: Keep a new call.
-INSERT_CALL = _insert("calls", *FIXED, *MUTABLE, "salt", "args")
-#: Move a call, where it still has the version (and, by key: is in time, is overdue).
+INSERT_CALL = 'INSERT INTO calls (ref, short, digest, tools, tool, executor, definition, cwd, preconditions, sentence, preview, notes, note, requester, agent, session, origin, runs, "key", previous, action, risk, rule, policy, timeout_s, execution_s, require_reason, terms, approvers, routes, created_at, deadline, row_mac, state, version, decision, decided_at, decided_by, reason, decision_mac, claim_owner, claim_hash, claim_until, result, finished_at, due_at, archived, error, output, salt, args, claim_mac, result_mac) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42, ?43, ?45, ?46, ?48, ?49, ?50, ?51, ?52, ?53, ?44, ?47)'
+#: Move a call, if it still has the version (and, by key: is in time, is overdue).
 SWAP_CALL = {
-    overdue: _words("update calls set", ", ".join(f"{name} = ?" for name in MUTABLE), "where", _THIS_VERSION + test)
-    for overdue, test in _TIME_TESTS.items()
+    None: "UPDATE calls SET state=?, version=?, decision=?, decided_at=?, decided_by=?, reason=?, decision_mac=?, claim_owner=?, claim_hash=?, claim_until=?, claim_mac=?, result=?, finished_at=?, result_mac=?, due_at=?, archived=?, error=?, output=? WHERE calls.ref = ? AND calls.version = ?",
+    False: "UPDATE calls SET state=?, version=?, decision=?, decided_at=?, decided_by=?, reason=?, decision_mac=?, claim_owner=?, claim_hash=?, claim_until=?, claim_mac=?, result=?, finished_at=?, result_mac=?, due_at=?, archived=?, error=?, output=? WHERE calls.ref = ? AND calls.version = ? AND calls.due_at > ?",
+    True: "UPDATE calls SET state=?, version=?, decision=?, decided_at=?, decided_by=?, reason=?, decision_mac=?, claim_owner=?, claim_hash=?, claim_until=?, claim_mac=?, result=?, finished_at=?, result_mac=?, due_at=?, archived=?, error=?, output=? WHERE calls.ref = ? AND calls.version = ? AND calls.due_at <= ?",
 }
 #: Does a call still have the version (and is in time, is overdue)?
-HOLDS = {overdue: _words("select 1 from calls where", _THIS_VERSION + test) for overdue, test in _TIME_TESTS.items()}
+HOLDS = {
+    None: "SELECT 1 FROM calls WHERE calls.ref = ? AND calls.version = ?",
+    False: "SELECT 1 FROM calls WHERE calls.ref = ? AND calls.version = ? AND calls.due_at > ?",
+    True: "SELECT 1 FROM calls WHERE calls.ref = ? AND calls.version = ? AND calls.due_at <= ?",
+}
 #: Which call has this ref?
-CALL_BY_REF = _calls("ref = ?")
+CALL_BY_REF = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls."key", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args FROM calls WHERE calls.ref = ?'
 #: Which call has this short ref?
-CALL_BY_SHORT = _calls("short = ?")
+CALL_BY_SHORT = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls."key", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args FROM calls WHERE calls.short = ?'
 #: Which call did the requester make with this idempotency key?
-CALL_BY_KEY = _calls('requester = ? and "key" = ?')
+CALL_BY_KEY = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls."key", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args FROM calls WHERE calls.requester = ? AND calls."key" = ?'
 #: Which calls wait for people, the oldest first? The inner question is answered from an index alone.
-CALLS_WAITING = _calls(
-    "rowid in (select rowid from calls indexed by calls_waiting_origin",
-    "where state = 'awaiting_confirmation' order by created_at, rowid limit ?) order by created_at, rowid",
-)
+CALLS_WAITING = "SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls.\"key\", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args FROM calls WHERE calls.rowid IN (SELECT rowid FROM calls INDEXED BY calls_waiting_origin WHERE state = 'awaiting_confirmation' ORDER BY created_at, rowid LIMIT ?) ORDER BY calls.created_at, calls.rowid"
 #: Which calls of this conversation wait for people, the oldest first?
-CALLS_WAITING_IN = _calls(
-    "state = 'awaiting_confirmation' and origin = ? order by created_at, rowid limit ?",
-)
+CALLS_WAITING_IN = "SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls.\"key\", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args FROM calls WHERE state = 'awaiting_confirmation' AND calls.origin = ? ORDER BY calls.created_at, calls.rowid LIMIT ?"
 #: Which waiting calls were asked in this conversation (1), have their card on its route, or have this card (2), the
 #: oldest first? Only the calls that wait are looked through, however many cards ever stood there.
-CALLS_STANDING = _calls(
-    "rowid in (select rowid from calls where state = 'awaiting_confirmation' and origin = ?1",
-    "union select w.rowid from calls w join cards c on c.ref = w.ref",
-    "where w.state = 'awaiting_confirmation' and (c.route = ?1 or c.message = ?2))",
-    "order by created_at, rowid limit ?3",
-)
+CALLS_STANDING = "SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls.\"key\", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args FROM calls WHERE calls.rowid IN (SELECT w.rowid AS anon_1 FROM calls AS w WHERE state = 'awaiting_confirmation' AND w.origin = ?1 UNION SELECT w.rowid AS anon_2 FROM calls AS w JOIN cards ON cards.ref = w.ref WHERE state = 'awaiting_confirmation' AND (cards.route = ?1 OR cards.message = ?2)) ORDER BY calls.created_at, calls.rowid LIMIT ?3"
 #: How many calls of the requester wait for people, at most so many?
-COUNT_WAITING = (
-    "select count(*) from (select 1 from calls where state = 'awaiting_confirmation' and requester = ? limit ?)"
-)
+COUNT_WAITING = "SELECT count(*) AS count_1 FROM (SELECT 1 FROM calls WHERE state = 'awaiting_confirmation' AND calls.requester = ? LIMIT ?) AS waiting"
 #: Which waiting call has this digest and this agent, the oldest first?
-SAME_WAITING = _calls("state = 'awaiting_confirmation' and digest = ? and agent = ? order by created_at, rowid limit 1")
+SAME_WAITING = "SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls.\"key\", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args FROM calls WHERE state = 'awaiting_confirmation' AND calls.digest = ? AND calls.agent = ? ORDER BY calls.created_at, calls.rowid LIMIT 1"
 #: For which calls is something due by now, the most overdue first?
-CALLS_DUE = _calls("due_at <= ? order by due_at limit ?")
+CALLS_DUE = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls."key", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args FROM calls WHERE calls.due_at <= ? ORDER BY calls.due_at LIMIT ?'
 #: When is something due next?
-NEXT_DUE = "select min(due_at) from calls where due_at is not null"
+NEXT_DUE = "SELECT min(calls.due_at) AS min_1 FROM calls WHERE due_at is not null"
 #: Which calls are claimed and not over, the oldest first?
-CALLS_LEASED = _calls("due_at is not null and claim_owner is not null order by created_at, rowid limit ?")
+CALLS_LEASED = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls."key", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args FROM calls WHERE due_at is not null AND calls.claim_owner IS NOT NULL ORDER BY calls.created_at, calls.rowid LIMIT ?'
 #: Which calls aren't over, the oldest first?
-CALLS_OPEN = _calls("due_at is not null order by created_at, rowid limit ?")
+CALLS_OPEN = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls."key", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args FROM calls WHERE due_at is not null ORDER BY calls.created_at, calls.rowid LIMIT ?'
 #: Under which key ids are calls sealed that aren't over?
-OPEN_KEY_IDS = (
-    "select distinct substr(row_mac, 1, instr(row_mac, ':') - 1) from calls where due_at is not null"
-    " union select distinct substr(decision_mac, 1, instr(decision_mac, ':') - 1) from calls"
-    " where due_at is not null and decision_mac is not null"
-)
-
-# Votes
-
+OPEN_KEY_IDS = "SELECT substr(calls.row_mac, 1, instr(calls.row_mac, ':') - 1) AS substr_1 FROM calls WHERE due_at is not null UNION SELECT substr(calls.decision_mac, 1, instr(calls.decision_mac, ':') - 1) AS substr_2 FROM calls WHERE due_at is not null AND calls.decision_mac IS NOT NULL"
 #: Keep a vote after those that the call has.
-INSERT_VOTE = (
-    "insert into votes (ref, seq, principal, approve, reason, surface, pressed_at, at, mac)"
-    " select ?1, coalesce(max(seq), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 from votes where ref = ?1"
-)
+INSERT_VOTE = "INSERT INTO votes (ref, seq, principal, approve, reason, surface, pressed_at, at, mac) SELECT ?1 AS anon_1, coalesce(max(votes.seq), 0) + 1 AS anon_2, ?2 AS anon_3, ?3 AS anon_4, ?4 AS anon_5, ?5 AS anon_6, ?6 AS anon_7, ?7 AS anon_8, ?8 AS anon_9 FROM votes WHERE votes.ref = ?1"
 #: Which votes does the call have, the oldest first?
-VOTES = "select ref, principal, approve, reason, surface, pressed_at, at, mac from votes where ref = ? order by seq"
-
-# The record
-
+VOTES = "SELECT votes.ref, votes.principal, votes.approve, votes.reason, votes.surface, votes.pressed_at, votes.at, votes.mac FROM votes WHERE votes.ref = ? ORDER BY votes.seq"
 #: What is the last line of this chain?
-LAST_LINE = "select seq, hash from audit where ref = ? order by seq desc limit 1"
+LAST_LINE = "SELECT audit.seq, audit.hash FROM audit WHERE audit.ref = ? ORDER BY audit.seq DESC LIMIT 1"
 #: What does this chain say was done, from its start, and where does it end?
-CHAIN = "select seq, hash, event, data from audit where ref = ? order by seq"
+CHAIN = "SELECT audit.seq, audit.hash, audit.event, audit.data FROM audit WHERE audit.ref = ? ORDER BY audit.seq"
 #: How many lines does the record have, all chains together?
-POSITION = "select coalesce(max(id), 0) from audit"
+POSITION = "SELECT coalesce(max(audit.id), 0) AS coalesce_1 FROM audit"
 #: Add a line.
-INSERT_LINE = _insert("audit", "ref", "seq", "at", "event", "actor", "data", "prev", "hash")
+INSERT_LINE = "INSERT INTO audit (ref, seq, at, event, actor, data, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 #: What does this chain say, from its start?
-LINES = "select ref, seq, at, event, actor, data, prev, hash from audit where ref = ? order by seq"
-
-# Prompts
-
+LINES = "SELECT audit.ref, audit.seq, audit.at, audit.event, audit.actor, audit.data, audit.prev, audit.hash FROM audit WHERE audit.ref = ? ORDER BY audit.seq"
 #: Remember what is open with a person about a call, in place of what was.
-KEEP_PROMPT = (
-    "insert into prompts (ref, principal, kind, at, mac) values (?, ?, ?, ?, ?)"
-    " on conflict (ref, principal, kind) do update set at = excluded.at, mac = excluded.mac"
-)
+KEEP_PROMPT = "INSERT INTO prompts (ref, principal, kind, at, mac) VALUES (?, ?, ?, ?, ?) ON CONFLICT (ref, principal, kind) DO UPDATE SET at = excluded.at, mac = excluded.mac"
 #: What was last left open with this person about this call?
-PROMPT = "select at, mac from prompts where ref = ? and principal = ? and kind = ?"
-
-# Cards and the outbox
-
+PROMPT = "SELECT prompts.at, prompts.mac FROM prompts WHERE prompts.ref = ? AND prompts.principal = ? AND prompts.kind = ?"
 #: A route is to have the card (again, if it couldn't before).
-KEEP_CARD = (
-    "insert into cards (ref, route) values (?, ?) on conflict (ref, route) do update set failed_at = null, error = null"
-)
+KEEP_CARD = "INSERT INTO cards (ref, route) VALUES (?, ?) ON CONFLICT (ref, route) DO UPDATE SET failed_at = NULL, error = NULL"
+#: The card of a call stands on the route as this message.
+CARD_STANDS = "INSERT INTO cards (ref, route, message, mac) VALUES (?, ?, ?, ?) ON CONFLICT (ref, route) DO UPDATE SET message = excluded.message, failed_at = NULL, error = NULL, mac = excluded.mac"
+#: The platform took a card: it is this message, unless another was found standing before.
+CARD_SENT = "INSERT INTO cards (ref, route, message, mac) VALUES (?, ?, ?, ?) ON CONFLICT (ref, route) DO UPDATE SET message = coalesce(cards.message, excluded.message), failed_at = NULL, error = NULL, mac = CASE WHEN (cards.message IS NULL) THEN excluded.mac ELSE cards.mac END"
+#: The card never reaches the route.
+CARD_FAILED = "UPDATE cards SET failed_at=?, error=? WHERE cards.ref = ? AND cards.route = ?"
+#: The card's last edit never reaches the route.
+EDIT_FAILED = "UPDATE cards SET error=? WHERE cards.ref = ? AND cards.route = ?"
+#: On which routes does a call's card stand, or will?
+CARDS = "SELECT cards.route, cards.message, cards.mac FROM cards WHERE cards.ref = ? AND cards.failed_at IS NULL ORDER BY cards.route"
+#: Which card stands under this message id?
+CARD_OF_MESSAGE = "SELECT cards.ref, cards.route, cards.mac FROM cards WHERE cards.message = ?"
+#: Cards of waiting calls on a route that was moved stand nowhere now (see REQUEUE_CARDS).
+CARDS_LOST = "UPDATE cards SET message=NULL, failed_at=NULL, error=NULL, mac=NULL WHERE cards.route = ? AND cards.ref IN (SELECT calls.ref FROM calls WHERE state = 'awaiting_confirmation')"
 #: Queue the posting of a card.
-QUEUE_CARD = "insert into outbox (ref, route, kind, attempts, not_before) values (?, ?, 'card', 0, ?)"
-#: Queue an edit, where the route has the card or is to have it.
-QUEUE_EDIT = (
-    "insert into outbox (ref, route, kind, attempts, not_before)"
-    " select ref, route, 'edit', 0, ?3 from cards where ref = ?1 and route = ?2 and failed_at is null"
-)
+QUEUE_CARD = "INSERT INTO outbox (ref, route, kind, attempts, not_before) VALUES (?, ?, 'card', 0, ?)"
+#: Queue an edit, if the route has the card or is to have it.
+QUEUE_EDIT = "INSERT INTO outbox (ref, route, kind, attempts, not_before) SELECT ?1 AS anon_1, ?2 AS anon_2, 'edit' AS anon_3, 0 AS anon_4, ?3 AS anon_5 FROM cards WHERE cards.ref = ?1 AND cards.route = ?2 AND cards.failed_at IS NULL"
 #: Queue a notice of how a call ended; it needs no card.
-QUEUE_NOTICE = "insert into outbox (ref, route, kind, attempts, not_before) values (?, ?, 'notice', 0, ?)"
+QUEUE_NOTICE = "INSERT INTO outbox (ref, route, kind, attempts, not_before) VALUES (?, ?, 'notice', 0, ?)"
+#: Cards of waiting calls on a route that was moved are to be posted anew.
+REQUEUE_CARDS = "INSERT INTO outbox (ref, route, kind, attempts, not_before) SELECT cards.ref, ?1 AS anon_1, 'card' AS anon_2, 0 AS anon_3, ?2 AS anon_4 FROM cards JOIN calls ON calls.ref = cards.ref WHERE cards.route = ?1 AND state = 'awaiting_confirmation' AND NOT (EXISTS (SELECT 1 FROM outbox WHERE outbox.ref = cards.ref AND outbox.route = cards.route AND outbox.kind = 'card'))"
 #: May anything go out by now?
-ANYTHING_TO_SEND = "select 1 from outbox where not_before <= ? limit 1"
+ANYTHING_TO_SEND = "SELECT 1 FROM outbox WHERE outbox.not_before <= ? LIMIT 1"
 #: What may go out by now? One row a route, but for these, and only the oldest row of each card, so that its order
 #: holds. (SQLite takes the other columns from the row that has the least id.)
-TO_SEND = (
-    "select min(o.id), o.ref, o.route, o.kind, o.attempts, c.message, c.mac"
-    " from outbox o left join cards c on c.ref = o.ref and c.route = o.route"
-    " where o.not_before <= ? and o.route not in (select value from json_each(?)) and not exists"
-    " (select 1 from outbox e where e.ref = o.ref and e.route = o.route and e.id < o.id)"
-    " group by o.route order by 1 limit ?"
-)
+TO_SEND = "SELECT min(o.id) AS min_1, o.ref, o.route, o.kind, o.attempts, c.message, c.mac FROM outbox AS o LEFT OUTER JOIN cards AS c ON c.ref = o.ref AND c.route = o.route WHERE o.not_before <= ? AND o.route NOT IN (SELECT value FROM json_each(?)) AND NOT (EXISTS (SELECT 1 FROM outbox AS e WHERE e.ref = o.ref AND e.route = o.route AND e.id < o.id)) GROUP BY o.route ORDER BY 1 LIMIT ?"
 #: Lease a row: nobody else takes it until then.
-LEASE_SENDING = "update outbox set not_before = ?, attempts = attempts + 1 where id = ?"
+LEASE_SENDING = "UPDATE outbox SET not_before=?, attempts=(outbox.attempts + 1) WHERE outbox.id = ?"
 #: No edit is leased, or put off, any more.
-FREE_EDITS = "update outbox set not_before = 0 where kind = 'edit' and not_before > 0"
+FREE_EDITS = "UPDATE outbox SET not_before=0 WHERE outbox.kind = 'edit' AND outbox.not_before > 0"
 #: The edit being sent says all that these would.
-DROP_LATER_EDITS = "delete from outbox where ref = ? and route = ? and kind = 'edit' and id > ?"
+DROP_LATER_EDITS = "DELETE FROM outbox WHERE outbox.ref = ? AND outbox.route = ? AND outbox.kind = 'edit' AND outbox.id > ?"
 #: A row was told, or never can be.
-DROP_SENDING = "delete from outbox where id = ?"
+DROP_SENDING = "DELETE FROM outbox WHERE outbox.id = ?"
 #: Try a row again later.
-PUT_OFF_SENDING = "update outbox set not_before = ?, error = ? where id = ?"
-#: The card of a call stands on the route as this message.
-CARD_STANDS = (
-    "insert into cards (ref, route, message, mac) values (?, ?, ?, ?) on conflict (ref, route)"
-    " do update set message = excluded.message, mac = excluded.mac, failed_at = null, error = null"
-)
-#: The platform took a card: it is this message, unless another was found standing before.
-CARD_SENT = (
-    "insert into cards (ref, route, message, mac) values (?, ?, ?, ?) on conflict (ref, route)"
-    " do update set message = coalesce(cards.message, excluded.message), failed_at = null, error = null,"
-    " mac = case when cards.message is null then excluded.mac else cards.mac end"
-)
-#: The card never reaches the route.
-CARD_FAILED = "update cards set failed_at = ?, error = ? where ref = ? and route = ?"
-#: The card's last edit never reaches the route.
-EDIT_FAILED = "update cards set error = ? where ref = ? and route = ?"
+PUT_OFF_SENDING = "UPDATE outbox SET not_before=?, error=? WHERE outbox.id = ?"
 #: Nothing can be edited where no card is.
-DROP_EDITS = "delete from outbox where ref = ? and route = ? and kind = 'edit'"
+DROP_EDITS = "DELETE FROM outbox WHERE outbox.ref = ? AND outbox.route = ? AND outbox.kind = 'edit'"
 #: A card that stands needs no posting.
-DROP_POSTING = "delete from outbox where ref = ? and route = ? and kind = 'card'"
-#: On which routes does a call's card stand, or will?
-CARDS = "select route, message, mac from cards where ref = ? and failed_at is null order by route"
-
-#: Which card stands under this message id?
-CARD_OF_MESSAGE = "select ref, route, mac from cards where message = ?"
+DROP_POSTING = "DELETE FROM outbox WHERE outbox.ref = ? AND outbox.route = ? AND outbox.kind = 'card'"
 #: Where did platforms move conversations?
-MOVES = "select old, new from moves"
+MOVES = "SELECT moves.old, moves.new FROM moves"
 #: A conversation was moved.
-KEEP_MOVE = "insert into moves (old, new) values (?, ?) on conflict (old) do update set new = excluded.new"
-#: Cards of waiting calls on a route that was moved stand nowhere now ...
-CARDS_LOST = (
-    "update cards set message = null, mac = null, failed_at = null, error = null where route = ?"
-    " and ref in (select ref from calls where state = 'awaiting_confirmation')"
-)
-#: ... and are to be posted anew.
-REQUEUE_CARDS = (
-    "insert into outbox (ref, route, kind, attempts, not_before) select c.ref, c.route, 'card', 0, ?2 from cards c"
-    " join calls on calls.ref = c.ref where c.route = ?1 and calls.state = 'awaiting_confirmation' and not exists"
-    " (select 1 from outbox o where o.ref = c.ref and o.route = c.route and o.kind = 'card')"
-)
-
-# Talks
-
+KEEP_MOVE = "INSERT INTO moves (old, new) VALUES (?, ?) ON CONFLICT (old) DO UPDATE SET new = excluded.new"
 #: What did we say last, in private conversations where that is known?
-TALKS = "select place, message, ref from talks"
+TALKS = "SELECT talks.place, talks.message, talks.ref FROM talks"
 #: We said something there.
-KEEP_TALK = (
-    "insert into talks (place, message, ref) values (?, ?, ?)"
-    " on conflict (place) do update set message = excluded.message, ref = excluded.ref"
-)
+KEEP_TALK = "INSERT INTO talks (place, message, ref) VALUES (?, ?, ?) ON CONFLICT (place) DO UPDATE SET message = excluded.message, ref = excluded.ref"
 #: What we said last there isn't known.
-DROP_TALK = "delete from talks where place = ?"
-
-# Messages of ours that are no cards
-
+DROP_TALK = "DELETE FROM talks WHERE talks.place = ?"
 #: A message of ours is about this call.
-KEEP_MESSAGE = _words(_insert("messages", "message", "ref", "asks", "mac"), "on conflict (message) do nothing")
+KEEP_MESSAGE = "INSERT INTO messages (message, ref, asks, mac) VALUES (?, ?, ?, ?) ON CONFLICT (message) DO NOTHING"
 #: Which call is this message of ours about?
-MESSAGE = "select message, ref, asks, mac from messages where message = ?"
-
-# The inbox
-
+MESSAGE = "SELECT messages.message, messages.ref, messages.asks, messages.mac FROM messages WHERE messages.message = ?"
 #: Keep an event, unless it is known.
-INSERT_EVENT = (
-    "insert into inbox (source, id, ordering, body, received_at, failures, mac) values (?, ?, ?, ?, ?, 0, ?)"
-    " on conflict (source, id) do nothing"
-)
+INSERT_EVENT = "INSERT INTO inbox (source, id, ordering, body, received_at, failures, mac) VALUES (?, ?, ?, ?, ?, 0, ?) ON CONFLICT (source, id) DO NOTHING"
 #: What is the oldest open event of each conversation?
-EVENTS_OPEN = (
-    "select source, id, ordering, body, received_at, failures, mac from inbox where seq in"
-    " (select min(seq) from inbox where handled_at is null and aside_at is null group by source, ordering)"
-    " order by seq limit ?"
-)
+EVENTS_OPEN = "SELECT inbox.source, inbox.id, inbox.ordering, inbox.body, inbox.received_at, inbox.failures, inbox.mac FROM inbox WHERE inbox.seq IN (SELECT min(inbox.seq) AS min_1 FROM inbox WHERE handled_at is null and aside_at is null GROUP BY inbox.source, inbox.ordering) ORDER BY inbox.seq LIMIT ?"
 #: The event led to what it led to.
-EVENT_HANDLED = "update inbox set handled_at = ? where source = ? and id = ? and handled_at is null"
-#: Handling the event failed once more; with so many failures it is set aside. It returns the bare column because
-#: SQLite 3.40 answers `aside_at is not null` there with 1 for a null.
-EVENT_FAILED = (
-    "update inbox set failures = failures + 1, error = ?1,"
-    " aside_at = case when failures + 1 >= ?2 then ?3 end"
-    " where source = ?4 and id = ?5 and handled_at is null and aside_at is null"
-    " returning aside_at"
-)
-
-# Keys
-
+EVENT_HANDLED = "UPDATE inbox SET handled_at=? WHERE inbox.source = ? AND inbox.id = ? AND inbox.handled_at IS NULL"
+#: Handling the event failed once more; with so many failures it is set aside. It returns the bare column because SQLite
+#: 3.40 answers `aside_at is not null` there with 1 for a null.
+EVENT_FAILED = "UPDATE inbox SET failures=(inbox.failures + 1), error=?, aside_at=CASE WHEN (inbox.failures + 1 >= ?) THEN ? END WHERE inbox.source = ? AND inbox.id = ? AND handled_at is null and aside_at is null RETURNING aside_at"
 #: Under which key ids may rows be sealed?
-KEY_IDS = "select kid from keys"
+KEY_IDS = "SELECT keys.kid FROM keys"
 #: Remember a key id.
-KEEP_KEY_ID = "insert into keys (kid, seen_at) values (?, ?) on conflict (kid) do nothing"
+KEEP_KEY_ID = "INSERT INTO keys (kid, seen_at) VALUES (?, ?) ON CONFLICT (kid) DO NOTHING"

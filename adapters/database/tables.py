@@ -19,10 +19,10 @@ from sqlmodel import Field, SQLModel
 #: 64 bits everywhere; SQLite wants INTEGER for a key that is its own row id.
 _BIG = BigInteger().with_variant(Integer(), "sqlite")
 
-_WAITING = text("state = 'awaiting_confirmation'")
-_DUE = text("due_at is not null")
-_KEYED = text('"key" is not null')
-_OPEN = text("handled_at is null and aside_at is null")
+WAITING = text("state = 'awaiting_confirmation'")
+DUE = text("due_at is not null")
+KEYED = text('"key" is not null')
+OPEN = text("handled_at is null and aside_at is null")
 
 
 def _partial(name: str, *columns: str, where: TextClause, unique: bool = False) -> Index:
@@ -38,11 +38,11 @@ class CallRow(SQLModel, table=True):
     __tablename__: ClassVar[Any] = "calls"
     __table_args__: ClassVar[Any] = (
         UniqueConstraint("short", name="calls_short"),
-        _partial("calls_key", "requester", "key", where=_KEYED, unique=True),
-        _partial("calls_due", "due_at", where=_DUE),
-        _partial("calls_waiting_requester", "requester", where=_WAITING),
-        _partial("calls_waiting_origin", "origin", "created_at", where=_WAITING),
-        _partial("calls_waiting_digest", "digest", where=_WAITING),
+        _partial("calls_key", "requester", "key", where=KEYED, unique=True),
+        _partial("calls_due", "due_at", where=DUE),
+        _partial("calls_waiting_requester", "requester", where=WAITING),
+        _partial("calls_waiting_origin", "origin", "created_at", where=WAITING),
+        _partial("calls_waiting_digest", "digest", where=WAITING),
     )
 
     ref: str = Field(primary_key=True)
@@ -200,7 +200,7 @@ class InboxRow(SQLModel, table=True):
     __tablename__: ClassVar[Any] = "inbox"
     __table_args__: ClassVar[Any] = (
         UniqueConstraint("source", "id", name="inbox_event"),
-        _partial("inbox_open", "source", "ordering", "seq", where=_OPEN),
+        _partial("inbox_open", "source", "ordering", "seq", where=OPEN),
     )
 
     seq: int | None = Field(sa_type=_BIG, primary_key=True)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from slack_sdk.web.async_client import AsyncWebClient
 
-    from hitl.ports import Store
+    from hitl import ports
 
 SOURCE = "slack"
 SIGNATURE_HEADER = "X-Slack-Signature"
@@ -66,7 +66,7 @@ def _nothing() -> None:
 class Inbox:
     """Records what Slack sends; `woken` is called after each commit, `missed` when something may have passed us by."""
 
-    def __init__(self, store: Store, woken: Callable[[], None], missed: Callable[[], None] = _nothing) -> None:
+    def __init__(self, store: ports.Inbox, woken: Callable[[], None], missed: Callable[[], None] = _nothing) -> None:
         self._store = store
         self._woken = woken
         self.missed = missed

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from telegram import Bot
 
-    from hitl.ports import Store
+    from hitl import ports
 
 SOURCE = "telegram"
 SECRET_HEADER = "X-Telegram-Bot-Api-Secret-Token"  # noqa: S105 - the header's name
@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 class Inbox:
     """Records updates; `woken` is called after each commit."""
 
-    def __init__(self, bot: Bot, store: Store, woken: Callable[[], None]) -> None:
+    def __init__(self, bot: Bot, store: ports.Inbox, woken: Callable[[], None]) -> None:
         self._bot = bot
         self._store = store
         self._woken = woken

@@ -9,8 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from adapters.database.folder import StateFolder
+from adapters.database.store import SqliteStore
 from bot.checks import Check, Health, run_checks
 from bot.settings import Settings, load
+from hitl.ports import Change, Unit
+from hitl.testing import SetClock, a_call
+from tests.hitl.world import NOON
 from tests.sentences import says
 
 ME, OTHER = f"local:{os.getuid()}", "local:4321"
@@ -176,6 +181,27 @@ def test_a_folder_that_is_open_to_others_is_red(checked: Callable[..., dict[str,
 
     assert (Health.RED, True) == (check.state, f"chmod 700 {tmp_path / 'state'}" in check.text)
     assert 0o750 == stat.S_IMODE((tmp_path / "state").stat().st_mode)
+
+
+async def test_the_database_says_what_is_still_to_be_done(
+    checked: Callable[..., dict[str, Check]], tmp_path: Path
+) -> None:
+    """Pending and running calls, since when the oldest is pending, and the events that were set aside."""
+    folder, clock = StateFolder.open(tmp_path / "state"), SetClock(NOON)
+    store = await SqliteStore.open(folder, clock)
+    empty = checked()["database"]
+    call = a_call(clock.now())
+    await store.commit(Unit(None, lambda _: Change(call)))
+    await store.receive("telegram", "1", "chat", b"{}")
+    await store.stumble("telegram", "1", "KeyError", aside_after=1)
+    kept = checked()["database"]
+    await store.close()
+    folder.close()
+
+    assert [Health.GREEN] * 2 == [empty.state, kept.state]
+    assert "0 pending, 0 running" in empty.text
+    assert "1 pending (the oldest since 2026-11-27 12:00 UTC), 0 running; events set aside" in kept.text
+    assert ": 1 (" in kept.text
 
 
 def test_a_database_that_is_none_is_red(checked: Callable[..., dict[str, Check]], tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def upgrade() -> None:
 
 def _seal_calls(keys: Keyring) -> None:
     """Claims and results as they stand."""
-    moved = f"select {', '.join(sql.CALL)} from calls where claim_owner is not null or result is not null"  # noqa: S608
+    moved = f"select {', '.join(rows.CALL)} from calls where claim_owner is not null or result is not null"  # noqa: S608
     for row in _read(moved):
         call = rows.call_of(tuple(row))
         claim_mac = seals.claim(keys, call) if call.claim else None

@@ -1,0 +1,519 @@
+"""The definitions of all SQL statements, in SQLAlchemy Core over the tables of `tables.py`.
+
+`python -m adapters.database.definitions` compiles the definitions for SQLite and writes `statements.py`. Only that
+command and the tests import this module: importing SQLAlchemy takes longer than the service may take to start, and
+running a statement through SQLAlchemy costs as much again as writing to the disk.
+
+A bound parameter with a value is a constant and is written into the text. A bound parameter without a value is a
+parameter of the statement. Parameters are counted in the order in which the text names them first.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from sqlalchemy import (
+    ColumnElement,
+    and_,
+    bindparam,
+    case,
+    delete,
+    exists,
+    func,
+    insert,
+    literal,
+    literal_column,
+    null,
+    or_,
+    select,
+    union,
+    update,
+)
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.dialects.sqlite.base import SQLiteCompiler
+from sqlalchemy.ext.compiler import compiles
+from sqlmodel import SQLModel
+
+from adapters.database.rows import CALL, FIXED, LINE, MUTABLE, VOTE
+from adapters.database.tables import DUE, OPEN, WAITING
+from hitl.model import PostKind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+    from types import ModuleType
+
+    from sqlalchemy import ClauseElement, Insert, Select, Table, TextClause
+    from sqlalchemy.sql.compiler import SQLCompiler
+    from sqlalchemy.sql.selectable import NamedFromClause
+
+#: A statement in SQLAlchemy Core, or one for each time test of `hitl.ports.Expect`.
+Core: TypeAlias = "ClauseElement | dict[bool | None, ClauseElement]"
+Where: TypeAlias = "ColumnElement[bool] | TextClause"
+Upsert: TypeAlias = "Callable[..., Any]"
+
+_COMMENT_WIDTH = 117
+_STATEMENTS = Path(__file__).with_name("statements.py")
+_HEADER = '''\
+"""All SQL statements of the service, each with a line that says what it asks or does.
+
+This file is generated: `definitions.py` defines the statements, and `python -m adapters.database.definitions` compiles
+them for SQLite and writes them here.
+"""
+'''
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A statement and the line that says what the statement asks or does."""
+
+    says: str
+    core: Core
+    #: The names of the parameters in the order in which they are given, if that isn't the order of the text.
+    order: Sequence[str] = ()
+
+    def cores(self) -> Collection[ClauseElement]:
+        """All statements of the definition."""
+        return self.core.values() if isinstance(self.core, dict) else [self.core]
+
+
+class Sqlite(ColumnElement[Any]):
+    """Words that only SQLite knows, around expressions that every database knows. Other dialects don't compile it."""
+
+    inherit_cache = False
+
+    def __init__(self, *parts: str | ClauseElement) -> None:
+        self.parts = parts
+
+
+@compiles(Sqlite, "sqlite")
+def _written(element: Sqlite, compiler: SQLCompiler, **options: Any) -> str:
+    return "".join(part if isinstance(part, str) else compiler.process(part, **options) for part in element.parts)
+
+
+class _Compiler(SQLiteCompiler):
+    def visit_bindparam(self, bindparam: Any, *args: Any, **options: Any) -> Any:
+        options["literal_binds"] = not bindparam.required
+        return super().visit_bindparam(bindparam, *args, **options)  # type: ignore[no-untyped-call]
+
+    def limit_clause(self, select: Any, **options: Any) -> str:
+        # SQLAlchemy adds an offset of 0 to every LIMIT, and SQLite would evaluate it.
+        return str(super().limit_clause(select, **options)).removesuffix(" OFFSET 0")  # type: ignore[no-untyped-call]
+
+
+def compiled(core: ClauseElement, order: Sequence[str] = ()) -> str:
+    """The text of a statement for SQLite, on one line, with its parameters as `?`, or `?N` where `?` can't say it."""
+    found = _Compiler(sqlite.dialect(), core)
+    text, named = " ".join(str(found).split()), found.positiontup or []
+    order = order or list(dict.fromkeys(named))
+    if named == order:
+        return text
+    numbers = iter(named)
+    return re.sub(r"\?", lambda _: f"?{order.index(next(numbers)) + 1}", text)
+
+
+def _given(name: str) -> ColumnElement[Any]:
+    return bindparam(name)
+
+
+_TABLES = SQLModel.metadata.tables
+_calls, _votes, _audit, _prompts = (_TABLES[name].c for name in ("calls", "votes", "audit", "prompts"))
+_cards, _outbox, _inbox = (_TABLES[name].c for name in ("cards", "outbox", "inbox"))
+_moves, _talks, _messages, _keys = (_TABLES[name].c for name in ("moves", "talks", "messages", "keys"))
+#: What tells two rows apart, where that isn't the primary key.
+_KEYS = {"inbox": ["source", "id"]}
+_ONE: ColumnElement[Any] = literal_column("1")
+_LIMIT, _NOW = _given("limit"), _given("now")
+
+
+def _rowid(of: Table | NamedFromClause[Any]) -> Sqlite:
+    return Sqlite(f"{of.name}.rowid")
+
+
+def _is(*columns: ColumnElement[Any]) -> ColumnElement[bool]:
+    """Each column has the value of the parameter that bears its name."""
+    return and_(*(column == _given(f"{column.key}") for column in columns))
+
+
+def _set(*columns: ColumnElement[Any]) -> list[tuple[ColumnElement[Any], Any]]:
+    """Each column gets the value of the parameter that bears its name, behind `new_`."""
+    return [(column, _given(f"new_{column.key}")) for column in columns]
+
+
+def _values(*columns: str, **constants: object) -> dict[str, Any]:
+    return {name: _given(name) for name in columns} | constants
+
+
+def _new(*columns: str) -> dict[str, Any]:
+    """What the row that could not be inserted has in these columns."""
+    return {name: literal_column(f"excluded.{name}") for name in columns}
+
+
+def _upsert(
+    dialect: ModuleType, table: str, *columns: str, over: Mapping[str, Any] | None = None, **constants: object
+) -> Any:
+    """Insert a row. If its key is taken, write `over`, by default all of the new row, or nothing if `over` is empty."""
+    new = dialect.insert(_TABLES[table]).values(_values(*columns, **constants)).inline()
+    key = _KEYS.get(table) or [column.name for column in _TABLES[table].primary_key]
+    over = _new(*(name for name in columns if name not in key)) if over is None else over
+    if not over:
+        return new.on_conflict_do_nothing(index_elements=key)
+    return new.on_conflict_do_update(index_elements=key, set_=over)
+
+
+def _call(*where: Where) -> Select[Any]:
+    return select(*(_calls[name] for name in CALL)).where(*where)
+
+
+def _oldest(*where: Where) -> Select[Any]:
+    return _call(*where).order_by(_calls.created_at, _rowid(_TABLES["calls"]))
+
+
+def _key_id(mac: ColumnElement[Any]) -> ColumnElement[Any]:
+    return func.substr(mac, 1, Sqlite("instr(", mac, ", ':') - 1"))
+
+
+def _of_calls() -> dict[str, Definition]:
+    calls, waiting = _TABLES["calls"], _TABLES["calls"].alias("w")
+    this_version = _is(_calls.ref, _calls.version)
+    time_tests: dict[bool | None, list[ColumnElement[bool]]] = {
+        None: [],
+        False: [_calls.due_at > _NOW],
+        True: [_calls.due_at <= _NOW],
+    }
+    swap = update(calls).ordered_values(*_set(*(_calls[name] for name in MUTABLE)))
+    # SQLite would take an index that doesn't hold the order, and sort.
+    first = Sqlite(
+        "calls.rowid IN (SELECT rowid FROM calls INDEXED BY calls_waiting_origin WHERE ",
+        *(WAITING, " ORDER BY created_at, rowid LIMIT ", _LIMIT, ")"),
+    )
+    place, thread = _given("place"), _given("thread")
+    asked = select(_rowid(waiting)).select_from(waiting).where(WAITING, waiting.c.origin == place)
+    carded = (
+        select(_rowid(waiting))
+        .join_from(waiting, _TABLES["cards"], _cards.ref == waiting.c.ref)
+        .where(WAITING, or_(_cards.route == place, _cards.message == thread))
+    )
+    counted = select(_ONE).select_from(calls).where(WAITING, _is(_calls.requester)).limit(_LIMIT).subquery("waiting")
+    return {
+        "INSERT_CALL": Definition(
+            "Keep a new call.",
+            insert(calls).values(_values(*FIXED, *MUTABLE, "salt", "args")),
+            (*FIXED, *MUTABLE, "salt", "args"),
+        ),
+        "SWAP_CALL": Definition(
+            "Move a call, if it still has the version (and, by key: is in time, is overdue).",
+            {overdue: swap.where(this_version, *test) for overdue, test in time_tests.items()},
+        ),
+        "HOLDS": Definition(
+            "Does a call still have the version (and is in time, is overdue)?",
+            {overdue: select(_ONE).where(this_version, *test) for overdue, test in time_tests.items()},
+        ),
+        "CALL_BY_REF": Definition("Which call has this ref?", _call(_is(_calls.ref))),
+        "CALL_BY_SHORT": Definition("Which call has this short ref?", _call(_is(_calls.short))),
+        "CALL_BY_KEY": Definition(
+            "Which call did the requester make with this idempotency key?", _call(_is(_calls.requester, _calls.key))
+        ),
+        "CALLS_WAITING": Definition(
+            "Which calls wait for people, the oldest first? The inner question is answered from an index alone.",
+            _oldest(first),
+        ),
+        "CALLS_WAITING_IN": Definition(
+            "Which calls of this conversation wait for people, the oldest first?",
+            _oldest(WAITING, _is(_calls.origin)).limit(_LIMIT),
+        ),
+        "CALLS_STANDING": Definition(
+            "Which waiting calls were asked in this conversation (1), have their card on its route, or have this card"
+            " (2), the oldest first? Only the calls that wait are looked through, however many cards ever stood there.",
+            _oldest(_rowid(calls).in_(union(asked, carded))).limit(_LIMIT),
+        ),
+        "COUNT_WAITING": Definition(
+            "How many calls of the requester wait for people, at most so many?",
+            select(func.count()).select_from(counted),
+        ),
+        "SAME_WAITING": Definition(
+            "Which waiting call has this digest and this agent, the oldest first?",
+            _oldest(WAITING, _is(_calls.digest, _calls.agent)).limit(1),
+        ),
+        "CALLS_DUE": Definition(
+            "For which calls is something due by now, the most overdue first?",
+            _call(_calls.due_at <= _NOW).order_by(_calls.due_at).limit(_LIMIT),
+        ),
+        "NEXT_DUE": Definition("When is something due next?", select(func.min(_calls.due_at)).where(DUE)),
+        "CALLS_LEASED": Definition(
+            "Which calls are claimed and not over, the oldest first?",
+            _oldest(DUE, _calls.claim_owner.is_not(None)).limit(_LIMIT),
+        ),
+        "CALLS_OPEN": Definition("Which calls aren't over, the oldest first?", _oldest(DUE).limit(_LIMIT)),
+        "OPEN_KEY_IDS": Definition(
+            "Under which key ids are calls sealed that aren't over?",
+            union(
+                select(_key_id(_calls.row_mac)).where(DUE),
+                select(_key_id(_calls.decision_mac)).where(DUE, _calls.decision_mac.is_not(None)),
+            ),
+        ),
+    }
+
+
+def _of_records(upsert: Upsert) -> dict[str, Definition]:
+    vote = VOTE[1:]
+    place = func.coalesce(func.max(_votes.seq), 0) + 1
+    ref = _given("ref")
+    next_vote = select(ref, place, *map(_given, vote)).where(_votes.ref == ref)
+    line = [_audit[name] for name in LINE]
+    return {
+        "INSERT_VOTE": Definition(
+            "Keep a vote after those that the call has.",
+            insert(_TABLES["votes"]).from_select(["ref", "seq", *vote], next_vote),
+        ),
+        "VOTES": Definition(
+            "Which votes does the call have, the oldest first?",
+            select(*(_votes[name] for name in VOTE)).where(_is(_votes.ref)).order_by(_votes.seq),
+        ),
+        "LAST_LINE": Definition(
+            "What is the last line of this chain?",
+            select(_audit.seq, _audit.hash).where(_is(_audit.ref)).order_by(_audit.seq.desc()).limit(1),
+        ),
+        "CHAIN": Definition(
+            "What does this chain say was done, from its start, and where does it end?",
+            select(_audit.seq, _audit.hash, _audit.event, _audit.data).where(_is(_audit.ref)).order_by(_audit.seq),
+        ),
+        "POSITION": Definition(
+            "How many lines does the record have, all chains together?", select(func.coalesce(func.max(_audit.id), 0))
+        ),
+        "INSERT_LINE": Definition("Add a line.", insert(_TABLES["audit"]).values(_values(*LINE)).inline()),
+        "LINES": Definition(
+            "What does this chain say, from its start?", select(*line).where(_is(_audit.ref)).order_by(_audit.seq)
+        ),
+        "KEEP_PROMPT": Definition(
+            "Remember what is open with a person about a call, in place of what was.",
+            upsert("prompts", "ref", "principal", "kind", "at", "mac"),
+        ),
+        "PROMPT": Definition(
+            "What was last left open with this person about this call?",
+            select(_prompts.at, _prompts.mac).where(_is(_prompts.ref, _prompts.principal, _prompts.kind)),
+        ),
+    }
+
+
+def _of_cards(upsert: Upsert) -> dict[str, Definition]:
+    cards, here = _TABLES["cards"], _is(_cards.ref, _cards.route)
+    gone = dict.fromkeys(("message", "mac", "failed_at", "error"), null())
+    well = dict.fromkeys(("failed_at", "error"), null())
+    stands, new = ("ref", "route", "message", "mac"), _new("message", "mac")
+    pending = select(_calls.ref).where(WAITING)
+    return {
+        "KEEP_CARD": Definition(
+            "A route is to have the card (again, if it couldn't before).", upsert("cards", "ref", "route", over=well)
+        ),
+        "CARD_STANDS": Definition(
+            "The card of a call stands on the route as this message.",
+            upsert("cards", *stands, over=new | well),
+        ),
+        "CARD_SENT": Definition(
+            "The platform took a card: it is this message, unless another was found standing before.",
+            upsert(
+                "cards",
+                *stands,
+                over={
+                    "message": func.coalesce(_cards.message, new["message"]),
+                    "mac": case((_cards.message.is_(None), new["mac"]), else_=_cards.mac),
+                    **well,
+                },
+            ),
+        ),
+        "CARD_FAILED": Definition(
+            "The card never reaches the route.",
+            update(cards).ordered_values(*_set(_cards.failed_at, _cards.error)).where(here),
+        ),
+        "EDIT_FAILED": Definition(
+            "The card's last edit never reaches the route.",
+            update(cards).ordered_values(*_set(_cards.error)).where(here),
+        ),
+        "CARDS": Definition(
+            "On which routes does a call's card stand, or will?",
+            select(_cards.route, _cards.message, _cards.mac)
+            .where(_is(_cards.ref), _cards.failed_at.is_(None))
+            .order_by(_cards.route),
+        ),
+        "CARD_OF_MESSAGE": Definition(
+            "Which card stands under this message id?",
+            select(_cards.ref, _cards.route, _cards.mac).where(_is(_cards.message)),
+        ),
+        "CARDS_LOST": Definition(
+            "Cards of waiting calls on a route that was moved stand nowhere now (see REQUEUE_CARDS).",
+            update(cards).values(gone).where(_is(_cards.route), _cards.ref.in_(pending)),
+        ),
+    }
+
+
+def _of_outbox() -> dict[str, Definition]:
+    outbox, this = _TABLES["outbox"], _is(_outbox.id)
+    here = _is(_outbox.ref, _outbox.route)
+    is_edit, is_card = (_outbox.kind == kind.value for kind in (PostKind.EDIT, PostKind.CARD))
+    row = ["ref", "route", "kind", "attempts", "not_before"]
+    ref, route, now = _given("ref"), _given("route"), _given("now")
+
+    def queue(kind: PostKind) -> Insert:
+        return insert(outbox).values(_values("ref", "route", "not_before", kind=kind.value, attempts=0)).inline()
+
+    edit = select(ref, route, literal(PostKind.EDIT.value), literal(0), now).where(
+        _cards.ref == ref, _cards.route == route, _cards.failed_at.is_(None)
+    )
+    queued = exists(_ONE).where(_outbox.ref == _cards.ref, _outbox.route == _cards.route, is_card)
+    again = (
+        select(_cards.ref, route, literal(PostKind.CARD.value), literal(0), now)
+        .join_from(_TABLES["cards"], _TABLES["calls"], _calls.ref == _cards.ref)
+        .where(_cards.route == route, WAITING, ~queued)
+    )
+    o, c, e = outbox.alias("o"), _TABLES["cards"].alias("c"), outbox.alias("e")
+    free = Sqlite(o.c.route, " NOT IN (SELECT value FROM json_each(", _given("busy"), "))")
+    earlier = exists(_ONE).where(e.c.ref == o.c.ref, e.c.route == o.c.route, e.c.id < o.c.id)
+    to_send = (
+        select(func.min(o.c.id), o.c.ref, o.c.route, o.c.kind, o.c.attempts, c.c.message, c.c.mac)
+        .outerjoin_from(o, c, and_(c.c.ref == o.c.ref, c.c.route == o.c.route))
+        .where(o.c.not_before <= _NOW, free, ~earlier)
+        .group_by(o.c.route)
+        .order_by(_ONE)
+        .limit(_LIMIT)
+    )
+    return {
+        "QUEUE_CARD": Definition("Queue the posting of a card.", queue(PostKind.CARD)),
+        "QUEUE_EDIT": Definition(
+            "Queue an edit, if the route has the card or is to have it.", insert(outbox).from_select(row, edit)
+        ),
+        "QUEUE_NOTICE": Definition("Queue a notice of how a call ended; it needs no card.", queue(PostKind.NOTICE)),
+        "REQUEUE_CARDS": Definition(
+            "Cards of waiting calls on a route that was moved are to be posted anew.",
+            insert(outbox).from_select(row, again),
+        ),
+        "ANYTHING_TO_SEND": Definition(
+            "May anything go out by now?", select(_ONE).where(_outbox.not_before <= _NOW).limit(1)
+        ),
+        "TO_SEND": Definition(
+            "What may go out by now? One row a route, but for these, and only the oldest row of each card, so that its"
+            " order holds. (SQLite takes the other columns from the row that has the least id.)",
+            to_send,
+        ),
+        "LEASE_SENDING": Definition(
+            "Lease a row: nobody else takes it until then.",
+            update(outbox)
+            .ordered_values(*_set(_outbox.not_before), (_outbox.attempts, _outbox.attempts + 1))
+            .where(this),
+        ),
+        "FREE_EDITS": Definition(
+            "No edit is leased, or put off, any more.",
+            update(outbox).values(not_before=0).where(is_edit, _outbox.not_before > 0),
+        ),
+        "DROP_LATER_EDITS": Definition(
+            "The edit being sent says all that these would.",
+            delete(outbox).where(here, is_edit, _outbox.id > _given("id")),
+        ),
+        "DROP_SENDING": Definition("A row was told, or never can be.", delete(outbox).where(this)),
+        "PUT_OFF_SENDING": Definition(
+            "Try a row again later.",
+            update(outbox).ordered_values(*_set(_outbox.not_before, _outbox.error)).where(this),
+        ),
+        "DROP_EDITS": Definition("Nothing can be edited where no card is.", delete(outbox).where(here, is_edit)),
+        "DROP_POSTING": Definition("A card that stands needs no posting.", delete(outbox).where(here, is_card)),
+    }
+
+
+def _of_conversations(upsert: Upsert) -> dict[str, Definition]:
+    talk = ("place", "message", "ref")
+    message = ("message", "ref", "asks", "mac")
+    return {
+        "MOVES": Definition("Where did platforms move conversations?", select(_moves.old, _moves.new)),
+        "KEEP_MOVE": Definition("A conversation was moved.", upsert("moves", "old", "new")),
+        "TALKS": Definition(
+            "What did we say last, in private conversations where that is known?",
+            select(*(_talks[name] for name in talk)),
+        ),
+        "KEEP_TALK": Definition("We said something there.", upsert("talks", *talk)),
+        "DROP_TALK": Definition(
+            "What we said last there isn't known.", delete(_TABLES["talks"]).where(_is(_talks.place))
+        ),
+        "KEEP_MESSAGE": Definition("A message of ours is about this call.", upsert("messages", *message, over={})),
+        "MESSAGE": Definition(
+            "Which call is this message of ours about?",
+            select(*(_messages[name] for name in message)).where(_is(_messages.message)),
+        ),
+    }
+
+
+def _of_inbox(upsert: Upsert) -> dict[str, Definition]:
+    inbox, this = _TABLES["inbox"], _is(_inbox.source, _inbox.id)
+    event = ("source", "id", "ordering", "body", "received_at")
+    failures = _inbox.failures + 1
+    aside_at = case((failures >= _given("aside_after"), _given("now")))
+    failed = update(inbox).ordered_values((_inbox.failures, failures), *_set(_inbox.error), (_inbox.aside_at, aside_at))
+    heads = select(func.min(_inbox.seq)).where(OPEN).group_by(_inbox.source, _inbox.ordering)
+    return {
+        "INSERT_EVENT": Definition(
+            "Keep an event, unless it is known.",
+            upsert("inbox", *event, "mac", over={}, failures=0),
+        ),
+        "EVENTS_OPEN": Definition(
+            "What is the oldest open event of each conversation?",
+            select(*(_inbox[name] for name in (*event, "failures", "mac")))
+            .where(_inbox.seq.in_(heads.correlate(None)))
+            .order_by(_inbox.seq)
+            .limit(_LIMIT),
+        ),
+        "EVENT_HANDLED": Definition(
+            "The event led to what it led to.",
+            update(inbox).ordered_values(*_set(_inbox.handled_at)).where(this, _inbox.handled_at.is_(None)),
+        ),
+        "EVENT_FAILED": Definition(
+            "Handling the event failed once more; with so many failures it is set aside. It returns the bare column"
+            " because SQLite 3.40 answers `aside_at is not null` there with 1 for a null.",
+            failed.where(this, OPEN).returning(_inbox.aside_at),
+        ),
+    }
+
+
+def _of_keys(upsert: Upsert) -> dict[str, Definition]:
+    return {
+        "KEY_IDS": Definition("Under which key ids may rows be sealed?", select(_keys.kid)),
+        "KEEP_KEY_ID": Definition("Remember a key id.", upsert("keys", "kid", "seen_at", over={})),
+    }
+
+
+def definitions(dialect: ModuleType = sqlite) -> dict[str, Definition]:
+    """Every statement by its name, for one of the `sqlalchemy.dialects`, which differ in what an upsert is."""
+    upsert = partial(_upsert, dialect)
+    return {
+        **_of_calls(),
+        **_of_records(upsert),
+        **_of_cards(upsert),
+        **_of_outbox(),
+        **_of_conversations(upsert),
+        **_of_inbox(upsert),
+        **_of_keys(upsert),
+    }
+
+
+def _quoted(text: str) -> str:
+    """The text between the quotes that need fewer escapes."""
+    return f"'{text}'" if '"' in text and "'" not in text else '"' + text.replace('"', '\\"') + '"'
+
+
+def generated() -> str:
+    """The text of `statements.py`."""
+    parts = [_HEADER]
+    for name, found in definitions().items():
+        parts += [f"#: {line}" for line in wrap(found.says, _COMMENT_WIDTH)]
+        if isinstance(found.core, dict):
+            texts = [f"    {test}: {_quoted(compiled(core, found.order))}," for test, core in found.core.items()]
+            parts.append("\n".join([f"{name} = {{", *texts, "}"]))
+        else:
+            parts.append(f"{name} = {_quoted(compiled(found.core, found.order))}")
+    return "\n".join(parts) + "\n"
+
+
+if __name__ == "__main__":
+    _STATEMENTS.write_text(generated())

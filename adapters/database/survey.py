@@ -1,0 +1,70 @@
+"""Reads a database beside the service and changes nothing in it, for `sayso doctor` and `sayso audit verify`.
+
+Only these commands import this module, because importing SQLModel takes longer than the service may take to start.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, cast
+
+from sqlalchemy import StaticPool, create_engine, func
+from sqlalchemy.exc import DBAPIError
+from sqlmodel import Session, col, select
+
+from adapters.database import schema
+from adapters.database.failures import unavailable
+from adapters.database.tables import DUE, WAITING, AuditRow, CallRow, InboxRow
+from hitl.times import moment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+
+class Survey:
+    """Answers questions about a database from one state of it. Each raises Unavailable for a damaged database."""
+
+    def __init__(self, session: Session, schema: str | None) -> None:
+        self.session = session
+        #: The revision of the schema, or None if Sayso didn't make the tables.
+        self.schema = schema
+
+    def open_calls(self) -> Mapping[str, int]:
+        """Count the calls that aren't over, by their state."""
+        counted = select(CallRow.state, func.count()).where(DUE).group_by(CallRow.state)
+        return dict(self.session.exec(counted).all())
+
+    def oldest_pending(self) -> datetime | None:
+        """Return when the oldest pending call was made, or None if no call is pending."""
+        oldest = select(CallRow.created_at).where(WAITING).order_by(col(CallRow.created_at)).limit(1)
+        at = self.session.exec(oldest).first()
+        return None if at is None else moment(at)
+
+    def set_aside(self) -> int:
+        """Count the events that were set aside because handling them kept failing."""
+        return self.session.exec(select(func.count()).where(col(InboxRow.aside_at).is_not(None))).one()
+
+    def latest_lines(self, limit: int) -> Sequence[tuple[datetime, str]]:
+        """Return time and data (JSON) of the latest lines of the record, the latest first."""
+        found = self.session.exec(select(AuditRow.at, AuditRow.data).order_by(col(AuditRow.id).desc()).limit(limit))
+        return [(moment(at), data) for at, data in found]
+
+
+@contextmanager
+def surveyed(database: Path) -> Iterator[Survey]:
+    """The survey of a database, for a `with` block. Raises Unavailable, also inside the block, if it can't be read."""
+    try:
+        address = f"{database.absolute().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as connection:
+            revision = schema.revision(connection, str(database))
+            engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
+            with Session(engine) as session:
+                session.connection().exec_driver_sql("BEGIN")
+                yield Survey(session, revision)
+    except sqlite3.Error as error:
+        raise unavailable(error, str(database)) from error
+    except DBAPIError as error:
+        raise unavailable(cast("sqlite3.Error", error.orig), str(database)) from error

@@ -54,6 +54,7 @@ def run_checks(settings: Settings, source: Path | None) -> list[Check]:
         *_people(settings),
         _folder(settings.folder("state")),
         _database(settings.folder("state") / "sayso.db"),
+        _sqlite(settings.folder("state") / "sayso.db"),
         *_tools(settings),
         *_exposed(settings),
         *_policy(settings),
@@ -195,6 +196,16 @@ def _database(path: Path) -> Check:
             "database", Health.YELLOW, f"schema {revision}, this program's is {REVISIONS[-1]}; the next start decides"
         )
     return Check("database", Health.GREEN, f"schema {revision}, {waiting} waiting")
+
+
+def _sqlite(path: Path) -> Check:
+    from adapters.database.log import has_reset_fault
+
+    version = sqlite3.sqlite_version
+    if not has_reset_fault(sqlite3.sqlite_version_info):
+        return Check("sqlite", Health.GREEN, version)
+    text = f"{version} can lose commits when two programs write to one database. The service writes alone: no harm"
+    return Check("sqlite", Health.GREEN, f"{text}. Don't write to {path} with another program while it runs")
 
 
 def _tools(settings: Settings) -> Iterator[Check]:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from adapters.database import rows, schema, units
 from adapters.database import statements as sql
-from adapters.database.checkpoints import Checkpointer
 from adapters.database.failures import unavailable
 from adapters.database.writer import Writer, connect
 from hitl.errors import Tampered
@@ -36,10 +35,9 @@ class SqliteStore:
     `hitl.ports.Store` says what each method answers. Reads see all that was answered before.
     """
 
-    def __init__(self, writer: Writer, reader: sqlite3.Connection, checkpointer: Checkpointer, clock: Clock) -> None:
+    def __init__(self, writer: Writer, reader: sqlite3.Connection, clock: Clock) -> None:
         self._writer = writer
         self._reader = reader
-        self._checkpointer = checkpointer
         self._clock = clock
 
     @classmethod
@@ -55,16 +53,17 @@ class SqliteStore:
             _free_edits(connection, str(database))
             reader = undo.enter_context(closing(connect(database)))
             reader.execute("PRAGMA query_only=ON")
-            checkpointer = Checkpointer(database)
             undo.pop_all()
-        writer = Writer(connection, clock, database=str(database), wrote=checkpointer.wrote)
-        return cls(writer, reader, checkpointer, clock)
+        return cls(Writer(connection, clock, database=str(database)), reader, clock)
 
     async def close(self) -> None:
-        """Write what has queued, then close. Nothing is lost by not closing."""
-        await self._writer.close()
+        """Write what has queued, then close. Nothing is lost by not closing.
+
+        The last connection that is closed copies the log; that is the one that writes.
+        """
+        await self._writer.drain()
         self._reader.close()
-        self._checkpointer.close()
+        await self._writer.close()
 
     async def commit(self, unit: Unit) -> Change | None:
         """One all-or-nothing write, durable when it answers."""

@@ -3,7 +3,8 @@
 What queued while the last group was on its way to disk is the next group: no timer, no waiting to fill one.
 A group's statements run on the event loop's thread. Its COMMIT, which waits for the disk, runs there too as
 long as the disk is quick, because the way to a thread and back takes half as long as a quick disk; when the
-disk is slow it runs on a thread, and the loop goes on.
+disk is slow it runs on a thread, and the loop goes on. The same connection copies the log into the database,
+on the thread, after so many units or when nothing was written for a while (`log.py` says why no other may).
 
 A unit that fails takes nobody with it: the group is undone, and written again with a savepoint for each of its
 units. A unit's work may therefore run twice; what it wrote first is gone then. When the group itself fails, all
@@ -20,10 +21,12 @@ import logging
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from adapters.database.failures import is_locked, spoils, unavailable
+from adapters.database.log import COPY_UNITS, Log
 from hitl.errors import Unavailable
 from hitl.faults import reach
 
@@ -38,8 +41,8 @@ _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-#: No checkpoint in a commit: `checkpoints.py` does that. No sleeping inside SQLite, which would hold up the event
-#: loop: the writer waits for locks itself.
+#: No copying of the log inside a commit: the writer does that between commits. No sleeping inside SQLite, which
+#: would hold up the event loop: the writer waits for locks itself.
 _SETTINGS = (
     "PRAGMA synchronous=FULL",
     "PRAGMA foreign_keys=ON",
@@ -62,6 +65,8 @@ _COUNTS_S = 2 * INLINE_S
 #: While commits run on the thread, one in so many runs on the loop, to measure the disk: what the thread measures
 #: is also its wait for the interpreter's lock.
 _PROBE = 32
+#: The log is copied when nothing was written for so long; the loop looks as often.
+IDLE_S = 0.5
 
 
 def connect(database: Path) -> sqlite3.Connection:
@@ -97,8 +102,7 @@ class _Unit:
 class Writer:
     """Owns the connection that writes. Made and used on one running event loop.
 
-    `database` is what people know the file by. `wrote` is told after each commit how many units it held, on
-    the thread that made it.
+    `database` is the path of the file.
     """
 
     def __init__(
@@ -107,13 +111,12 @@ class Writer:
         clock: Clock,
         *,
         database: str,
-        wrote: Callable[[int], None],
         lock_wait_s: float = LOCK_WAIT_S,
     ) -> None:
         self._connection = connection
         self._clock = clock
         self.database = database
-        self._wrote = wrote
+        self._log = Log(connection, database)
         self._lock_wait_s = lock_wait_s
         self._loop = asyncio.get_running_loop()
         self._pool = ThreadPoolExecutor(1, "sayso-commit")
@@ -125,6 +128,8 @@ class Writer:
         self._locked_since: float | None = None
         self._commit_s = _FIRST_GUESS_S
         self._since_probe = 0
+        self._look: asyncio.TimerHandle | None = None
+        self._groups = 0
 
     def submit(self, work: Callable[[sqlite3.Connection, datetime], T]) -> asyncio.Future[T]:
         """What `work` returns, once that which it wrote is durable. It gets the clock's time, read once.
@@ -151,13 +156,19 @@ class Writer:
         unfit = self._away or self._closed or self._connection.in_transaction
         return None if unfit else self._connection
 
-    async def close(self) -> None:
-        """Write what has queued, take nothing more, and close the connection."""
+    async def drain(self) -> None:
+        """Write what has queued, and take nothing more."""
         self._closed = True
         if self._busy:
             self._at_rest = self._loop.create_future()
             await self._at_rest
+        if self._look is not None:
+            self._look.cancel()
         self._pool.shutdown()
+
+    async def close(self) -> None:
+        """Drain, and close the connection, which copies the log unless another connection is open."""
+        await self.drain()
         self._connection.close()
 
     def _turn(self) -> None:
@@ -174,11 +185,19 @@ class Writer:
         if failure is not None:
             self._settle(group, failure)
         elif self._is_quick():
-            self._settle(group, self._commit_here(len(group)))
+            self._settle(group, self._commit_here())
         else:
-            self._away = True
-            committed = self._loop.run_in_executor(self._pool, self._commit, len(group))
-            committed.add_done_callback(lambda done: self._settle(group, done.result()))
+            self._beside(self._commit, partial(self._settle, group))
+
+    def _beside(self, work: Callable[[], T], then: Callable[[T], None]) -> None:
+        """Have the thread do what takes the connection for longer, and hand `then` its value on the loop's thread."""
+        self._away = True
+
+        def back(done: asyncio.Future[T]) -> None:
+            self._away = False
+            then(done.result())
+
+        self._loop.run_in_executor(self._pool, work).add_done_callback(back)
 
     def _begin(self) -> None:
         """A transaction; one that couldn't be rolled back when it failed goes first."""
@@ -191,10 +210,10 @@ class Writer:
         self._since_probe = 0 if self._commit_s < INLINE_S else (self._since_probe + 1) % _PROBE
         return self._since_probe == 0
 
-    def _commit_here(self, units: int) -> Exception | None:
+    def _commit_here(self) -> Exception | None:
         """Commit on the loop, and learn how quick the disk is."""
         started = perf_counter()
-        failure = self._commit(units)
+        failure = self._commit()
         took = min(perf_counter() - started, _COUNTS_S)
         self._commit_s += _SHARE * (took - self._commit_s)
         return failure
@@ -252,7 +271,7 @@ class Writer:
             execute("ROLLBACK TO unit")
         execute("RELEASE unit")
 
-    def _commit(self, units: int) -> Exception | None:
+    def _commit(self) -> Exception | None:
         """Make the group durable; what failed, if anything did."""
         try:
             reach("writer.before-commit")
@@ -261,7 +280,6 @@ class Writer:
             reach("writer.after-commit")
         except Exception as error:  # noqa: BLE001 - handed to everybody who waits for the group
             return self._undone(error)
-        self._wrote(units)
         return None
 
     def _undone(self, error: Exception) -> Exception:
@@ -275,17 +293,37 @@ class Writer:
         return error
 
     def _settle(self, group: Sequence[_Unit], failure: Exception | None) -> None:
-        self._away = False
-        if failure is not None:
+        if failure is None:
+            self._groups += 1
+            self._log.units += len(group)
+        else:
             _log.error("store.failed", {"error": str(failure), "units": len(group)})
         for unit in group:
             self._answer(unit, unit.error or failure)
+        if self._log.units >= COPY_UNITS:
+            self._beside(self._log.copy, self._next)
+        else:
+            self._next()
+
+    def _next(self, _: None = None) -> None:
+        """Begin the next group, or rest."""
         if self._queue:
             self._loop.call_soon(self._turn)
             return
         self._busy = False
         if self._at_rest is not None:
             self._at_rest.set_result(None)
+        elif self._look is None and self._log.units:
+            self._look = self._loop.call_later(IDLE_S, self._when_idle, self._groups)
+
+    def _when_idle(self, groups: int) -> None:
+        """Copy the log if nothing was committed since there were so many groups; else look again later."""
+        self._look = None
+        if not self._busy and groups == self._groups:
+            self._busy = True
+            self._beside(partial(self._log.copy, cut=True), self._next)
+        elif not self._busy:
+            self._next()
 
     def _answer(self, unit: _Unit, error: Exception | None) -> None:
         if unit.answer.done():

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import stat
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from adapters.database.log import has_reset_fault
 from bot.checks import Check, Health, run_checks
 from bot.settings import Settings, load
 from tests.sentences import says
@@ -184,6 +186,14 @@ def test_a_database_that_is_none_is_red(checked: Callable[..., dict[str, Check]]
     (tmp_path / "state" / "sayso.db").write_bytes(b"not a database" * 300)
 
     assert Health.RED is checked()["database"].state
+
+
+def test_the_sqlite_in_use_is_named(checked: Callable[..., dict[str, Check]], tmp_path: Path) -> None:
+    """A release with the log-reset fault does no harm here; doctor warns not to write with another program."""
+    check = checked()["sqlite"]
+
+    assert (Health.GREEN, True) == (check.state, check.text.startswith(sqlite3.sqlite_version))
+    assert has_reset_fault(sqlite3.sqlite_version_info) is (f"{tmp_path}/state/sayso.db" in check.text)
 
 
 def test_no_tools_is_to_be_known(checked: Callable[..., dict[str, Check]]) -> None:

@@ -209,8 +209,8 @@ async def test_closing_leaves_one_database_file(opened: Opened, state: Path, clo
     assert ["sayso.db", "sayso.lock"] == sorted(modes(state))
 
 
-async def test_the_log_is_emptied_beside_the_writing(store: SqliteStore, state: Path, clock: SetClock) -> None:
-    """Commits never do it; a thread moves what was written into the database while the store is open."""
+async def test_the_log_is_copied_when_nothing_is_written(store: SqliteStore, state: Path, clock: SetClock) -> None:
+    """What was written reaches the database file while the store is open."""
     large = b'"' + b"x" * 5_000_000 + b'"'
     await store.commit(new(a_call(clock.now(), args=large)))
 

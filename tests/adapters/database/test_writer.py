@@ -42,7 +42,7 @@ def connection(database: Path) -> sqlite3.Connection:
 @pytest.fixture
 async def writer(connection: sqlite3.Connection, database: Path, clock: SetClock) -> AsyncIterator[Writer]:
     """A writer that waits a short time for locks."""
-    writer = Writer(connection, clock, database=str(database), wrote=lambda _units: None, lock_wait_s=0.1)
+    writer = Writer(connection, clock, database=str(database), lock_wait_s=0.1)
     yield writer
     await writer.close()
 

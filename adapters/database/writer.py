@@ -1,9 +1,9 @@
 """The one writer of the database. It commits in groups, and tells nobody anything that isn't on disk.
 
 What queued while the last group was on its way to disk is the next group: no timer, no waiting to fill one.
-A group's statements run on the event loop's thread. Its COMMIT, which waits for the disk, runs there too as
-long as the disk is quick, because the way to a thread and back takes half as long as a quick disk; when the
-disk is slow it runs on a thread, and the loop goes on. The same connection copies the log into the database,
+A group's statements run on the event loop's thread. Its COMMIT, which waits for the disk, runs there too if the
+disk is quick, because the way to a thread and back costs as much as a quick disk; if the disk is slow, it runs
+on a thread, and the loop goes on (`pace.py` measures both). The same connection copies the log into the database,
 on the thread, after so many units or when nothing was written for a while (`log.py` says why no other may).
 
 A unit that fails takes nobody with it: the group is undone, and written again with a savepoint for each of its
@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from adapters.database.failures import is_locked, spoils, unavailable
 from adapters.database.log import COPY_UNITS, Log
+from adapters.database.pace import Pace
 from hitl.errors import Unavailable
 from hitl.faults import reach
 
@@ -50,21 +51,11 @@ _SETTINGS = (
     "PRAGMA busy_timeout=0",
 )
 
-#: A commit that takes longer goes to a thread; the way there and back takes about 60 us.
-INLINE_S = 250e-6
 #: A larger group would hold up the loop for more than 2 ms.
 LARGEST_GROUP = 256
 #: How long a unit waits for a program that holds the database locked, and how often it looks.
 LOCK_WAIT_S = 5.0
 _LOCK_LOOK_S = 0.002
-#: The share of the latest commit in the running mean of how long commits take.
-_SHARE = 0.25
-_FIRST_GUESS_S = 100e-6
-#: One slow commit isn't a slow disk: no commit counts for more than this.
-_COUNTS_S = 2 * INLINE_S
-#: While commits run on the thread, one in so many runs on the loop, to measure the disk: what the thread measures
-#: is also its wait for the interpreter's lock.
-_PROBE = 32
 #: The log is copied when nothing was written for so long; the loop looks as often.
 IDLE_S = 0.5
 
@@ -126,8 +117,7 @@ class Writer:
         self._closed = False
         self._at_rest: asyncio.Future[None] | None = None
         self._locked_since: float | None = None
-        self._commit_s = _FIRST_GUESS_S
-        self._since_probe = 0
+        self._pace = Pace()
         self._look: asyncio.TimerHandle | None = None
         self._groups = 0
 
@@ -184,10 +174,19 @@ class Writer:
         failure = self._write(group)
         if failure is not None:
             self._settle(group, failure)
-        elif self._is_quick():
-            self._settle(group, self._commit_here())
         else:
-            self._beside(self._commit, partial(self._settle, group))
+            alone = len(group) == 1 and not self._queue
+            if self._pace.on_loop(alone=alone):
+                failure, took = self._commit()
+                self._pace.took(took, alone=alone)
+                self._settle(group, failure)
+            else:
+                self._beside(self._commit, partial(self._back, group, perf_counter()))
+
+    def _back(self, group: Sequence[_Unit], began: float, committed: tuple[Exception | None, float]) -> None:
+        failure, took = committed
+        self._pace.way.took(perf_counter() - began - took)
+        self._settle(group, failure)
 
     def _beside(self, work: Callable[[], T], then: Callable[[T], None]) -> None:
         """Have the thread do what takes the connection for longer, and hand `then` its value on the loop's thread."""
@@ -204,19 +203,6 @@ class Writer:
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
         self._connection.execute("BEGIN IMMEDIATE")
-
-    def _is_quick(self) -> bool:
-        """Whether the next commit may hold up the loop: the disk is quick, or it is time to look whether it is."""
-        self._since_probe = 0 if self._commit_s < INLINE_S else (self._since_probe + 1) % _PROBE
-        return self._since_probe == 0
-
-    def _commit_here(self) -> Exception | None:
-        """Commit on the loop, and learn how quick the disk is."""
-        started = perf_counter()
-        failure = self._commit()
-        took = min(perf_counter() - started, _COUNTS_S)
-        self._commit_s += _SHARE * (took - self._commit_s)
-        return failure
 
     def _waits_for(self, error: Exception) -> bool:
         """Whether the turn comes again when a lock may be gone."""
@@ -271,16 +257,17 @@ class Writer:
             execute("ROLLBACK TO unit")
         execute("RELEASE unit")
 
-    def _commit(self) -> Exception | None:
-        """Make the group durable; what failed, if anything did."""
+    def _commit(self) -> tuple[Exception | None, float]:
+        """Make the group durable: what failed, if anything did, and the seconds that it took."""
+        began, failure = perf_counter(), None
         try:
             reach("writer.before-commit")
             if self._connection.in_transaction:
                 self._connection.execute("COMMIT")
             reach("writer.after-commit")
         except Exception as error:  # noqa: BLE001 - handed to everybody who waits for the group
-            return self._undone(error)
-        return None
+            failure = self._undone(error)
+        return failure, perf_counter() - began
 
     def _undone(self, error: Exception) -> Exception:
         """The error, after the transaction was rolled back, unless SQLite had done that.

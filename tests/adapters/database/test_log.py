@@ -6,6 +6,8 @@ import asyncio
 import os
 import random
 import re
+import resource
+import shutil
 import sqlite3
 import struct
 import subprocess
@@ -16,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from adapters.database.log import COPY_UNITS, has_reset_fault
+from adapters.database.log import COPY_UNITS, LONG_BYTES, has_reset_fault
 from adapters.database.writer import Writer, connect
 from hitl import faults
 
@@ -225,3 +227,45 @@ def test_one_process_loads_one_sqlite_library() -> None:
 def test_releases_with_the_log_reset_fault_are_known(version: tuple[int, int, int], *, expected: bool) -> None:
     """SQLite mended it in 3.51.3, 3.50.7 and 3.44.6."""
     assert expected is has_reset_fault(version)
+
+
+async def test_the_log_is_made_long_when_it_is_first_copied(writer: Writer, database: Path) -> None:
+    """Later commits overwrite the file, which a disk syncs in half the time; what they write is there."""
+    await burst(writer, COPY_UNITS)
+    await writer.submit(change(1, 7))
+    size = database.with_name(database.name + "-wal").stat().st_size
+    await burst(writer, 100, 8)
+
+    assert LONG_BYTES <= size <= LONG_BYTES + (1 << 20)
+    other = sqlite3.connect(database)
+    assert (100,) == other.execute("select count(*) from t where v = 8").fetchone()
+    assert ("ok",) == other.execute("pragma integrity_check").fetchone()
+    other.close()
+
+
+async def test_a_long_log_is_read_after_a_crash(writer: Writer, database: Path, tmp_path: Path) -> None:
+    """The zeros behind what was committed are the end of the log."""
+    await burst(writer, COPY_UNITS)
+    await writer.submit(change(1, 7))
+    for suffix in ("", "-wal"):
+        shutil.copy(f"{database}{suffix}", tmp_path / f"copy.db{suffix}")
+    crashed = sqlite3.connect(tmp_path / "copy.db")
+
+    assert (7,) == crashed.execute("select v from t where id = 1").fetchone()
+    crashed.close()
+
+
+async def test_a_log_that_can_not_be_made_long_stays_short(writer: Writer, database: Path) -> None:
+    """The kernel refuses a longer file; nothing that is committed needs it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (LONG_BYTES - 1, hard))
+    try:
+        await burst(writer, COPY_UNITS)
+        await writer.submit(change(1, 7))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    await writer.close()
+
+    found = sqlite3.connect(database)
+    assert (7,) == found.execute("select v from t where id = 1").fetchone()
+    found.close()

@@ -67,6 +67,8 @@ class Unit:
 
     expect: Expect | None
     seal: Callable[[datetime], Change]
+    #: Whether it begins a call. A store may let other units pass such ones, and keeps their own order.
+    new: bool = False
 
 
 def adding(change: Change) -> Unit:

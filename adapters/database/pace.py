@@ -13,6 +13,9 @@ GROUP_S = 250e-6
 #: A unit that is alone keeps nobody waiting but others on the loop, and those for no longer than this. Through the
 #: thread it would take a quarter of a millisecond more.
 ALONE_S = 1e-3
+#: A decision waits for the group before its own. A new call takes about 150 us of a group's statements, so 16 of them
+#: keep that wait short; where a commit takes longer than ALONE_S, groups so small would cost throughput.
+NEW_CALLS, NEW_CALLS_SLOW = 16, 33
 
 
 class Mean:
@@ -37,7 +40,7 @@ class Pace:
     def __init__(self) -> None:
         #: The way to the thread and back, without the commit.
         self.way = Mean(GROUP_S)
-        self._commits = {True: Mean(2 * ALONE_S), False: Mean(2 * GROUP_S)}
+        self._commits = {alone: Mean(2 * ALONE_S) for alone in (True, False)}
         self._since_probe = 0
 
     def on_loop(self, *, alone: bool) -> bool:
@@ -45,6 +48,11 @@ class Pace:
         quick = self._commits[alone].seconds < (ALONE_S if alone else self.way.seconds)
         self._since_probe = 0 if quick else (self._since_probe + 1) % _PROBE
         return self._since_probe == 0
+
+    @property
+    def new_calls(self) -> int:
+        """How many new calls a group may hold."""
+        return NEW_CALLS if self._commits[False].seconds < ALONE_S else NEW_CALLS_SLOW
 
     def took(self, seconds: float, *, alone: bool) -> None:
         """A commit on the loop took so long."""

@@ -67,7 +67,7 @@ class SqliteStore:
 
     async def commit(self, unit: Unit) -> Change | None:
         """One all-or-nothing write, durable when it answers."""
-        return await self._writer.submit(partial(units.write, unit))
+        return await self._writer.submit(partial(units.write, unit), new=unit.new)
 
     async def get(self, ref: str) -> Call | None:
         """The call with that ref."""

@@ -112,6 +112,7 @@ class Writer:
         self._loop = asyncio.get_running_loop()
         self._pool = ThreadPoolExecutor(1, "sayso-commit")
         self._queue: list[_Unit] = []
+        self._new: list[_Unit] = []
         self._busy = False
         self._away = False
         self._closed = False
@@ -121,16 +122,17 @@ class Writer:
         self._look: asyncio.TimerHandle | None = None
         self._groups = 0
 
-    def submit(self, work: Callable[[sqlite3.Connection, datetime], T]) -> asyncio.Future[T]:
+    def submit(self, work: Callable[[sqlite3.Connection, datetime], T], *, new: bool = False) -> asyncio.Future[T]:
         """What `work` returns, once that which it wrote is durable. It gets the clock's time, read once.
 
-        What it raises fails this unit alone. Raises Unavailable when nothing could be written. A unit whose
-        future is cancelled before its turn isn't done.
+        Units are written in the order in which they come, except that those of `new` calls let others pass, and only
+        a few of them share a group. What it raises fails this unit alone. Raises Unavailable when nothing could be
+        written. A unit whose future is cancelled before its turn isn't done.
         """
         if self._closed:
             raise Unavailable(f"The database {self.database} is closed. Nothing was changed.")
         answer: asyncio.Future[T] = self._loop.create_future()
-        self._queue.append(_Unit(answer, work))
+        (self._new if new else self._queue).append(_Unit(answer, work))
         if not self._busy:
             self._busy = True
             self._loop.call_soon(self._turn)
@@ -167,15 +169,15 @@ class Writer:
             self._begin()
         except Exception as error:  # noqa: BLE001 - handed to everybody who waits for the group
             if not self._waits_for(error):
-                self._settle(self._take(), error)
+                self._settle(self._take(len(self._queue), len(self._new)), error)
             return
         self._locked_since = None
-        group = self._take()
+        group = self._take(LARGEST_GROUP, self._pace.new_calls)
         failure = self._write(group)
         if failure is not None:
             self._settle(group, failure)
         else:
-            alone = len(group) == 1 and not self._queue
+            alone = len(group) == 1 and not self._queue and not self._new
             if self._pace.on_loop(alone=alone):
                 failure, took = self._commit()
                 self._pace.took(took, alone=alone)
@@ -214,8 +216,10 @@ class Writer:
         self._loop.call_later(_LOCK_LOOK_S, self._turn)
         return True
 
-    def _take(self) -> list[_Unit]:
-        taken, self._queue = self._queue[:LARGEST_GROUP], self._queue[LARGEST_GROUP:]
+    def _take(self, most: int, new_calls: int) -> list[_Unit]:
+        """The next group. What begins no call goes first, so that decisions never wait behind a crowd of new calls."""
+        taken = self._queue[:most] + self._new[:new_calls]
+        del self._queue[:most], self._new[:new_calls]
         return [unit for unit in taken if not unit.answer.done()]
 
     def _write(self, group: Sequence[_Unit]) -> Exception | None:
@@ -294,7 +298,7 @@ class Writer:
 
     def _next(self, _: None = None) -> None:
         """Begin the next group, or rest."""
-        if self._queue:
+        if self._queue or self._new:
             self._loop.call_soon(self._turn)
             return
         self._busy = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.database.pace import ALONE_S, GROUP_S, Pace
+from adapters.database.pace import ALONE_S, GROUP_S, NEW_CALLS, NEW_CALLS_SLOW, Pace
 
 
 def measured(pace: Pace, seconds: float, *, alone: bool) -> Pace:
@@ -67,3 +67,9 @@ def test_a_slow_disk_is_looked_at_again_now_and_then() -> None:
 
     assert 2 == sum(looks)
     assert pace.on_loop(alone=True)
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(ALONE_S * 0.9, NEW_CALLS), (ALONE_S * 1.1, NEW_CALLS_SLOW)])
+def test_a_group_may_hold_more_new_calls_on_a_slow_disk(seconds: float, expected: int) -> None:
+    """There, more and smaller groups would cost more than decisions gain."""
+    assert expected == measured(Pace(), seconds, alone=False).new_calls

@@ -78,7 +78,6 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
         await keyfile.check_keys(store, keys)
         gate = Gate(
             store=store,
-            clock=clock,
             policies=policies,
             people=people,
             executor=executor or workspace_tools(workspace, allow),

@@ -90,6 +90,10 @@ class Store(Protocol):
     Any method raises `hitl.errors.Unavailable` when the store can't be read or written; nothing was changed then.
     """
 
+    @property
+    def clock(self) -> Clock:
+        """The one clock for all that is compared with the time of a unit. It never goes below a recorded time."""
+
     async def commit(self, unit: Unit) -> Change | None:
         """Do the unit, or None where its condition didn't hold (then nothing was written).
 

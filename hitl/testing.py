@@ -26,6 +26,7 @@ from hitl.model import (
     Verdict,
 )
 from hitl.ports import KeyTakenError, ShortTakenError
+from hitl.times import Steady
 from hitl.tokens import new_ref, new_short
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class MemoryStore:
     """Calls in memory, gone with the process: for tests, and for trying things out."""
 
     def __init__(self, clock: Clock) -> None:
-        self._clock = clock
+        self.clock = Steady(clock)
         self._calls: dict[str, Call] = {}
         self._votes: dict[str, list[Vote]] = {}
         self._lines: dict[str, list[Recorded]] = {}
@@ -89,7 +90,7 @@ class MemoryStore:
 
     async def commit(self, unit: Unit) -> Change | None:
         """One all-or-nothing write: whatever can fail is done before the first thing is kept."""
-        now = self._clock.now()
+        now = self.clock.now()
         change = unit.seal(now)
         entries = change.entries
         if unit.expect is not None:
@@ -138,7 +139,7 @@ class MemoryStore:
 
     async def due(self, limit: int) -> Sequence[Call]:
         """Calls whose `due_at` is over, the most overdue first."""
-        now = self._clock.now()
+        now = self.clock.now()
         return [call for at, call in self._by_due() if at <= now][:limit]
 
     async def next_due(self) -> datetime | None:
@@ -161,7 +162,7 @@ class MemoryStore:
         """Keep a raw event. False if it was known already."""
         if (source, event) in self._inbox:
             return False
-        self._inbox[source, event] = _Event(Incoming(source, event, order, body, self._clock.now()))
+        self._inbox[source, event] = _Event(Incoming(source, event, order, body, self.clock.now()))
         return True
 
     async def incoming(self, limit: int = 100) -> Sequence[Incoming]:
@@ -183,7 +184,7 @@ class MemoryStore:
 
     async def sendings(self, *, lease_s: float, limit: int = 20, busy: Collection[str] = ()) -> Sequence[Sending]:
         """Lease the next outbox row of each route that isn't busy, if it may go out now."""
-        now = self._clock.now()
+        now = self.clock.now()
         ready: dict[str, tuple[int, _Queued]] = {}
         for number, row in self._heads():
             if row.not_before <= now and row.post.route not in busy:
@@ -204,7 +205,7 @@ class MemoryStore:
         if row is None:
             return
         if retry_s is not None:
-            row.not_before = self._clock.now() + timedelta(seconds=retry_s)
+            row.not_before = self.clock.now() + timedelta(seconds=retry_s)
             return
         del self._outbox[sending.id]
         if sending.post.kind is PostKind.CARD:
@@ -253,7 +254,7 @@ class MemoryStore:
         for ref, route in [place for place in self._cards if place[1] == old and _waits(self._calls[place[0]])]:
             self._cards[ref, route] = _Card()
             self._drop((ref, route), PostKind.CARD)
-            self._queue(Post(ref, route, PostKind.CARD), self._clock.now())
+            self._queue(Post(ref, route, PostKind.CARD), self.clock.now())
 
     def _holds(self, expect: Expect, now: datetime) -> bool:
         call = self._calls.get(expect.ref)

@@ -110,6 +110,9 @@ VOTES = "select ref, principal, approve, reason, surface, pressed_at, at, mac fr
 LAST_LINE = "select seq, hash from audit where ref = ? order by seq desc limit 1"
 #: Add a line.
 INSERT_LINE = _insert("audit", "ref", "seq", "at", "event", "actor", "data", "prev", "hash")
+#: What is the newest recorded time? Each line is at least as new as the one before, but for lines of older versions
+#: while their clock was set back: so some of the latest are looked at.
+NEWEST = "select max(at) from audit where id > (select max(id) from audit) - 1000"
 #: What does this chain say, from its start?
 LINES = "select ref, seq, at, event, actor, data, prev, hash from audit where ref = ? order by seq"
 

@@ -16,7 +16,7 @@ from adapters.database.failures import unavailable
 from adapters.database.writer import Writer, connect
 from hitl.errors import Tampered
 from hitl.model import Bound, PostKind, Prompt
-from hitl.times import micros, moment
+from hitl.times import Steady, micros, moment
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -38,7 +38,7 @@ class SqliteStore:
     def __init__(self, writer: Writer, reader: sqlite3.Connection, clock: Clock) -> None:
         self._writer = writer
         self._reader = reader
-        self._clock = clock
+        self.clock = clock
 
     @classmethod
     async def open(cls, folder: StateFolder, clock: Clock) -> Self:
@@ -53,8 +53,9 @@ class SqliteStore:
             _free_edits(connection, str(database))
             reader = undo.enter_context(closing(connect(database)))
             reader.execute("PRAGMA query_only=ON")
+            steady = _steady(connection, clock, str(database))
             undo.pop_all()
-        return cls(Writer(connection, clock, database=str(database)), reader, clock)
+        return cls(Writer(connection, steady, database=str(database)), reader, steady)
 
     async def close(self) -> None:
         """Write what has queued, then close. Nothing is lost by not closing.
@@ -106,7 +107,7 @@ class SqliteStore:
 
     async def due(self, limit: int) -> Sequence[Call]:
         """Calls whose `due_at` is over, the most overdue first."""
-        return self._calls(sql.CALLS_DUE, micros(self._clock.now()), limit)
+        return self._calls(sql.CALLS_DUE, micros(self.clock.now()), limit)
 
     async def next_due(self) -> datetime | None:
         """When something must happen next."""
@@ -162,7 +163,7 @@ class SqliteStore:
                     connection.execute(sql.DROP_LATER_EDITS, (sending.post.ref, sending.post.route, sending.id))
             return leased
 
-        if not self._read(sql.ANYTHING_TO_SEND, micros(self._clock.now())):
+        if not self._read(sql.ANYTHING_TO_SEND, micros(self.clock.now())):
             return ()
         return await self._writer.submit(lease)
 
@@ -294,6 +295,17 @@ def _decoded(row: Sequence[Any]) -> Call | None:
     except (ValueError, TypeError, LookupError, AttributeError):
         _log.error("a row that no version of sayso wrote is left out: %s", row[0])
         return None
+
+
+def _steady(connection: sqlite3.Connection, clock: Clock, database: str) -> Steady:
+    """The clock, never below the newest recorded time; the log says if it is, because then no deadline passes."""
+    try:
+        newest = moment(connection.execute(sql.NEWEST).fetchone()[0] or 0)
+    except sqlite3.Error as error:
+        raise unavailable(error, database) from error
+    if (behind := (newest - clock.now()).total_seconds()) > 0:
+        _log.warning("clock.behind", {"seconds": round(behind), "newest": newest.isoformat()})
+    return Steady(clock, newest)
 
 
 def _free_edits(connection: sqlite3.Connection, database: str) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hitl.answers import Answer, Submitted
     from hitl.model import Ask, Call, Lease, Ran, Reply
     from hitl.people import Directory
-    from hitl.ports import Clock, Executor, Observer, PolicySource, Store
+    from hitl.ports import Executor, Observer, PolicySource, Store
     from hitl.tokens import Keyring
 
 
@@ -32,7 +32,6 @@ class Gate:
         self,
         *,
         store: Store,
-        clock: Clock,
         policies: PolicySource,
         people: Directory,
         executor: Executor,
@@ -43,7 +42,7 @@ class Gate:
         observers: Sequence[Observer] = (),
     ) -> None:
         self.store = store
-        self.clock = clock
+        self.clock = store.clock
         self.policies = policies
         self.people = people
         self.executor = executor

@@ -131,6 +131,25 @@ async def test_only_what_is_overdue_is_due_after_a_restart(opened: Opened, clock
         assert [overdue] == await store.due(10)
 
 
+async def test_time_does_not_go_back_over_a_restart(
+    opened: Opened, clock: SetClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A machine that starts with an old clock goes on from the newest recorded time, and the log says so."""
+    call, other = a_call(clock.now()), a_call(clock.now())
+    async with opened() as store:
+        await store.commit(new(call))
+        clock.advance(300)
+        await store.commit(new(other))
+    clock.advance(-299)
+
+    async with opened() as store:
+        assert {call.ref, other.ref} == {each.ref for each in await store.due(10)}
+        assert None is await store.commit(approve(call, "local:1"))
+    assert [{"seconds": 299, "newest": "2026-11-27T12:05:00+00:00"}] == [
+        line.args for line in caplog.records if line.msg == "clock.behind"
+    ]
+
+
 async def test_fifty_asks_and_fifty_decisions_at_once_are_all_kept(store: SqliteStore, clock: SetClock) -> None:
     """None is refused because the database is busy."""
     asked = [a_call(clock.now()) for _ in range(50)]

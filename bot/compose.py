@@ -82,7 +82,7 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
             people=people,
             executor=executor or workspace_tools(workspace, allow),
             keys=keys,
-            owner=f"service:{secrets.token_hex(4)}",
+            owner=f"service:{folder.id}:{secrets.token_hex(4)}",
             limits=limits,
             terms=terms,
         )

@@ -57,14 +57,25 @@ class Service:
         gate.observers.append(self.listeners)
 
     async def start(self) -> None:
-        """Pick up where the last process stopped: lost leases, overdue calls, calls to run, unsent messages."""
-        for call in await self.store.leased():
-            if call.runs is Runs.SERVICE:
+        """Pick up where the last process stopped: lost leases, overdue calls, calls to run, unsent messages.
+
+        Whoever took a lease in the place where this process works is dead. Another service's lease ends by its time.
+        """
+        for call in await self.store.leased("service:"):
+            if call.runs is Runs.SERVICE and call.claim and self._took_here(call.claim.owner):
                 await self.gate.orphaned(call)
         await self.expiry.start()
         if self._chats:
             self._posting = asyncio.create_task(self._post())
             self._outbox.set()
+
+    def _took_here(self, owner: str) -> bool:
+        """Whether the owner of a lease worked where we do: up to its last colon it has our name.
+
+        Owners of older versions named no place (`service:0a1b2c3d`); their database has always been in this one.
+        """
+        place, _, _process = owner.rpartition(":")
+        return place in {"service", self.gate.owner.rpartition(":")[0]}
 
     async def stop(self) -> None:
         """Let running tools end (or stop them and say `unknown`), then stop the timers. The store stays open."""

@@ -134,8 +134,8 @@ class Store(Protocol):
     async def next_due(self) -> datetime | None:
         """When something must happen next."""
 
-    async def leased(self, limit: int = 1000) -> Sequence[Call]:
-        """Calls that somebody claimed and whose end isn't known yet, oldest first."""
+    async def leased(self, owner: str, limit: int = 1000) -> Sequence[Call]:
+        """Calls whose claimant's name begins with `owner` and whose end isn't known yet, oldest first."""
 
     async def prompt(self, ref: str, principal: str, kind: PromptKind) -> Prompt | None:
         """What was last left open of that kind with that person about that call."""

@@ -146,9 +146,13 @@ class MemoryStore:
         """When something must happen next."""
         return next((at for at, _ in self._by_due()), None)
 
-    async def leased(self, limit: int = 1000) -> Sequence[Call]:
-        """Calls that somebody claimed and whose end isn't known yet, oldest first."""
-        return self._where(lambda call: call.state is State.EXECUTING and call.claim is not None)[:limit]
+    async def leased(self, owner: str, limit: int = 1000) -> Sequence[Call]:
+        """Calls whose claimant's name begins with `owner` and whose end isn't known yet, oldest first."""
+
+        def holds(call: Call) -> bool:
+            return call.state is State.EXECUTING and call.claim is not None and call.claim.owner.startswith(owner)
+
+        return self._where(holds)[:limit]
 
     async def prompt(self, ref: str, principal: str, kind: PromptKind) -> Prompt | None:
         """What was last left open of that kind with that person about that call."""

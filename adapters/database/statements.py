@@ -85,8 +85,10 @@ SAME_WAITING = _calls("state = 'awaiting_confirmation' and digest = ? and agent 
 CALLS_DUE = _calls("due_at <= ? order by due_at limit ?")
 #: When is something due next?
 NEXT_DUE = "select min(due_at) from calls where due_at is not null"
-#: Which calls are claimed and not over, the oldest first?
-CALLS_LEASED = _calls("due_at is not null and claim_owner is not null order by created_at, rowid limit ?")
+#: Which calls are claimed by somebody whose name begins so and not over, the oldest first?
+CALLS_LEASED = _calls(
+    "due_at is not null and substr(claim_owner, 1, length(?1)) = ?1 order by created_at, rowid limit ?2"
+)
 #: Under which key ids are calls sealed that aren't over?
 OPEN_KEY_IDS = (
     "select distinct substr(row_mac, 1, instr(row_mac, ':') - 1) from calls where due_at is not null"

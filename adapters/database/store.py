@@ -114,9 +114,9 @@ class SqliteStore:
         due_at = self._read(sql.NEXT_DUE)[0][0]
         return None if due_at is None else moment(due_at)
 
-    async def leased(self, limit: int = 1000) -> Sequence[Call]:
-        """Calls that somebody claimed and whose end isn't known yet, oldest first."""
-        return self._calls(sql.CALLS_LEASED, limit)
+    async def leased(self, owner: str, limit: int = 1000) -> Sequence[Call]:
+        """Calls whose claimant's name begins with `owner` and whose end isn't known yet, oldest first."""
+        return self._calls(sql.CALLS_LEASED, owner, limit)
 
     async def prompt(self, ref: str, principal: str, kind: PromptKind) -> Prompt | None:
         """What was last left open of that kind with that person about that call."""

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 
 class Gate:
-    """The use cases, over the ports. One per service; `owner` names this process in the leases that it takes."""
+    """The use cases, over the ports. One per service; `owner` names this process in the leases that it takes.
+
+    Up to its last colon `owner` names a place where one process at a time works, and behind that the process.
+    """
 
     def __init__(  # noqa: PLR0913 - each port is one, by keyword
         self,

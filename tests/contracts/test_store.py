@@ -440,19 +440,22 @@ class TestLists:
         assert [] == await store.due(10)
 
     async def test_leased_is_what_runs_under_a_claim(self, store: Store, clock: SetClock) -> None:
-        """Not what waits, not what nobody claimed, not what is over."""
+        """Not what waits, not what nobody claimed, not what is over, not what somebody of another name claimed."""
         calls = []
-        for _ in range(4):
+        for _ in range(5):
             calls.append(await parked(store, clock))
             clock.advance(1)
-        claim = Claim("service", "h" * 64, clock.now())
+        claim, other = (Claim(f"service:{place}:1", "h" * 64, clock.now()) for place in ("a", "b"))
         await store.commit(move(approved(calls[1])))
         for call in calls[2:]:
-            await store.commit(move(approved(call).evolve(claim=claim)))
+            await store.commit(move(approved(call).evolve(claim=other if call is calls[4] else claim)))
         ended = approved(calls[3]).evolve(claim=claim, version=3, state=State.COMPLETED, due_at=None)
         await store.commit(move(ended))
 
-        assert refs([calls[2]]) == refs(await store.leased())
+        assert refs([calls[2]]) == refs(await store.leased("service:a:"))
+        assert refs([calls[2], calls[4]]) == refs(await store.leased("service:"))
+        assert refs([calls[2]]) == refs(await store.leased("service:", limit=1))
+        assert [] == await store.leased("service:a:1:")
 
     async def test_votes_come_oldest_first(self, store: Store, clock: SetClock) -> None:
         """Each as it was kept, also two of one person."""

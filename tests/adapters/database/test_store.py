@@ -312,13 +312,20 @@ async def main(state, point):
     await store.commit(new(told))
     faults.plan(point, lambda: os.kill(os.getpid(), signal.SIGKILL))
     await asyncio.gather(*(store.commit(new(a_call(clock.now()))) for _ in range(3)))
+    await asyncio.sleep(30)
 
 asyncio.run(main(*sys.argv[1:]))
 """
 
 
 @pytest.mark.parametrize(
-    ("point", "kept"), [("writer.before-begin", 1), ("writer.before-commit", 1), ("writer.after-commit", 4)]
+    ("point", "kept"),
+    [
+        ("writer.before-begin", 1),
+        ("writer.before-commit", 1),
+        ("writer.after-commit", 4),
+        ("writer.before-copy", 4),
+    ],
 )
 async def test_a_kill_loses_nothing_that_was_answered(opened: Opened, state: Path, point: str, kept: int) -> None:
     """A group is there as a whole or not at all, each call with its record; what was answered is there."""

@@ -189,12 +189,16 @@ def _database(path: Path) -> Check:
             (waiting,) = connection.execute(
                 "SELECT count(*) FROM calls WHERE state = 'awaiting_confirmation'"
             ).fetchone()
+            (aside,) = connection.execute("SELECT count(*) FROM inbox WHERE aside_at IS NOT NULL").fetchone()
     except (sqlite3.Error, TypeError) as error:
         return Check("database", Health.RED, f"{path} can't be read: {error}. Restore it from a backup.")
     if revision != REVISIONS[-1]:
         return Check(
             "database", Health.YELLOW, f"schema {revision}, this program's is {REVISIONS[-1]}; the next start decides"
         )
+    if aside:
+        text = f"{aside} events of chats set aside after five failures; the service's log says why (intake.set_aside)"
+        return Check("database", Health.YELLOW, f"schema {revision}, {waiting} waiting, {text}")
     return Check("database", Health.GREEN, f"schema {revision}, {waiting} waiting")
 
 

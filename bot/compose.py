@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from adapters.agents.offline import TOOLS
 from adapters.database import keys as keyfile
 from adapters.database.folder import StateFolder
+from adapters.database.retention import KEEP
 from adapters.database.store import SqliteStore
 from adapters.executors.bash import Shell, register_shell
 from adapters.executors.folder import Folder
@@ -24,6 +25,7 @@ from hitl.tokens import Keyring
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+    from datetime import timedelta
     from pathlib import Path
 
     from bot.policies import Library
@@ -62,6 +64,7 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
     clock: Clock | None = None,
     executor: Executor | None = None,
     chats: MakeChats | None = None,
+    keep_events: timedelta = KEEP,
 ) -> Running:
     """A service over the state folder, ready to `start`.
 
@@ -72,7 +75,7 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
     async with AsyncExitStack() as parts:
         folder = StateFolder.open(state)
         parts.callback(folder.close)
-        store = await SqliteStore.open(folder, clock)
+        store = await SqliteStore.open(folder, clock, keep_events=keep_events)
         parts.push_async_callback(store.close)
         keys = Keyring(keyfile.load(folder.keys))
         await keyfile.check_keys(store, keys)

@@ -170,6 +170,7 @@ class Settings(BaseSettings):
     mode: Annotated[Mode, BeforeValidator(_lower)] = Mode.ENFORCE
     fallback: Literal["deny"] | dict[str, Literal["deny", "pass"]] = "deny"
     resolve_hosts: bool = False
+    inbox_days: int = Field(default=30, ge=7)
     tools: ToolSettings = ToolSettings()
     http: HttpSettings = Field(default_factory=HttpSettings)
     telegram: TelegramSettings | None = None

@@ -246,6 +246,11 @@ EVENT_FAILED = (
     " returning aside_at"
 )
 
+#: Which events come next, and when did they come?
+EVENTS_FROM = "select seq, received_at from inbox where seq > ? order by seq limit ?"
+#: Drop what among these events was handled, or set aside, by then.
+DROP_EVENTS = "delete from inbox where seq > ? and seq <= ? and coalesce(handled_at, aside_at) <= ?"
+
 # Keys
 
 #: Under which key ids may rows be sealed?

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from adapters.database import rows, schema, units
 from adapters.database import statements as sql
 from adapters.database.failures import unavailable
+from adapters.database.retention import KEEP, Retention
 from adapters.database.writer import Writer, connect
 from hitl.errors import Tampered
 from hitl.model import Bound, PostKind, Prompt
@@ -41,9 +42,10 @@ class SqliteStore:
         self.clock = clock
 
     @classmethod
-    async def open(cls, folder: StateFolder, clock: Clock) -> Self:
+    async def open(cls, folder: StateFolder, clock: Clock, *, keep_events: timedelta = KEEP) -> Self:
         """The store of a folder whose lock is held, its schema brought up to date.
 
+        Events of the inbox are deleted so long after they were handled or set aside, when nothing is written.
         Raises Unavailable where the database can't be used, or a newer version of this program made it.
         """
         database = folder.database
@@ -55,7 +57,8 @@ class SqliteStore:
             reader.execute("PRAGMA query_only=ON")
             steady = _steady(connection, clock, str(database))
             undo.pop_all()
-        return cls(Writer(connection, steady, database=str(database)), reader, steady)
+        prune = Retention(keep_events).prune
+        return cls(Writer(connection, steady, database=str(database), prune=prune), reader, steady)
 
     async def close(self) -> None:
         """Write what has queued, then close. Nothing is lost by not closing.

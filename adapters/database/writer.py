@@ -58,6 +58,8 @@ LOCK_WAIT_S = 5.0
 _LOCK_LOOK_S = 0.002
 #: The log is copied when nothing was written for so long; the loop looks as often.
 IDLE_S = 0.5
+#: Seconds between two looks for what may be deleted, once there was nothing more.
+PRUNE_S = 3600.0
 
 
 def connect(database: Path) -> sqlite3.Connection:
@@ -93,7 +95,8 @@ class _Unit:
 class Writer:
     """Owns the connection that writes. Made and used on one running event loop.
 
-    `database` is the path of the file.
+    `database` is the path of the file. `prune` is a short unit that deletes what is kept no longer, and tells whether
+    there may be more; it is done now and then when nothing else is.
     """
 
     def __init__(
@@ -103,6 +106,7 @@ class Writer:
         *,
         database: str,
         lock_wait_s: float = LOCK_WAIT_S,
+        prune: Callable[[sqlite3.Connection, datetime], bool] | None = None,
     ) -> None:
         self._connection = connection
         self._clock = clock
@@ -121,6 +125,8 @@ class Writer:
         self._pace = Pace()
         self._look: asyncio.TimerHandle | None = None
         self._groups = 0
+        self._prune = prune
+        self._prune_at = 0.0
 
     def submit(self, work: Callable[[sqlite3.Connection, datetime], T], *, new: bool = False) -> asyncio.Future[T]:
         """What `work` returns, once that which it wrote is durable. It gets the clock's time, read once.
@@ -308,13 +314,28 @@ class Writer:
             self._look = self._loop.call_later(IDLE_S, self._when_idle, self._groups)
 
     def _when_idle(self, groups: int) -> None:
-        """Copy the log if nothing was committed since there were so many groups; else look again later."""
+        """Prune if it is time; else copy the log if nothing was committed since there were so many groups.
+
+        Else look again later.
+        """
         self._look = None
-        if not self._busy and groups == self._groups:
+        if self._busy:
+            return
+        if self._prune is not None and self._loop.time() >= self._prune_at:
+            self._prune_at = self._loop.time() + PRUNE_S
+            self.submit(self._prune).add_done_callback(self._pruned)
+        elif groups == self._groups:
             self._busy = True
             self._beside(partial(self._log.copy, cut=True), self._next)
-        elif not self._busy:
+        else:
             self._next()
+
+    def _pruned(self, done: asyncio.Future[bool]) -> None:
+        """Go on at the next look if there may be more."""
+        if error := done.exception():
+            _log.warning("store.not_pruned", {"error": str(error)})
+        elif done.result():
+            self._prune_at = 0.0
 
     def _answer(self, unit: _Unit, error: Exception | None) -> None:
         if unit.answer.done():

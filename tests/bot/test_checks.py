@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import stat
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,10 @@ import pytest
 from adapters.database.log import has_reset_fault
 from bot.checks import Check, Health, run_checks
 from bot.settings import Settings, load
+from tests.databases import migrated
 from tests.sentences import says
+
+__all__ = ["migrated"]
 
 ME, OTHER = f"local:{os.getuid()}", "local:4321"
 #: Somebody asks, somebody else approves; no tool runs here.
@@ -186,6 +191,24 @@ def test_a_database_that_is_none_is_red(checked: Callable[..., dict[str, Check]]
     (tmp_path / "state" / "sayso.db").write_bytes(b"not a database" * 300)
 
     assert Health.RED is checked()["database"].state
+
+
+def test_events_that_were_set_aside_are_counted(
+    checked: Callable[..., dict[str, Check]], tmp_path: Path, migrated: Path
+) -> None:
+    """Nothing handles them any more, so somebody should know."""
+    database = tmp_path / "state" / "sayso.db"
+    shutil.copy(migrated, database)
+    before = checked()["database"].state
+    with closing(sqlite3.connect(database, isolation_level=None)) as connection:
+        for number in range(2):
+            values = ("telegram", str(number), "chat", b"", 1, 5, 2)
+            columns = "source, id, ordering, body, received_at, failures, aside_at"
+            connection.execute(f"insert into inbox ({columns}) values (?, ?, ?, ?, ?, ?, ?)", values)  # noqa: S608
+    after = checked()["database"]
+
+    assert (Health.GREEN, Health.YELLOW) == (before, after.state)
+    assert "2 events" in after.text
 
 
 def test_the_sqlite_in_use_is_named(checked: Callable[..., dict[str, Check]], tmp_path: Path) -> None:

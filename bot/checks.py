@@ -88,7 +88,7 @@ def _reach(settings: Settings, people: Directory) -> Iterator[Check]:
 
 def _people(settings: Settings) -> Iterator[Check]:
     from adapters.socket.operations import LOCAL
-    from bot.settings import SettingsError
+    from bot.errors import SettingsError
 
     try:
         people = settings.directory()
@@ -242,7 +242,7 @@ def _exposed(settings: Settings) -> Iterator[Check]:
 
 
 def _policy(settings: Settings) -> Iterator[Check]:
-    from bot.settings import SettingsError
+    from bot.errors import SettingsError
 
     try:
         yield _document(settings)
@@ -299,7 +299,7 @@ def _platform(settings: Settings, platform: str) -> list[Check]:
     """A platform's own view, if it is set up; asked directly, so that it works with the service down."""
     if getattr(settings, platform) is None:
         return []
-    from bot.settings import SettingsError
+    from bot.errors import SettingsError
 
     try:
         report: Report = importlib.import_module(f"bot.{platform}_setup").report

@@ -8,8 +8,8 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
+from bot.errors import SettingsError
 from bot.intake import Intake
-from bot.settings import SettingsError
 from hitl.backoff import Backoff
 from hitl.errors import Unavailable
 from hitl.ports import PlatformError

@@ -14,7 +14,7 @@ import time
 from typing import TYPE_CHECKING
 
 from adapters.policies import FolderSource
-from bot.settings import SettingsError
+from bot.errors import SettingsError
 from hitl.errors import Unavailable
 from hitl.model import Entry, Event
 from hitl.policy.ports import Document

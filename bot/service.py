@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bot.expiry import Expiry
@@ -61,6 +62,8 @@ class Service:
 
         Whoever took a lease in the place where this process works is dead. Another service's lease ends by its time.
         """
+        # The reader of words isn't needed to start, and the first reply in words should not wait for its import.
+        asyncio.get_running_loop().run_in_executor(None, import_module, "hitl.replies.because")
         for call in await self.store.leased("service:"):
             if call.runs is Runs.SERVICE and call.claim and self._took_here(call.claim.owner):
                 await self.gate.orphaned(call)

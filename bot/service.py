@@ -131,25 +131,35 @@ class Service:
         if call.routes or is_chat(call.origin):
             self._outbox.set()
 
-    async def _submitted(self, ask: Ask) -> Submitted:
+    async def _submitted(self, ask: Ask) -> tuple[Submitted, list[Lease]]:
         submitted = await self.gate.submit(ask)
-        if submitted.lease and submitted.fresh:
-            self._run(submitted.lease)
-        return submitted
+        return submitted, [submitted.lease] if submitted.lease and submitted.fresh else []
 
-    async def _answered(self, reply: Reply) -> tuple[Answer, ...]:
+    async def _answered(self, reply: Reply) -> tuple[tuple[Answer, ...], list[Lease]]:
         answers = await self.gate.decide(reply)
-        for answer in answers:
-            if answer.lease:
-                self._run(answer.lease)
-        return answers
+        return answers, [answer.lease for answer in answers if answer.lease]
 
-    async def _whole(self, use_case: Coroutine[Any, Any, T]) -> T:
+    async def _whole(self, use_case: Coroutine[Any, Any, tuple[T, list[Lease]]]) -> T:
         """The use case to its end, even if whoever wanted the answer is cancelled: a lease taken must be run."""
-        return await asyncio.shield(self._start(use_case))
+        answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        whole = self._start(self._through(use_case, answer))
+        whole.add_done_callback(lambda _: answer.cancel())
+        return await answer
 
-    def _run(self, lease: Lease) -> None:
-        self._start(self._execute(lease))
+    async def _through(self, use_case: Coroutine[Any, Any, tuple[T, list[Lease]]], answer: asyncio.Future[T]) -> None:
+        """Answer, then run the leases that the use case took: one of them in this very task."""
+        try:
+            value, leases = await use_case
+        except Exception as error:  # noqa: BLE001 - handed to whoever waits for the answer
+            if not answer.done():
+                answer.set_exception(error)
+            return
+        if not answer.done():
+            answer.set_result(value)
+        for lease in leases[1:]:
+            self._start(self._execute(lease))
+        if leases:
+            await self._execute(leases[0])
 
     def _start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """A task of its own, kept until it ends: the loop itself keeps only a weak reference."""

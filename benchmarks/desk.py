@@ -104,7 +104,8 @@ class Desk:
             executor=registry,
         )
         await running.service.start()
-        gc.freeze()  # as `sayso run` does
+        gc.freeze()  # as `sayso run` does, ...
+        gc.set_threshold(10_000, 10, 10)  # ... and as every command does
         return cls(running, started, runs)
 
     async def close(self) -> None:

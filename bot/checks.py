@@ -6,6 +6,7 @@ import asyncio
 import importlib
 import os
 import shutil
+import sqlite3
 import stat
 import tempfile
 from dataclasses import dataclass
@@ -56,6 +57,7 @@ def run_checks(settings: Settings, source: Path | None) -> list[Check]:
         _folder(settings.folder("state")),
         _database(settings.folder("state") / "sayso.db"),
         _mark(settings),
+        _sqlite(settings.folder("state") / "sayso.db"),
         *_tools(settings),
         *_exposed(settings),
         *_policy(settings),
@@ -89,7 +91,7 @@ def _reach(settings: Settings, people: Directory) -> Iterator[Check]:
 
 def _people(settings: Settings) -> Iterator[Check]:
     from adapters.socket.operations import LOCAL
-    from bot.settings import SettingsError
+    from bot.errors import SettingsError
 
     try:
         people = settings.directory()
@@ -199,7 +201,8 @@ def _database(path: Path) -> Check:
             if survey.schema != REVISIONS[-1]:
                 text = f"schema {survey.schema}, this program's is {REVISIONS[-1]}; the next start decides"
                 return Check("database", Health.YELLOW, text)
-            return Check("database", Health.GREEN, f"schema {survey.schema}, {_kept(survey)}")
+            health = Health.YELLOW if survey.set_aside() else Health.GREEN
+            return Check("database", health, f"schema {survey.schema}, {_kept(survey)}")
     except Unavailable as error:
         return Check("database", Health.RED, error.message)
 
@@ -214,6 +217,16 @@ def _kept(survey: Survey) -> str:
     if aside := survey.set_aside():
         text += f"; events set aside because handling them failed: {aside} (see the log)"
     return text
+
+
+def _sqlite(path: Path) -> Check:
+    from adapters.database.log import has_reset_fault
+
+    version = sqlite3.sqlite_version
+    if not has_reset_fault(sqlite3.sqlite_version_info):
+        return Check("sqlite", Health.GREEN, version)
+    text = f"{version} can lose commits when two programs write to one database. The service writes alone: no harm"
+    return Check("sqlite", Health.GREEN, f"{text}. Don't write to {path} with another program while it runs")
 
 
 def _tools(settings: Settings) -> Iterator[Check]:
@@ -254,7 +267,7 @@ def _exposed(settings: Settings) -> Iterator[Check]:
 
 
 def _policy(settings: Settings) -> Iterator[Check]:
-    from bot.settings import SettingsError
+    from bot.errors import SettingsError
 
     try:
         yield _document(settings)
@@ -313,7 +326,7 @@ def _platform(settings: Settings, platform: str) -> list[Check]:
     """A platform's own view, if it is set up; asked directly, so that it works with the service down."""
     if getattr(settings, platform) is None:
         return []
-    from bot.settings import SettingsError
+    from bot.errors import SettingsError
 
     try:
         report: Report = importlib.import_module(f"bot.{platform}_setup").report

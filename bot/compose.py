@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from adapters.agents.offline import TOOLS
 from adapters.database.folder import StateFolder
+from adapters.database.retention import KEEP
 from adapters.database.store import SqliteStore
 from adapters.executors.groups import Groups
 from bot.clock import SystemClock
@@ -19,6 +20,7 @@ from hitl.gate import Gate
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+    from datetime import timedelta
     from pathlib import Path
 
     from adapters.executors.registry import Registry
@@ -60,6 +62,7 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
     executor: Executor | None = None,
     chats: MakeChats | None = None,
     mark: Path | None = None,
+    keep_events: timedelta = KEEP,
 ) -> Running:
     """A service over the state folder, ready to `start`. `allow` names the workspace tools that may run; None: all.
 
@@ -72,17 +75,16 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
     async with AsyncExitStack() as parts:
         folder = StateFolder.open(state)
         parts.callback(folder.close)
-        store = await SqliteStore.open(folder, clock)
+        store = await SqliteStore.open(folder, clock, keep_events=keep_events)
         parts.push_async_callback(store.close)
         current = await store.keep_mark(mark or mark_beside(state))
         gate = Gate(
             store=store,
-            clock=clock,
             policies=policies,
             people=people,
             executor=executor or Groups({TOOLS: workspace_tools(workspace, allow)}),
             keys=store.keys,
-            owner=f"service:{secrets.token_hex(4)}",
+            owner=f"service:{folder.id}:{secrets.token_hex(4)}",
             limits=limits,
             terms=terms,
         )

@@ -7,8 +7,8 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Protocol
 
+from bot.errors import SettingsError
 from bot.intake import Intake
-from bot.settings import SettingsError
 from hitl.backoff import Backoff
 from hitl.errors import Unavailable
 from hitl.ports import PlatformError

@@ -30,6 +30,7 @@ class Expiry:
         self._gate = gate
         self._clock = clock
         self._armed_for: datetime | None = None
+        self._looked: datetime | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._sweep: asyncio.Task[None] | None = None
         self._stopped = False
@@ -53,7 +54,8 @@ class Expiry:
 
     async def sweep(self) -> None:
         """Settle everything overdue, in batches that share commits, then arm for the next."""
-        ended, looked = 0, self._clock.now()
+        ended, before, looked = 0, self._looked, self._clock.now()
+        self._looked = looked
         while due := await self._store.due(_BATCH):
             settled = await asyncio.gather(*(self._settle(call) for call in due))
             ended += sum(call is not None for call in settled)
@@ -63,9 +65,9 @@ class Expiry:
         next_due = await self._store.next_due()
         if next_due is None:
             return
-        if not ended and next_due <= looked:
-            # Something is overdue that can't be ended: look again later, not at once and for ever. What has become
-            # due since we looked is none such: a timer may fire a little early.
+        if not ended and (next_due <= looked or before == looked):
+            # Something is overdue that can't be ended, or time stands because the clock was set back: look again
+            # later, not at once and for ever. What has become due since we looked is neither: a timer may fire early.
             self._arm_in(_AFTER_TROUBLE_S)
         else:
             self._arm(next_due)

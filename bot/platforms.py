@@ -13,7 +13,7 @@ import logging
 import shutil
 from typing import TYPE_CHECKING
 
-from bot.settings import SettingsError
+from bot.errors import SettingsError
 from hitl.errors import Unavailable
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import logging
 import time
 from typing import TYPE_CHECKING
 
-from bot.settings import SettingsError
+from bot.errors import SettingsError
 from hitl.errors import Unavailable
 from hitl.model import Entry, Event
 from hitl.ports import Change, adding

@@ -7,6 +7,7 @@ import contextlib
 import gc
 import logging
 import signal
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from adapters.executors.kept import is_kept
@@ -59,6 +60,7 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         policies=policies,
         chats=platforms.make,
         mark=settings.mark and settings.mark.expanduser().absolute(),
+        keep_events=timedelta(days=settings.inbox_days),
     )
     parts.push_async_callback(running.close)
     platforms.attach(running.service)

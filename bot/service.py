@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bot.expiry import Expiry
@@ -61,11 +62,16 @@ class Service:
         gate.observers.append(self.listeners)
 
     async def start(self) -> None:
-        """Pick up where the last process stopped: lost leases, overdue calls, calls to run, unsent messages."""
+        """Pick up where the last process stopped: lost leases, overdue calls, calls to run, unsent messages.
+
+        Whoever took a lease in the place where this process works is dead. Another service's lease ends by its time.
+        """
+        # The reader of words isn't needed to start, and the first reply in words should not wait for its import.
+        asyncio.get_running_loop().run_in_executor(None, import_module, "hitl.replies.because")
         if self._older:
             await self._void()
-        for call in await self.store.leased():
-            if call.runs is Runs.SERVICE:
+        for call in await self.store.leased("service:"):
+            if call.runs is Runs.SERVICE and call.claim and self._took_here(call.claim.owner):
                 await self.gate.orphaned(call)
         await self.expiry.start()
         if self._chats:
@@ -78,6 +84,14 @@ class Service:
         await self.store.commit(adding(Change(entries=(Entry("", Event.ROLLED_BACK, "service", {}),))))
         while any([await self.gate.void(call) for call in await self.store.unfinished()]):
             pass
+
+    def _took_here(self, owner: str) -> bool:
+        """Whether the owner of a lease worked where we do: up to its last colon it has our name.
+
+        Owners of older versions named no place (`service:0a1b2c3d`); their database has always been in this one.
+        """
+        place, _, _process = owner.rpartition(":")
+        return place in {"service", self.gate.owner.rpartition(":")[0]}
 
     async def stop(self) -> None:
         """Let running tools end (or stop them and say `unknown`), then stop the timers. The store stays open."""
@@ -130,25 +144,35 @@ class Service:
         if call.routes or is_chat(call.origin):
             self._outbox.set()
 
-    async def _submitted(self, ask: Ask) -> Submitted:
+    async def _submitted(self, ask: Ask) -> tuple[Submitted, list[Lease]]:
         submitted = await self.gate.submit(ask)
-        if submitted.lease and submitted.fresh:
-            self._run(submitted.lease)
-        return submitted
+        return submitted, [submitted.lease] if submitted.lease and submitted.fresh else []
 
-    async def _answered(self, reply: Reply) -> tuple[Answer, ...]:
+    async def _answered(self, reply: Reply) -> tuple[tuple[Answer, ...], list[Lease]]:
         answers = await self.gate.decide(reply)
-        for answer in answers:
-            if answer.lease:
-                self._run(answer.lease)
-        return answers
+        return answers, [answer.lease for answer in answers if answer.lease]
 
-    async def _whole(self, use_case: Coroutine[Any, Any, T]) -> T:
+    async def _whole(self, use_case: Coroutine[Any, Any, tuple[T, list[Lease]]]) -> T:
         """The use case to its end, even if whoever wanted the answer is cancelled: a lease taken must be run."""
-        return await asyncio.shield(self._start(use_case))
+        answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        whole = self._start(self._through(use_case, answer))
+        whole.add_done_callback(lambda _: answer.cancel())
+        return await answer
 
-    def _run(self, lease: Lease) -> None:
-        self._start(self._execute(lease))
+    async def _through(self, use_case: Coroutine[Any, Any, tuple[T, list[Lease]]], answer: asyncio.Future[T]) -> None:
+        """Answer, then run the leases that the use case took: one of them in this very task."""
+        try:
+            value, leases = await use_case
+        except Exception as error:  # noqa: BLE001 - handed to whoever waits for the answer
+            if not answer.done():
+                answer.set_exception(error)
+            return
+        if not answer.done():
+            answer.set_result(value)
+        for lease in leases[1:]:
+            self._start(self._execute(lease))
+        if leases:
+            await self._execute(leases[0])
 
     def _start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """A task of its own, kept until it ends: the loop itself keeps only a weak reference."""

@@ -17,6 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, V
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableError
 
+from bot.errors import SettingsError
 from bot.paths import is_within
 from hitl.limits import Limits
 from hitl.model import Mode, Risk
@@ -41,10 +42,6 @@ def _named(value: object) -> object:
 
 def _lower(value: object) -> object:
     return value.lower() if isinstance(value, str) else value
-
-
-class SettingsError(Exception):
-    """The settings can't be used; the message says which file, which key, and what is wrong."""
 
 
 class _Part(BaseModel):
@@ -168,6 +165,7 @@ class Settings(BaseSettings):
     mode: Annotated[Mode, BeforeValidator(_lower)] = Mode.ENFORCE
     fallback: Literal["deny"] | dict[str, Literal["deny", "pass"]] = "deny"
     resolve_hosts: bool = False
+    inbox_days: int = Field(default=30, ge=7)
     tools: ToolSettings = ToolSettings()
     http: HttpSettings = Field(default_factory=HttpSettings)
     telegram: TelegramSettings | None = None

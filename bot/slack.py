@@ -28,7 +28,7 @@ from adapters.slack.receiver import SOURCE, Inbox, Sockets, bolt
 from adapters.slack.retries import Soon
 from bot.connector import Connector
 from bot.conversation import Manner, Router
-from bot.settings import SettingsError
+from bot.errors import SettingsError
 from hitl.events import Command, Echo, Reaction, Text
 from hitl.ports import PlatformError
 from hitl.records import replace

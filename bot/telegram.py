@@ -17,7 +17,7 @@ from adapters.telegram.pace import Pace
 from adapters.telegram.receiver import SOURCE, Inbox, Poller
 from bot.connector import Connector
 from bot.conversation import Router
-from bot.settings import SettingsError
+from bot.errors import SettingsError
 from hitl.model import Post, PostKind
 from hitl.ports import Change, PlatformError, adding
 from hitl.redaction import mask

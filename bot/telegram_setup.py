@@ -15,7 +15,7 @@ from adapters.telegram.handlers import ALLOWED_UPDATES, parse_place
 from adapters.telegram.receiver import SOURCE
 from adapters.telegram.webhook import PATH
 from bot.checks import Check, Health
-from bot.settings import SettingsError
+from bot.errors import SettingsError
 from bot.telegram import make_bot
 from hitl.records import replace
 from hitl.redaction import mask

@@ -41,6 +41,8 @@ class Waiting:
 
     async def until(self, call: Call, holds: Callable[[Call], bool], limit_s: float | None = None) -> Call:
         """The call once the condition holds for it, or as it is when the time is over."""
+        if holds(call):
+            return call
         try:
             async with asyncio.timeout(limit_s):
                 while not holds(call):

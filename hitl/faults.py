@@ -16,6 +16,7 @@ POINTS = {
     "writer.before-begin": "units have queued; the database hasn't been asked for anything",
     "writer.before-commit": "all statements of the group are done; nothing of them is durable",
     "writer.after-commit": "the group is durable; nobody has been told",
+    "writer.before-copy": "the log is about to be copied into the database; no group is open",
     "gate.submitted": "a new call is durable; its asker hasn't been told",
     "gate.approved": "an approval is durable; nobody has been told",
     "gate.rejected": "a refusal is durable; nobody has been told",

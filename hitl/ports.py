@@ -65,6 +65,8 @@ class Unit(Struct, frozen=True):
 
     expect: Expect | None
     seal: Callable[[datetime], Change]
+    #: Whether it begins a call. A store may let other units pass such ones, and keeps their own order.
+    new: bool = False
 
 
 def adding(change: Change) -> Unit:
@@ -86,6 +88,10 @@ class Calls(Protocol):
     @property
     def keys(self) -> Keyring:
         """What the store seals with."""
+
+    @property
+    def clock(self) -> Clock:
+        """The one clock for all that is compared with the time of a unit. It never goes below a recorded time."""
 
     async def commit(self, unit: Unit) -> Change | None:
         """Do the unit, or None where its condition didn't hold (then nothing was written).
@@ -128,8 +134,8 @@ class Calls(Protocol):
     async def next_due(self) -> datetime | None:
         """When something must happen next."""
 
-    async def leased(self, limit: int = 1000) -> Sequence[Call]:
-        """Calls that somebody claimed and whose end isn't known yet, oldest first."""
+    async def leased(self, owner: str, limit: int = 1000) -> Sequence[Call]:
+        """Calls whose claimant's name begins with `owner` and whose end isn't known yet, oldest first."""
 
     async def unfinished(self, limit: int = 1000) -> Sequence[Call]:
         """Calls to which something is yet to happen by the clock (`due_at`), oldest first."""

@@ -28,6 +28,7 @@ from hitl.model import (
 )
 from hitl.ports import KeyTakenError, ShortTakenError
 from hitl.records import replace
+from hitl.times import Steady
 from hitl.tokens import Keyring, new_ref, new_short
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class _Memory:
 
     def __init__(self, clock: Clock) -> None:
         self.keys = Keyring([("memory", secrets.token_bytes(32))])
-        self._clock = clock
+        self.clock = Steady(clock)
         self._calls: dict[str, Call] = {}
         self._votes: dict[str, list[Vote]] = {}
         self._lines: dict[str, list[Recorded]] = {}
@@ -112,7 +113,7 @@ class MemoryCalls(_Memory):
 
     async def commit(self, unit: Unit) -> Change | None:
         """One all-or-nothing write: whatever can fail is done before the first thing is kept."""
-        now = self._clock.now()
+        now = self.clock.now()
         change = unit.seal(now)
         entries = change.entries
         if unit.expect is not None:
@@ -164,16 +165,20 @@ class MemoryCalls(_Memory):
 
     async def due(self, limit: int) -> Sequence[Call]:
         """Calls whose `due_at` is over, the most overdue first."""
-        now = self._clock.now()
+        now = self.clock.now()
         return [call for at, call in self._by_due() if at <= now][:limit]
 
     async def next_due(self) -> datetime | None:
         """When something must happen next."""
         return next((at for at, _ in self._by_due()), None)
 
-    async def leased(self, limit: int = 1000) -> Sequence[Call]:
-        """Calls that somebody claimed and whose end isn't known yet, oldest first."""
-        return self._where(lambda call: call.state is State.EXECUTING and call.claim is not None)[:limit]
+    async def leased(self, owner: str, limit: int = 1000) -> Sequence[Call]:
+        """Calls whose claimant's name begins with `owner` and whose end isn't known yet, oldest first."""
+
+        def holds(call: Call) -> bool:
+            return call.state is State.EXECUTING and call.claim is not None and call.claim.owner.startswith(owner)
+
+        return self._where(holds)[:limit]
 
     async def unfinished(self, limit: int = 1000) -> Sequence[Call]:
         """Calls to which something is yet to happen, oldest first."""
@@ -236,7 +241,7 @@ class MemoryOutbox(_Memory):
 
     async def sendings(self, *, lease_s: float, limit: int = 20, busy: Collection[str] = ()) -> Sequence[Sending]:
         """Lease the next outbox row of each route that isn't busy, if it may go out now."""
-        now = self._clock.now()
+        now = self.clock.now()
         ready: dict[str, tuple[int, _Queued]] = {}
         for number, row in self._heads():
             if row.not_before <= now and row.post.route not in busy:
@@ -257,7 +262,7 @@ class MemoryOutbox(_Memory):
         if row is None:
             return
         if retry_s is not None:
-            row.not_before = self._clock.now() + timedelta(seconds=retry_s)
+            row.not_before = self.clock.now() + timedelta(seconds=retry_s)
             return
         del self._outbox[sending.id]
         if sending.post.kind is PostKind.CARD:
@@ -301,7 +306,7 @@ class MemoryInbox(_Memory):
         """Keep a raw event. False if it was known already."""
         if (source, event) in self._inbox:
             return False
-        self._inbox[source, event] = _Event(Incoming(source, event, order, body, self._clock.now()))
+        self._inbox[source, event] = _Event(Incoming(source, event, order, body, self.clock.now()))
         return True
 
     async def incoming(self, limit: int = 100) -> Sequence[Incoming]:
@@ -335,7 +340,7 @@ class MemoryConversations(_Memory):
         for ref, route in [place for place in self._cards if place[1] == old and _waits(self._calls[place[0]])]:
             self._cards[ref, route] = _Card()
             self._drop((ref, route), PostKind.CARD)
-            self._queue(Post(ref, route, PostKind.CARD), self._clock.now())
+            self._queue(Post(ref, route, PostKind.CARD), self.clock.now())
 
     async def said(self) -> Mapping[str, tuple[str, str | None]]:
         """Conversation -> our latest message there and the ref that it is about, where that is known."""

@@ -1,8 +1,15 @@
-"""Times as whole microseconds since 1970-01-01T00:00:00Z: exact, and the same in every database and hash."""
+"""Times as whole microseconds since 1970-01-01T00:00:00Z: exact, and the same in every database and hash.
+
+The time of a store never goes back, even if its machine's clock does.
+"""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hitl.ports import Clock
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TICK = timedelta(microseconds=1)
@@ -16,3 +23,23 @@ def micros(at: datetime) -> int:
 def moment(since_epoch: int) -> datetime:
     """The aware UTC datetime so many microseconds after the epoch."""
     return _EPOCH + timedelta(microseconds=since_epoch)
+
+
+class Steady:
+    """A clock that tells the newest time that it knows while the clock behind it was set back.
+
+    So a clock that is set back can't bring back an answer that came too late, and can't put the lines of a record in
+    another order than they were written in.
+    """
+
+    def __init__(self, clock: Clock, newest: datetime | None = None) -> None:
+        self._clock = clock
+        self._newest = newest or _EPOCH
+
+    def now(self) -> datetime:
+        """Return the clock's time, or the newest time that was told before if that is later."""
+        now = self._clock.now()
+        if now < self._newest:
+            return self._newest
+        self._newest = now
+        return now

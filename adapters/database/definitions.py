@@ -128,6 +128,7 @@ _moves, _talks, _messages, _keys = (_TABLES[name].c for name in ("moves", "talks
 _KEYS = {"inbox": ["source", "id"]}
 _ONE: ColumnElement[Any] = literal_column("1")
 _LIMIT, _NOW = _given("limit"), _given("now")
+_LATEST_LINES = 1000
 
 
 def _rowid(of: Table | NamedFromClause[Any]) -> Sqlite:
@@ -199,6 +200,7 @@ def _of_calls() -> dict[str, Definition]:
         .where(WAITING, or_(_cards.route == place, _cards.message == thread))
     )
     counted = select(_ONE).select_from(calls).where(WAITING, _is(_calls.requester)).limit(_LIMIT).subquery("waiting")
+    owner = _given("owner")
     return {
         "INSERT_CALL": Definition(
             "Keep a new call.",
@@ -245,8 +247,9 @@ def _of_calls() -> dict[str, Definition]:
         ),
         "NEXT_DUE": Definition("When is something due next?", select(func.min(_calls.due_at)).where(DUE)),
         "CALLS_LEASED": Definition(
-            "Which calls are claimed and not over, the oldest first?",
-            _oldest(DUE, _calls.claim_owner.is_not(None)).limit(_LIMIT),
+            "Which calls are claimed by somebody whose name begins so and not over, the oldest first?",
+            _oldest(DUE, func.substr(_calls.claim_owner, 1, func.length(owner)) == owner).limit(_LIMIT),
+            ("owner", "limit"),
         ),
         "CALLS_OPEN": Definition("Which calls aren't over, the oldest first?", _oldest(DUE).limit(_LIMIT)),
         "OPEN_KEY_IDS": Definition(
@@ -265,6 +268,7 @@ def _of_records(upsert: Upsert) -> dict[str, Definition]:
     ref = _given("ref")
     next_vote = select(ref, place, *map(_given, vote)).where(_votes.ref == ref)
     line = [_audit[name] for name in LINE]
+    newest = select(func.max(_audit.id)).correlate(None).scalar_subquery()
     return {
         "INSERT_VOTE": Definition(
             "Keep a vote after those that the call has.",
@@ -284,6 +288,11 @@ def _of_records(upsert: Upsert) -> dict[str, Definition]:
         ),
         "POSITION": Definition(
             "How many lines does the record have, all chains together?", select(func.coalesce(func.max(_audit.id), 0))
+        ),
+        "NEWEST": Definition(
+            "What is the newest recorded time? Each line is at least as new as the one before, but for lines of older"
+            " versions while their clock was set back: so some of the latest are looked at.",
+            select(func.max(_audit.at)).where(_audit.id > newest - _LATEST_LINES),
         ),
         "INSERT_LINE": Definition("Add a line.", insert(_TABLES["audit"]).values(_values(*LINE)).inline()),
         "LINES": Definition(
@@ -463,6 +472,21 @@ def _of_inbox(upsert: Upsert) -> dict[str, Definition]:
             .where(_inbox.seq.in_(heads.correlate(None)))
             .order_by(_inbox.seq)
             .limit(_LIMIT),
+        ),
+        "EVENTS_FROM": Definition(
+            "Which events come next, and when did they come?",
+            select(_inbox.seq, _inbox.received_at)
+            .where(_inbox.seq > _given("after"))
+            .order_by(_inbox.seq)
+            .limit(_LIMIT),
+        ),
+        "DROP_EVENTS": Definition(
+            "Drop what among these events was handled, or set aside, by then.",
+            delete(inbox).where(
+                _inbox.seq > _given("after"),
+                _inbox.seq <= _given("last"),
+                func.coalesce(_inbox.handled_at, _inbox.aside_at) <= _given("by"),
+            ),
         ),
         "EVENT_HANDLED": Definition(
             "The event led to what it led to.",

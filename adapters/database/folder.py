@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import secrets
 import stat
 from pathlib import Path
 from typing import Self
@@ -19,10 +20,14 @@ _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 class StateFolder:
-    """A state folder under lock. The lock is the kernel's (flock) and ends with the process."""
+    """A state folder under lock. The lock is the kernel's (flock) and ends with the process.
 
-    def __init__(self, path: Path, lock: int) -> None:
+    `id` is the folder's own, the same at every start: no other process that works under it lives.
+    """
+
+    def __init__(self, path: Path, lock: int, id_: str) -> None:
         self.path = path
+        self.id = id_
         self._lock = lock
 
     @classmethod
@@ -35,7 +40,7 @@ class StateFolder:
         try:
             path.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
             close_to_others(path, _FOLDER_MODE)
-            return cls(path, _locked(path / _LOCK))
+            return cls(path, *_locked(path / _LOCK))
         except OSError as error:
             raise Unavailable(
                 f"The state folder {path} can't be used: {error.strerror}. Make it writable for the user that"
@@ -88,17 +93,18 @@ def private_file(path: Path) -> Path:
     return path
 
 
-def _locked(path: Path) -> int:
+def _locked(path: Path) -> tuple[int, str]:
+    """The lock, and the folder's id. The file holds the pid of the latest service and the id."""
     lock = os.open(private_file(path), os.O_RDWR)
+    pid, id_, *_ = [*path.read_text().split(), "", ""]
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         os.close(lock)
-        owner = path.read_text().strip() or "unknown"
         raise Unavailable(
-            f"Another sayso service (pid {owner}) uses {path.parent}. Stop it first, or name another folder:"
+            f"Another sayso service (pid {pid or 'unknown'}) uses {path.parent}. Stop it first, or name another folder:"
             " `state` in sayso.toml, --state for the demo."
         ) from error
-    os.truncate(lock, 0)
-    os.write(lock, f"{os.getpid()}\n".encode())
-    return lock
+    id_ = id_ or secrets.token_hex(4)
+    os.ftruncate(lock, os.pwrite(lock, f"{os.getpid()} {id_}\n".encode(), 0))
+    return lock, id_

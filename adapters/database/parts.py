@@ -34,7 +34,7 @@ class _Part:
         self.keys = keys
         self._writer = writer
         self._reader = reader
-        self._clock = clock
+        self.clock = clock
 
     def _read(self, statement: str, *values: object) -> list[Any]:
         connection = self._writer.lends or self._reader
@@ -49,7 +49,7 @@ class SqliteCalls(_Part):
 
     async def commit(self, unit: Unit) -> Change | None:
         """One all-or-nothing write, durable when it answers."""
-        return await self._writer.submit(partial(units.write, unit, self.keys))
+        return await self._writer.submit(partial(units.write, unit, self.keys), new=unit.new)
 
     async def get(self, ref: str) -> Call | None:
         """The call with that ref."""
@@ -88,16 +88,16 @@ class SqliteCalls(_Part):
 
     async def due(self, limit: int) -> Sequence[Call]:
         """Calls whose `due_at` is over, the most overdue first."""
-        return self._calls(sql.CALLS_DUE, micros(self._clock.now()), limit)
+        return self._calls(sql.CALLS_DUE, micros(self.clock.now()), limit)
 
     async def next_due(self) -> datetime | None:
         """When something must happen next."""
         due_at = self._read(sql.NEXT_DUE)[0][0]
         return None if due_at is None else moment(due_at)
 
-    async def leased(self, limit: int = 1000) -> Sequence[Call]:
-        """Calls that somebody claimed and whose end isn't known yet, oldest first."""
-        return self._calls(sql.CALLS_LEASED, limit)
+    async def leased(self, owner: str, limit: int = 1000) -> Sequence[Call]:
+        """Calls whose claimant's name begins with `owner` and whose end isn't known yet, oldest first."""
+        return self._calls(sql.CALLS_LEASED, owner, limit)
 
     async def unfinished(self, limit: int = 1000) -> Sequence[Call]:
         """Calls to which something is yet to happen, oldest first."""
@@ -145,7 +145,7 @@ class SqliteOutbox(_Part):
                     connection.execute(sql.DROP_LATER_EDITS, (sending.post.ref, sending.post.route, sending.id))
             return leased
 
-        if not self._read(sql.ANYTHING_TO_SEND, micros(self._clock.now())):
+        if not self._read(sql.ANYTHING_TO_SEND, micros(self.clock.now())):
             return ()
         return await self._writer.submit(lease)
 

@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Self
 from adapters.database import keys as keyfile
 from adapters.database import schema
 from adapters.database import statements as sql
-from adapters.database.checkpoints import Checkpointer
 from adapters.database.failures import unavailable
 from adapters.database.mark import Mark
 from adapters.database.parts import SqliteCalls, SqliteConversations, SqliteInbox, SqliteOutbox
+from adapters.database.retention import KEEP, Retention
 from adapters.database.writer import Writer, connect
 from hitl.errors import Unavailable
 from hitl.model import Event
-from hitl.times import micros
+from hitl.times import Steady, micros, moment
 from hitl.tokens import Keyring
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from datetime import datetime
+    from datetime import datetime, timedelta
     from pathlib import Path
 
     from adapters.database.folder import StateFolder
@@ -43,18 +43,16 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations):
     `hitl.ports.Store` says what each method answers. Reads see all that was answered before.
     """
 
-    def __init__(
-        self, writer: Writer, reader: sqlite3.Connection, checkpointer: Checkpointer, clock: Clock, keys: Keyring
-    ) -> None:
+    def __init__(self, writer: Writer, reader: sqlite3.Connection, clock: Clock, keys: Keyring) -> None:
         super().__init__(writer, reader, clock, keys)
         self._mark: Mark | None = None
         self._marking: asyncio.Task[None] | None = None
-        self._checkpointer = checkpointer
 
     @classmethod
-    async def open(cls, folder: StateFolder, clock: Clock) -> Self:
+    async def open(cls, folder: StateFolder, clock: Clock, *, keep_events: timedelta = KEEP) -> Self:
         """The store of a folder whose lock is held, its schema brought up to date, its keys made where there are none.
 
+        Events of the inbox are deleted so long after they were handled or set aside, when nothing is written.
         Raises Unavailable where the database can't be used, a newer version of this program made it, or open calls are
         sealed with keys that are missing.
         """
@@ -65,10 +63,10 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations):
             _free_edits(connection, str(database))
             reader = undo.enter_context(closing(connect(database)))
             reader.execute("PRAGMA query_only=ON")
-            checkpointer = Checkpointer(database)
+            steady = _steady(connection, clock, str(database))
             undo.pop_all()
-        writer = Writer(connection, clock, database=str(database), wrote=checkpointer.wrote)
-        store = cls(writer, reader, checkpointer, clock, keys)
+        writer = Writer(connection, steady, database=str(database), prune=Retention(keep_events).prune)
+        store = cls(writer, reader, steady, keys)
         try:
             await keyfile.check_keys(store, keys)
         except Unavailable:
@@ -77,13 +75,16 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations):
         return store
 
     async def close(self) -> None:
-        """Write what has queued, then close. Nothing is lost by not closing."""
-        await self._writer.close()
+        """Write what has queued, then close. Nothing is lost by not closing.
+
+        The last connection that is closed copies the log; that is the one that writes.
+        """
+        await self._writer.drain()
         if self._marking is not None and self._mark is not None:
             self._marking.cancel()
             self._write_mark(self._mark, self._position())
         self._reader.close()
-        self._checkpointer.close()
+        await self._writer.close()
 
     async def commit(self, unit: Unit) -> Change | None:
         """One all-or-nothing write, durable when it answers."""
@@ -138,6 +139,17 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations):
 
 def _lets_run(entry: Entry) -> bool:
     return entry.event in _GRANTS
+
+
+def _steady(connection: sqlite3.Connection, clock: Clock, database: str) -> Steady:
+    """The clock, never below the newest recorded time; the log says if it is, because then no deadline passes."""
+    try:
+        newest = moment(connection.execute(sql.NEWEST).fetchone()[0] or 0)
+    except sqlite3.Error as error:
+        raise unavailable(error, database) from error
+    if (behind := (newest - clock.now()).total_seconds()) > 0:
+        _log.warning("clock.behind", {"seconds": round(behind), "newest": newest.isoformat()})
+    return Steady(clock, newest)
 
 
 def _free_edits(connection: sqlite3.Connection, database: str) -> None:

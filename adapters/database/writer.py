@@ -1,9 +1,10 @@
 """The one writer of the database. It commits in groups, and tells nobody anything that isn't on disk.
 
 What queued while the last group was on its way to disk is the next group: no timer, no waiting to fill one.
-A group's statements run on the event loop's thread. Its COMMIT, which waits for the disk, runs there too as
-long as the disk is quick, because the way to a thread and back takes half as long as a quick disk; when the
-disk is slow it runs on a thread, and the loop goes on.
+A group's statements run on the event loop's thread. Its COMMIT, which waits for the disk, runs there too if the
+disk is quick, because the way to a thread and back costs as much as a quick disk; if the disk is slow, it runs
+on a thread, and the loop goes on (`pace.py` measures both). The same connection copies the log into the database,
+on the thread, after so many units or when nothing was written for a while (`log.py` says why no other may).
 
 A unit that fails takes nobody with it: the group is undone, and written again with a savepoint for each of its
 units. A unit's work may therefore run twice; what it wrote first is gone then. When the group itself fails, all
@@ -20,10 +21,13 @@ import logging
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from adapters.database.failures import is_locked, spoils, unavailable
+from adapters.database.log import COPY_UNITS, Log
+from adapters.database.pace import Pace
 from hitl.errors import Unavailable
 from hitl.faults import reach
 
@@ -38,8 +42,8 @@ _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-#: No checkpoint in a commit: `checkpoints.py` does that. No sleeping inside SQLite, which would hold up the event
-#: loop: the writer waits for locks itself.
+#: No copying of the log inside a commit: the writer does that between commits. No sleeping inside SQLite, which
+#: would hold up the event loop: the writer waits for locks itself.
 _SETTINGS = (
     "PRAGMA synchronous=FULL",
     "PRAGMA foreign_keys=ON",
@@ -47,21 +51,15 @@ _SETTINGS = (
     "PRAGMA busy_timeout=0",
 )
 
-#: A commit that takes longer goes to a thread; the way there and back takes about 60 us.
-INLINE_S = 250e-6
 #: A larger group would hold up the loop for more than 2 ms.
 LARGEST_GROUP = 256
 #: How long a unit waits for a program that holds the database locked, and how often it looks.
 LOCK_WAIT_S = 5.0
 _LOCK_LOOK_S = 0.002
-#: The share of the latest commit in the running mean of how long commits take.
-_SHARE = 0.25
-_FIRST_GUESS_S = 100e-6
-#: One slow commit isn't a slow disk: no commit counts for more than this.
-_COUNTS_S = 2 * INLINE_S
-#: While commits run on the thread, one in so many runs on the loop, to measure the disk: what the thread measures
-#: is also its wait for the interpreter's lock.
-_PROBE = 32
+#: The log is copied when nothing was written for so long; the loop looks as often.
+IDLE_S = 0.5
+#: Seconds between two looks for what may be deleted, once there was nothing more.
+PRUNE_S = 3600.0
 
 
 def connect(database: Path) -> sqlite3.Connection:
@@ -97,8 +95,8 @@ class _Unit:
 class Writer:
     """Owns the connection that writes. Made and used on one running event loop.
 
-    `database` is what people know the file by. `wrote` is told after each commit how many units it held, on
-    the thread that made it.
+    `database` is the path of the file. `prune` is a short unit that deletes what is kept no longer, and tells whether
+    there may be more; it is done now and then when nothing else is.
     """
 
     def __init__(
@@ -107,35 +105,40 @@ class Writer:
         clock: Clock,
         *,
         database: str,
-        wrote: Callable[[int], None],
         lock_wait_s: float = LOCK_WAIT_S,
+        prune: Callable[[sqlite3.Connection, datetime], bool] | None = None,
     ) -> None:
         self._connection = connection
         self._clock = clock
         self.database = database
-        self._wrote = wrote
+        self._log = Log(connection, database)
         self._lock_wait_s = lock_wait_s
         self._loop = asyncio.get_running_loop()
         self._pool = ThreadPoolExecutor(1, "sayso-commit")
         self._queue: list[_Unit] = []
+        self._new: list[_Unit] = []
         self._busy = False
         self._away = False
         self._closed = False
         self._at_rest: asyncio.Future[None] | None = None
         self._locked_since: float | None = None
-        self._commit_s = _FIRST_GUESS_S
-        self._since_probe = 0
+        self._pace = Pace()
+        self._look: asyncio.TimerHandle | None = None
+        self._groups = 0
+        self._prune = prune
+        self._prune_at = 0.0
 
-    def submit(self, work: Callable[[sqlite3.Connection, datetime], T]) -> asyncio.Future[T]:
+    def submit(self, work: Callable[[sqlite3.Connection, datetime], T], *, new: bool = False) -> asyncio.Future[T]:
         """What `work` returns, once that which it wrote is durable. It gets the clock's time, read once.
 
-        What it raises fails this unit alone. Raises Unavailable when nothing could be written. A unit whose
-        future is cancelled before its turn isn't done.
+        Units are written in the order in which they come, except that those of `new` calls let others pass, and only
+        a few of them share a group. What it raises fails this unit alone. Raises Unavailable when nothing could be
+        written. A unit whose future is cancelled before its turn isn't done.
         """
         if self._closed:
             raise Unavailable(f"The database {self.database} is closed. Nothing was changed.")
         answer: asyncio.Future[T] = self._loop.create_future()
-        self._queue.append(_Unit(answer, work))
+        (self._new if new else self._queue).append(_Unit(answer, work))
         if not self._busy:
             self._busy = True
             self._loop.call_soon(self._turn)
@@ -151,13 +154,19 @@ class Writer:
         unfit = self._away or self._closed or self._connection.in_transaction
         return None if unfit else self._connection
 
-    async def close(self) -> None:
-        """Write what has queued, take nothing more, and close the connection."""
+    async def drain(self) -> None:
+        """Write what has queued, and take nothing more."""
         self._closed = True
         if self._busy:
             self._at_rest = self._loop.create_future()
             await self._at_rest
+        if self._look is not None:
+            self._look.cancel()
         self._pool.shutdown()
+
+    async def close(self) -> None:
+        """Drain, and close the connection, which copies the log unless another connection is open."""
+        await self.drain()
         self._connection.close()
 
     def _turn(self) -> None:
@@ -166,38 +175,42 @@ class Writer:
             self._begin()
         except Exception as error:  # noqa: BLE001 - handed to everybody who waits for the group
             if not self._waits_for(error):
-                self._settle(self._take(), error)
+                self._settle(self._take(len(self._queue), len(self._new)), error)
             return
         self._locked_since = None
-        group = self._take()
+        group = self._take(LARGEST_GROUP, self._pace.new_calls)
         failure = self._write(group)
         if failure is not None:
             self._settle(group, failure)
-        elif self._is_quick():
-            self._settle(group, self._commit_here(len(group)))
         else:
-            self._away = True
-            committed = self._loop.run_in_executor(self._pool, self._commit, len(group))
-            committed.add_done_callback(lambda done: self._settle(group, done.result()))
+            alone = len(group) == 1 and not self._queue and not self._new
+            if self._pace.on_loop(alone=alone):
+                failure, took = self._commit()
+                self._pace.took(took, alone=alone)
+                self._settle(group, failure)
+            else:
+                self._beside(self._commit, partial(self._back, group, perf_counter()))
+
+    def _back(self, group: Sequence[_Unit], began: float, committed: tuple[Exception | None, float]) -> None:
+        failure, took = committed
+        self._pace.way.took(perf_counter() - began - took)
+        self._settle(group, failure)
+
+    def _beside(self, work: Callable[[], T], then: Callable[[T], None]) -> None:
+        """Have the thread do what takes the connection for longer, and hand `then` its value on the loop's thread."""
+        self._away = True
+
+        def back(done: asyncio.Future[T]) -> None:
+            self._away = False
+            then(done.result())
+
+        self._loop.run_in_executor(self._pool, work).add_done_callback(back)
 
     def _begin(self) -> None:
         """A transaction; one that couldn't be rolled back when it failed goes first."""
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
         self._connection.execute("BEGIN IMMEDIATE")
-
-    def _is_quick(self) -> bool:
-        """Whether the next commit may hold up the loop: the disk is quick, or it is time to look whether it is."""
-        self._since_probe = 0 if self._commit_s < INLINE_S else (self._since_probe + 1) % _PROBE
-        return self._since_probe == 0
-
-    def _commit_here(self, units: int) -> Exception | None:
-        """Commit on the loop, and learn how quick the disk is."""
-        started = perf_counter()
-        failure = self._commit(units)
-        took = min(perf_counter() - started, _COUNTS_S)
-        self._commit_s += _SHARE * (took - self._commit_s)
-        return failure
 
     def _waits_for(self, error: Exception) -> bool:
         """Whether the turn comes again when a lock may be gone."""
@@ -209,8 +222,10 @@ class Writer:
         self._loop.call_later(_LOCK_LOOK_S, self._turn)
         return True
 
-    def _take(self) -> list[_Unit]:
-        taken, self._queue = self._queue[:LARGEST_GROUP], self._queue[LARGEST_GROUP:]
+    def _take(self, most: int, new_calls: int) -> list[_Unit]:
+        """The next group. What begins no call goes first, so that decisions never wait behind a crowd of new calls."""
+        taken = self._queue[:most] + self._new[:new_calls]
+        del self._queue[:most], self._new[:new_calls]
         return [unit for unit in taken if not unit.answer.done()]
 
     def _write(self, group: Sequence[_Unit]) -> Exception | None:
@@ -252,17 +267,17 @@ class Writer:
             execute("ROLLBACK TO unit")
         execute("RELEASE unit")
 
-    def _commit(self, units: int) -> Exception | None:
-        """Make the group durable; what failed, if anything did."""
+    def _commit(self) -> tuple[Exception | None, float]:
+        """Make the group durable: what failed, if anything did, and the seconds that it took."""
+        began, failure = perf_counter(), None
         try:
             reach("writer.before-commit")
             if self._connection.in_transaction:
                 self._connection.execute("COMMIT")
             reach("writer.after-commit")
         except Exception as error:  # noqa: BLE001 - handed to everybody who waits for the group
-            return self._undone(error)
-        self._wrote(units)
-        return None
+            failure = self._undone(error)
+        return failure, perf_counter() - began
 
     def _undone(self, error: Exception) -> Exception:
         """The error, after the transaction was rolled back, unless SQLite had done that.
@@ -275,17 +290,52 @@ class Writer:
         return error
 
     def _settle(self, group: Sequence[_Unit], failure: Exception | None) -> None:
-        self._away = False
-        if failure is not None:
+        if failure is None:
+            self._groups += 1
+            self._log.units += len(group)
+        else:
             _log.error("store.failed", {"error": str(failure), "units": len(group)})
         for unit in group:
             self._answer(unit, unit.error or failure)
-        if self._queue:
+        if self._log.units >= COPY_UNITS:
+            self._beside(self._log.copy, self._next)
+        else:
+            self._next()
+
+    def _next(self, _: None = None) -> None:
+        """Begin the next group, or rest."""
+        if self._queue or self._new:
             self._loop.call_soon(self._turn)
             return
         self._busy = False
         if self._at_rest is not None:
             self._at_rest.set_result(None)
+        elif self._look is None and self._log.units:
+            self._look = self._loop.call_later(IDLE_S, self._when_idle, self._groups)
+
+    def _when_idle(self, groups: int) -> None:
+        """Prune if it is time; else copy the log if nothing was committed since there were so many groups.
+
+        Else look again later.
+        """
+        self._look = None
+        if self._busy:
+            return
+        if self._prune is not None and self._loop.time() >= self._prune_at:
+            self._prune_at = self._loop.time() + PRUNE_S
+            self.submit(self._prune).add_done_callback(self._pruned)
+        elif groups == self._groups:
+            self._busy = True
+            self._beside(partial(self._log.copy, cut=True), self._next)
+        else:
+            self._next()
+
+    def _pruned(self, done: asyncio.Future[bool]) -> None:
+        """Go on at the next look if there may be more."""
+        if error := done.exception():
+            _log.warning("store.not_pruned", {"error": str(error)})
+        elif done.result():
+            self._prune_at = 0.0
 
     def _answer(self, unit: _Unit, error: Exception | None) -> None:
         if unit.answer.done():

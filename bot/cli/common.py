@@ -28,7 +28,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")
 
 def settings(config: Path | None, *, ruling: bool = False) -> Settings:
     """The settings, or exit 2 with what is wrong with them. `ruling`: who may approve will be read from them."""
-    from bot.settings import SettingsError, find_config, load, refuse_foreign
+    from bot.errors import SettingsError
+    from bot.settings import find_config, load, refuse_foreign
 
     path = find_config(config)
     try:

@@ -227,7 +227,7 @@ def _read(file: Path | None, preset: Preset | None, config: Path | None) -> tupl
         found = PresetSource().read("", preset.value)
         return found.origin, found.text
     from bot.compose import policy_library
-    from bot.settings import SettingsError
+    from bot.errors import SettingsError
 
     chosen = settings(config)
     try:
@@ -249,8 +249,8 @@ def _text(file: Path) -> str:
 def _load(name: str, text: str) -> Policy:
     """The document, judging paths by this machine's files. Raises PolicyInvalid."""
     from adapters.policies.surroundings import RealPaths
+    from bot.errors import SettingsError
     from bot.policies import need_engine
-    from bot.settings import SettingsError
     from hitl.policy import load
 
     try:

@@ -51,8 +51,9 @@ def run(config: Config = None) -> None:
     """
     import uvloop
 
+    from bot.errors import SettingsError
     from bot.serve import serve
-    from bot.settings import SettingsError, find_config
+    from bot.settings import find_config
 
     try:
         uvloop.run(serve(settings(config, ruling=True), find_config(config)))

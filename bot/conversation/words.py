@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from cachetools import FIFOCache
 
 from bot.conversation.voice import DECIDED
+from hitl import replies
 from hitl.answers import NOTHING, Came
 from hitl.model import Decision, Kind, Reply, Verb
 from hitl.records import replace
-from hitl.replies import is_reason, unformatted
 
 if TYPE_CHECKING:
     from bot.conversation.turns import Turns
@@ -78,7 +78,7 @@ class Words:
         if call is not None and call.decision is Decision.REJECTED and call.decided_by == who:
             return await self._voice.answer(heard, await self._voice.gate.add_reason(ref, heard.identity, heard.text))
         reply = self._reply(heard, target=ref)
-        if unformatted(heard.spans) and is_reason(heard.text) and heard.answers not in self._spent:
+        if replies.unformatted(heard.spans) and replies.is_reason(heard.text) and heard.answers not in self._spent:
             reply = replace(reply, kind=Kind.BUTTON, verb=Verb.APPROVE, reason=heard.text)
         for answer in await self._service.decide(reply):
             if answer.came is Came.CONFIRM:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from adapters.slack.webhook import PATH
-from bot.settings import Settings, SettingsError, SlackSettings, find_config, load
+from bot.errors import SettingsError
+from bot.settings import Settings, SlackSettings, find_config, load
 from bot.slack_setup import EMAIL_SCOPE, report
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from telegram.error import TelegramError
 
-from bot.settings import Settings, SettingsError, find_config, load
+from bot.errors import SettingsError
+from bot.settings import Settings, find_config, load
 from bot.telegram import make_bot
 from bot.telegram_setup import reason, remove, set_up
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hitl import seals
+from hitl import replies, seals
 from hitl.answers import NOTHING, Answer, Came, refuse, too_late, unknown_call
 from hitl.errors import InvalidConfirmation, Tampered, Unavailable
 from hitl.gate.moves import sealed_decision
@@ -15,9 +15,8 @@ from hitl.model import Call, Event, Kind, PromptKind, Reply, State, Verb
 from hitl.outcomes import Fact, Refusal, Told, fact
 from hitl.ports import Change
 from hitl.records import replace
-from hitl.replies import ALL, Reading, Span, reasoned_yes, unformatted
+from hitl.replies import ALL, Reading, Span
 from hitl.replies import Verdict as Says
-from hitl.replies import verdict as verdict_of
 from hitl.text import encodable
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ async def _decide_text(gate: Gate, reply: Reply) -> tuple[Answer, ...]:
         return (each_by_name(gate, scene) if scene.private or scene.aimed else NOTHING,)
     if len(readings) > 1 and all(reading.target for reading in readings):
         return tuple([await _decide_reading(gate, reply, reading, scene) for reading in readings])
-    return (await _decide_reading(gate, reply, verdict_of(readings), scene),)
+    return (await _decide_reading(gate, reply, replies.verdict(readings), scene),)
 
 
 async def _decide_reading(gate: Gate, reply: Reply, reading: Reading, scene: Scene) -> Answer:
@@ -59,8 +58,8 @@ async def _decide_reading(gate: Gate, reply: Reply, reading: Reading, scene: Sce
     call, problem = aim(scene, reading, named)
     if call is None:
         return problem
-    if reading.verdict is Says.UNCLEAR and call.verdict.require_reason and unformatted(reply.spans):
-        reading = reasoned_yes(reply.text) or reading
+    if reading.verdict is Says.UNCLEAR and call.verdict.require_reason and replies.unformatted(reply.spans):
+        reading = replies.reasoned_yes(reply.text) or reading
     if reading.verdict is Says.UNCLEAR:
         told = _unclear(gate, reply, call, reading)
         return await note(gate, reply, call, Event.UNCLEAR, Answer(Came.UNCLEAR, told, call))

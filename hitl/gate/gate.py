@@ -21,18 +21,20 @@ if TYPE_CHECKING:
     from hitl.answers import Answer, Submitted
     from hitl.model import Ask, Call, Lease, Ran, Reply
     from hitl.people import Directory
-    from hitl.ports import Clock, Executor, Observer, PolicySource, Store
+    from hitl.ports import Executor, Observer, PolicySource, Store
     from hitl.tokens import Keyring
 
 
 class Gate:
-    """The use cases, over the ports. One per service; `owner` names this process in the leases that it takes."""
+    """The use cases, over the ports. One per service; `owner` names this process in the leases that it takes.
+
+    Up to its last colon `owner` names a place where one process at a time works, and behind that the process.
+    """
 
     def __init__(  # noqa: PLR0913 - each port is one, by keyword
         self,
         *,
         store: Store,
-        clock: Clock,
         policies: PolicySource,
         people: Directory,
         executor: Executor,
@@ -43,7 +45,7 @@ class Gate:
         observers: Sequence[Observer] = (),
     ) -> None:
         self.store = store
-        self.clock = clock
+        self.clock = store.clock
         self.policies = policies
         self.people = people
         self.executor = executor

@@ -95,7 +95,7 @@ async def _admit(gate: Gate, ask: Ask) -> None:
 async def _record(gate: Gate, draft: Draft, twin: Call | None) -> Submitted:
     for _ in range(TRIES):
         try:
-            change = await gate.store.commit(Unit(None, partial(_new, gate, draft, new_short())))
+            change = await gate.store.commit(Unit(None, partial(_new, gate, draft, new_short()), new=True))
         except ShortTakenError:
             continue
         except KeyTakenError:

@@ -11,13 +11,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hitl import replies
 from hitl.answers import NOTHING, Answer, Came, refuse, unknown_call
 from hitl.cards import card
 from hitl.gate.swap import find
 from hitl.model import Call, Decision, Reply
 from hitl.outcomes import Refusal, Told, fact
 from hitl.people import belongs
-from hitl.replies import Reading, read
+from hitl.replies import Reading
 from hitl.replies import Verdict as Says
 from hitl.seals import bound_holds
 from hitl.tokens import as_short
@@ -190,7 +191,7 @@ def _typed_as_ref(word: str) -> bool:
 
 def read_words(reply: Reply, known_refs: Collection[str]) -> list[Reading]:
     """Read the words of a reply, with their formatting, in the language that is known."""
-    return read(reply.text, known_refs=known_refs, language=reply.language, spans=reply.spans)
+    return replies.read(reply.text, known_refs=known_refs, language=reply.language, spans=reply.spans)
 
 
 def unexplained(call: Call, principal: str) -> bool:

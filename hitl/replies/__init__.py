@@ -1,9 +1,17 @@
-"""What people answer to a card, in their own words: text and emoji in, verdicts out."""
+"""What people answer to a card, in their own words: text and emoji in, verdicts out.
 
-from hitl.replies.because import is_reason, reasoned_yes
-from hitl.replies.formatting import unformatted
+Whatever reads words is imported when it is first used: it takes a tenth of a service's start.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from hitl.replies.model import ALL, Reading, Span, SpanKind, Verdict
-from hitl.replies.reader import read, verdict
+
+if TYPE_CHECKING:
+    from hitl.replies.because import is_reason, reasoned_yes
+    from hitl.replies.formatting import unformatted
+    from hitl.replies.reader import read, verdict
 
 __all__ = [
     "ALL",
@@ -17,3 +25,15 @@ __all__ = [
     "unformatted",
     "verdict",
 ]
+
+_READERS = {"read": "reader", "verdict": "reader", "unformatted": "formatting"}
+_READERS |= dict.fromkeys(("is_reason", "reasoned_yes"), "because")
+
+
+def __getattr__(name: str) -> object:
+    """Return one of the functions that read words."""
+    if name not in _READERS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found: object = getattr(import_module(f"{__name__}.{_READERS[name]}"), name)
+    globals()[name] = found
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -10,13 +11,17 @@ from pathlib import Path
 import pytest
 
 from adapters.database.folder import StateFolder
+from adapters.database.log import has_reset_fault
 from adapters.database.store import SqliteStore
 from bot.checks import Check, Health, run_checks
 from bot.settings import Settings, load
 from hitl.ports import Change, Unit
 from hitl.testing import SetClock, a_call
+from tests.databases import migrated
 from tests.hitl.world import NOON
 from tests.sentences import says
+
+__all__ = ["migrated"]
 
 ME, OTHER = f"local:{os.getuid()}", "local:4321"
 #: Somebody asks, somebody else approves; no tool runs here.
@@ -198,7 +203,7 @@ async def test_the_database_says_what_is_still_to_be_done(
     await store.close()
     folder.close()
 
-    assert [Health.GREEN] * 2 == [empty.state, kept.state]
+    assert [Health.GREEN, Health.YELLOW] == [empty.state, kept.state]
     assert "0 pending, 0 running" in empty.text
     assert "1 pending (the oldest since 2026-11-27 12:00 UTC), 0 running; events set aside" in kept.text
     assert ": 1 (" in kept.text
@@ -210,6 +215,14 @@ def test_a_database_that_is_none_is_red(checked: Callable[..., dict[str, Check]]
     (tmp_path / "state" / "sayso.db").write_bytes(b"not a database" * 300)
 
     assert Health.RED is checked()["database"].state
+
+
+def test_the_sqlite_in_use_is_named(checked: Callable[..., dict[str, Check]], tmp_path: Path) -> None:
+    """A release with the log-reset fault does no harm here; doctor warns not to write with another program."""
+    check = checked()["sqlite"]
+
+    assert (Health.GREEN, True) == (check.state, check.text.startswith(sqlite3.sqlite_version))
+    assert has_reset_fault(sqlite3.sqlite_version_info) is (f"{tmp_path}/state/sayso.db" in check.text)
 
 
 def test_no_tools_is_to_be_known(checked: Callable[..., dict[str, Check]]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.compose import compose
-from bot.settings import SettingsError
+from bot.errors import SettingsError
 from hitl.errors import Unavailable
 from hitl.people import Directory
 from tests.bot.conftest import default_policy

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.connector import Connector
-from bot.settings import SettingsError
+from bot.errors import SettingsError
 from hitl.events import Heard, Text
 from hitl.ports import PlatformError
 from tests.patience import PATIENCE_S

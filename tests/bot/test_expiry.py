@@ -72,3 +72,15 @@ async def test_a_row_that_can_not_be_read_is_looked_at_seldom(running: Running, 
     assert fires_in(running) > 0.5
     with pytest.raises(Tampered):
         await running.store.get(spoilt.ref)
+
+
+async def test_deadlines_are_looked_at_seldom_while_time_stands(running: Running, clock: Ticking) -> None:
+    """While the clock catches up after it was set back, a call that is due in a moment isn't looked at each moment."""
+    call = (await running.service.submit(asking("make it"))).call
+    clock.advance((call.deadline - clock.now() - TICK).total_seconds())
+    running.store.clock.now()
+    clock.advance(-3600)
+    await running.service.expiry.sweep()
+    await running.service.expiry.sweep()
+
+    assert fires_in(running) > 0.5

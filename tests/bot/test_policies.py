@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from bot.compose import Running, policy_library
+from bot.errors import SettingsError
 from bot.policies import SETTLES_S, Policies
-from bot.settings import SettingsError, load
+from bot.settings import load
 from hitl.model import Action, Mode, PolicyCall
 
 DENIES = "version: 1\ndefault_action: deny\n"

@@ -7,6 +7,7 @@ import gc
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,10 @@ from bot.compose import Running, compose
 from bot.console import Console
 from hitl.answers import Answer, Came
 from hitl.errors import AlreadyDecided, ConfirmationExpired, SaysoError
-from hitl.model import Ask, Call, Kind, Reply, Runs, Status, Verb
+from hitl.model import Ask, Call, Claim, Decision, Kind, Reply, Runs, State, Status, Verb
 from hitl.outcomes import Refusal
 from hitl.people import Directory
-from hitl.ports import Chat
+from hitl.ports import Change, Chat, Expect, Unit
 from hitl.records import replace
 from hitl.testing import RecordedChat, SetClock
 from hitl.tokens import Keyring
@@ -123,6 +124,38 @@ def code(answers: tuple[Answer, ...]) -> str | None:
     """The code of the error that a reply ended in, if it did."""
     error: SaysoError | None = answers[0].error
     return error.code if error else None
+
+
+async def test_a_start_ends_the_leases_of_the_dead_alone(running: Running, clock: SetClock) -> None:
+    """Those of whoever worked in this state folder before, as older versions did under no folder's id.
+
+    Another service may live, so its lease ends by its time.
+    """
+    place = running.service.gate.owner.rpartition(":")[0]
+    owners = (f"{place}:1", "service:0a1b2c3d", "service:elsewhere:1", "caller:local:7")
+    calls = [await leased_by(running, owner, clock) for owner in owners]
+    await running.service.start()
+    after_start = [(await stored(running, call)).status for call in calls]
+    clock.advance(61)
+    await running.service.expiry.sweep()
+
+    assert [Status.UNKNOWN, Status.UNKNOWN, Status.RUNNING, Status.RUNNING] == after_start
+    assert [Status.UNKNOWN] * 4 == [(await stored(running, call)).status for call in calls]
+
+
+async def leased_by(running: Running, owner: str, clock: SetClock) -> Call:
+    """A call of the service that somebody claimed for a minute."""
+    call = await parked(running)
+    until = clock.now() + timedelta(seconds=60)
+    changed = call.evolve(
+        state=State.EXECUTING,
+        version=call.version + 1,
+        decision=Decision.APPROVED,
+        claim=Claim(owner, "h" * 64, until),
+        due_at=until,
+    )
+    await running.store.commit(Unit(Expect(call.ref, call.version), lambda _: Change(changed)))
+    return changed
 
 
 @pytest.mark.parametrize("late_s", [0, 0.001, 3600])

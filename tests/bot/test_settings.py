@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 
 import bot.settings
 from bot.cli.main import app
-from bot.settings import SettingsError, find_config, load, refuse_foreign
+from bot.errors import SettingsError
+from bot.settings import find_config, load, refuse_foreign
 from hitl.model import Risk
 
 

@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 
 from bot.checks import Check, Health
 from bot.cli.main import app as commands
-from bot.settings import ConversationSettings, HttpSettings, Settings, SettingsError, SlackSettings, load
+from bot.errors import SettingsError
+from bot.settings import ConversationSettings, HttpSettings, Settings, SlackSettings, load
 from bot.slack_setup import SCOPES, report
 from deploy.slack.deploy import main, manifest
 from tests.wire.slack import App, SlackServer, User

@@ -14,7 +14,8 @@ from telegram.error import BadRequest, TelegramError
 
 from adapters.telegram.handlers import ALLOWED_UPDATES
 from bot.checks import Check, Health
-from bot.settings import Settings, SettingsError, TelegramSettings
+from bot.errors import SettingsError
+from bot.settings import Settings, TelegramSettings
 from bot.telegram import make_bot
 from bot.telegram_setup import COMMANDS, DESCRIPTIONS, decides, reason, remove, report, set_up
 from tests.wire.telegram import Bot, Garbage, Hang, Refuse, Reset, TelegramServer, User

@@ -345,6 +345,44 @@ class TestSwaps:
         assert None is await store.get(call.ref)
 
 
+class TestTime:
+    """The time of a store never goes back."""
+
+    async def test_a_clock_that_is_set_back_gives_no_call_more_time(self, store: Store, clock: SetClock) -> None:
+        """What was overdue stays overdue, for a swap and for the list of what is due."""
+        call = await parked(store, clock)
+        clock.advance(300)
+        await parked(store, clock)
+        clock.advance(-200)
+
+        assert refs([call]) == refs(await store.due(10))
+        assert None is await store.commit(move(approved(call), overdue=False))
+        assert await store.commit(move(approved(call), overdue=True))
+
+    async def test_a_clock_that_is_set_back_never_reorders_the_record(self, store: Store, clock: SetClock) -> None:
+        """A unit gets the newest time that the store knows, until the clock is past it again."""
+        call, start = await parked(store, clock), clock.now()
+        for moved_s in (60, -40, -1000, 990, 60):
+            clock.advance(moved_s)
+            await store.commit(add(entries=[entry(call)]))
+
+        after = [(line.at - start).total_seconds() for line in await store.history(call.ref)]
+        assert [60, 60, 60, 60, 70] == after
+        assert clock.now() == store.clock.now()
+
+    async def test_what_is_put_off_is_put_off_by_the_same_time(self, store: Store, clock: SetClock) -> None:
+        """A lease of the outbox that was taken before the clock was set back ends when it would have."""
+        await carded(store, clock, CHAT)
+        await store.sendings(lease_s=30)
+        clock.advance(29)
+        assert [] == list(await store.sendings(lease_s=30))
+        clock.advance(-1000)
+        assert [] == list(await store.sendings(lease_s=30))
+        clock.advance(1001)
+
+        assert [(CHAT, PostKind.CARD)] == posts(await store.sendings(lease_s=30))
+
+
 class TestLists:
     """Questions about many calls."""
 
@@ -419,19 +457,22 @@ class TestLists:
         assert [] == await store.due(10)
 
     async def test_leased_is_what_runs_under_a_claim(self, store: Store, clock: SetClock) -> None:
-        """Not what waits, not what nobody claimed, not what is over."""
+        """Not what waits, not what nobody claimed, not what is over, not what somebody of another name claimed."""
         calls = []
-        for _ in range(4):
+        for _ in range(5):
             calls.append(await parked(store, clock))
             clock.advance(1)
-        claim = Claim("service", "h" * 64, clock.now())
+        claim, other = (Claim(f"service:{place}:1", "h" * 64, clock.now()) for place in ("a", "b"))
         await store.commit(move(approved(calls[1])))
         for call in calls[2:]:
-            await store.commit(move(approved(call).evolve(claim=claim)))
+            await store.commit(move(approved(call).evolve(claim=other if call is calls[4] else claim)))
         ended = approved(calls[3]).evolve(claim=claim, version=3, state=State.COMPLETED, due_at=None)
         await store.commit(move(ended))
 
-        assert refs([calls[2]]) == refs(await store.leased())
+        assert refs([calls[2]]) == refs(await store.leased("service:a:"))
+        assert refs([calls[2], calls[4]]) == refs(await store.leased("service:"))
+        assert refs([calls[2]]) == refs(await store.leased("service:", limit=1))
+        assert [] == await store.leased("service:a:1:")
 
     async def test_votes_come_oldest_first(self, store: Store, clock: SetClock) -> None:
         """Each as it was kept, also two of one person."""

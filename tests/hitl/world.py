@@ -109,7 +109,6 @@ class World:
         self.keys = Keyring([("k1", b"1" * 32)])
         self.gate = Gate(
             store=self.store,
-            clock=self.clock,
             policies=self.rules,
             people=directory(**people),
             executor=self.executor,

@@ -103,7 +103,6 @@ class Stage:
         who = self.surface.identities
         return Gate(
             store=self.store,
-            clock=self.clock,
             policies=self.rules,
             people=Directory(approvers=(who["ann"], who["bob"]), requesters=(who["uma"],)),
             executor=self.executor,

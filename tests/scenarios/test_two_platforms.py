@@ -83,7 +83,6 @@ class Town:
         people = Directory(approvers=approvers, requesters=("local:1",), routes=self.routes)
         return Gate(
             store=self.store,
-            clock=self.clock,
             policies=rules,
             people=people,
             executor=self.executor,

@@ -67,7 +67,6 @@ async def kept(opened: Opened, clock: SetClock) -> None:
     async with opened() as store:
         gate = Gate(
             store=store,
-            clock=clock,
             policies=Rules(),
             people=directory(),
             executor=ScriptedExecutor({(GROUP, WRITE): ToolInfo("local", WRITE)}),

@@ -111,3 +111,15 @@ os.kill(os.getpid(), signal.SIGKILL)
 
     assert -9 == killed.returncode
     StateFolder.open(tmp_path).close()
+
+
+def test_a_folder_keeps_its_id_and_shares_it_with_no_other(tmp_path: Path) -> None:
+    """Whoever has the folder's lock knows that those who worked under its id before are dead."""
+    ids = []
+    for name in ("a", "a", "b"):
+        folder = StateFolder.open(tmp_path / name)
+        ids.append(folder.id)
+        folder.close()
+
+    assert ids[0] == ids[1]
+    assert ids[0] != ids[2]

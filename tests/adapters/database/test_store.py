@@ -131,6 +131,25 @@ async def test_only_what_is_overdue_is_due_after_a_restart(opened: Opened, clock
         assert [overdue] == await store.due(10)
 
 
+async def test_time_does_not_go_back_over_a_restart(
+    opened: Opened, clock: SetClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A machine that starts with an old clock goes on from the newest recorded time, and the log says so."""
+    call, other = a_call(clock.now()), a_call(clock.now())
+    async with opened() as store:
+        await store.commit(new(call))
+        clock.advance(300)
+        await store.commit(new(other))
+    clock.advance(-299)
+
+    async with opened() as store:
+        assert {call.ref, other.ref} == {each.ref for each in await store.due(10)}
+        assert None is await store.commit(approve(call, "local:1"))
+    assert [{"seconds": 299, "newest": "2026-11-27T12:05:00+00:00"}] == [
+        line.args for line in caplog.records if line.msg == "clock.behind"
+    ]
+
+
 async def test_fifty_asks_and_fifty_decisions_at_once_are_all_kept(store: SqliteStore, clock: SetClock) -> None:
     """None is refused because the database is busy."""
     asked = [a_call(clock.now()) for _ in range(50)]
@@ -209,8 +228,8 @@ async def test_closing_leaves_one_database_file(opened: Opened, state: Path, clo
     assert ["keys.json", "sayso.db", "sayso.lock"] == sorted(modes(state))
 
 
-async def test_the_log_is_emptied_beside_the_writing(store: SqliteStore, state: Path, clock: SetClock) -> None:
-    """Commits never do it; a thread moves what was written into the database while the store is open."""
+async def test_the_log_is_copied_when_nothing_is_written(store: SqliteStore, state: Path, clock: SetClock) -> None:
+    """What was written reaches the database file while the store is open."""
     large = b'"' + b"x" * 5_000_000 + b'"'
     await store.commit(new(a_call(clock.now(), args=large)))
 
@@ -293,13 +312,20 @@ async def main(state, point):
     await store.commit(new(told))
     faults.plan(point, lambda: os.kill(os.getpid(), signal.SIGKILL))
     await asyncio.gather(*(store.commit(new(a_call(clock.now()))) for _ in range(3)))
+    await asyncio.sleep(30)
 
 asyncio.run(main(*sys.argv[1:]))
 """
 
 
 @pytest.mark.parametrize(
-    ("point", "kept"), [("writer.before-begin", 1), ("writer.before-commit", 1), ("writer.after-commit", 4)]
+    ("point", "kept"),
+    [
+        ("writer.before-begin", 1),
+        ("writer.before-commit", 1),
+        ("writer.after-commit", 4),
+        ("writer.before-copy", 4),
+    ],
 )
 async def test_a_kill_loses_nothing_that_was_answered(opened: Opened, state: Path, point: str, kept: int) -> None:
     """A group is there as a whole or not at all, each call with its record; what was answered is there."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from adapters.database.pace import NEW_CALLS
 from adapters.database.writer import LARGEST_GROUP, Writer, connect
 from hitl import faults
 from hitl.errors import Unavailable
@@ -42,7 +43,7 @@ def connection(database: Path) -> sqlite3.Connection:
 @pytest.fixture
 async def writer(connection: sqlite3.Connection, database: Path, clock: SetClock) -> AsyncIterator[Writer]:
     """A writer that waits a short time for locks."""
-    writer = Writer(connection, clock, database=str(database), wrote=lambda _units: None, lock_wait_s=0.1)
+    writer = Writer(connection, clock, database=str(database), lock_wait_s=0.1)
     yield writer
     await writer.close()
 
@@ -103,6 +104,22 @@ class TestGroups:
         await all_of(writer, *range(2 * LARGEST_GROUP + 1))
 
         assert 3 == len(commits)
+
+    async def test_new_calls_let_others_pass_and_share_groups_a_few_at_a_time(self, writer: Writer) -> None:
+        """A decision that comes behind a crowd of new calls is in the next group, and their own order stays."""
+        order: list[int] = []
+        groups: list[int] = []
+        faults.plan("writer.before-commit", lambda: groups.append(len(order)))
+
+        def note(number: int) -> Callable[[sqlite3.Connection, datetime], None]:
+            return lambda _connection, _now: order.append(number)
+
+        crowd = [writer.submit(note(number), new=True) for number in range(2 * NEW_CALLS + 1)]
+        decision = writer.submit(note(-1))
+        await asyncio.gather(*crowd, decision)
+
+        assert [-1, *range(2 * NEW_CALLS + 1)] == order
+        assert [1 + NEW_CALLS, 1 + 2 * NEW_CALLS, 2 + 2 * NEW_CALLS] == groups
 
     async def test_a_unit_that_fails_takes_nobody_with_it(self, writer: Writer, database: Path) -> None:
         """Its neighbours in the group are kept; it gets its own error, and all that it wrote is undone."""
@@ -348,13 +365,18 @@ class TestFailures:
         assert 1 == len(commits)
 
     async def test_a_lock_that_stays_is_an_error(self, writer: Writer, database: Path) -> None:
-        """After the time that a unit waits, with what to do; once the lock is gone, all is well."""
+        """All are told after the time that one waits, with what to do; once the lock is gone, all is well."""
         other = sqlite3.connect(database, isolation_level=None)
         other.execute("begin immediate")
 
-        answers = await all_of(writer, 1, 2)
+        began = time.monotonic()
+        new = [writer.submit(keep(number), new=True) for number in range(3, 3 + 20 * NEW_CALLS)]
+        answers = await all_of(writer, 1, 2) + await asyncio.gather(*new, return_exceptions=True)
+        took = time.monotonic() - began
 
-        assert ["another program holds it locked"] * 2 == [said for answer in answers for said in told(answer)]
+        locked = ["another program holds it locked"] * len(answers)
+        assert locked == [said for answer in answers for said in told(answer)]
+        assert took < 1.5
         other.execute("rollback")
         other.close()
         assert [1] == await all_of(writer, 1)

@@ -30,7 +30,6 @@ class Service:
         clock = SetClock(datetime(2026, 11, 27, 12, 0, tzinfo=UTC))
         self.gate = Gate(
             store=MemoryStore(clock),
-            clock=clock,
             policies=Rules(),
             people=Directory(approvers=(ANN,), requesters=(UMA, UGO)),
             executor=ScriptedExecutor({("files", "write"): ToolInfo("local", "d" * 64)}),

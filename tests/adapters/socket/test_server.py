@@ -38,7 +38,6 @@ class Service:
         clock = SetClock(datetime(2026, 11, 27, 12, 0, tzinfo=UTC))
         self.gate = Gate(
             store=MemoryStore(clock),
-            clock=clock,
             policies=Rules(),
             people=Directory(approvers=(*me, "local:99"), requesters=me),
             executor=ScriptedExecutor({}),

@@ -317,6 +317,9 @@ class Clock(Protocol):
     def now(self) -> datetime:
         """Aware, UTC."""
 
+    def go_on_from(self, newest: datetime) -> None:
+        """Hear of a moment that was recorded: if the clock is behind it, it was set back since."""
+
 
 class Executor(Protocol):
     """Tools that this service runs itself."""

@@ -35,6 +35,7 @@ class Steady:
     def __init__(self, clock: Clock, newest: datetime | None = None) -> None:
         self._clock = clock
         self._newest = newest or _EPOCH
+        clock.go_on_from(self._newest)
 
     def now(self) -> datetime:
         """Return the clock's time, or the newest time that was told before if that is later."""
@@ -43,3 +44,8 @@ class Steady:
             return self._newest
         self._newest = now
         return now
+
+    def go_on_from(self, newest: datetime) -> None:
+        """Tell nothing older than that from now on."""
+        self._newest = max(self._newest, newest)
+        self._clock.go_on_from(newest)

@@ -142,7 +142,7 @@ def _lets_run(entry: Entry) -> bool:
 
 
 def _steady(connection: sqlite3.Connection, clock: Clock, database: str) -> Steady:
-    """The clock, never below the newest recorded time; the log says if it is, because then no deadline passes."""
+    """The clock, never below the newest recorded time; the log says if it was set back behind that."""
     try:
         newest = moment(connection.execute(sql.NEWEST).fetchone()[0] or 0)
     except sqlite3.Error as error:

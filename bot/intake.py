@@ -71,6 +71,10 @@ class Intake:
         except Unavailable as error:
             _log.warning("intake.postponed", {"why": error.message})
             return
+        except Exception:  # noqa: BLE001 - said below
+            # Whatever it was: without this no event would be handled any more, and nobody would know.
+            _log.exception("intake.postponed")
+            return
         self._foreign = sum(event.source not in self._handlers for event in events)
         for event in events:
             lane = event.source, event.order

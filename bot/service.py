@@ -81,9 +81,21 @@ class Service:
     async def _void(self) -> None:
         """End all that was open in a database that is older than what was last let run, and put that on record."""
         _log.error("store.older")
-        await self.store.commit(adding(Change(entries=(Entry("", Event.ROLLED_BACK, "service", {}),))))
-        while any([await self.gate.void(call) for call in await self.store.unfinished()]):
+        while any([await self._voided(call) for call in await self.store.unfinished()]):
             pass
+        while events := await self.store.incoming():
+            for event in events:
+                await self.store.commit(adding(Change(handled=(event.source, event.id))))
+        # Last, because with it the mark moves on: a start that broke off before begins anew.
+        await self.store.commit(adding(Change(entries=(Entry("", Event.ROLLED_BACK, "service", {}),))))
+
+    async def _voided(self, call: Call) -> Call | None:
+        """The ended call; None for a row that can't be ended, which must not keep the service from starting."""
+        try:
+            return await self.gate.void(call)
+        except SaysoError as error:
+            _log.error("call.not_ended", {"ref": call.ref, "why": error.message})
+            return None
 
     def _took_here(self, owner: str) -> bool:
         """Whether the owner of a lease worked where we do: up to its last colon it has our name.

@@ -67,13 +67,24 @@ def contradicted(lines: Iterable[tuple[str, str]], entries: Iterable[Entry]) -> 
     `lines` are event and data of each. A row that was set back to an older state would be decided, claimed or run
     again; the chain remembers. A result after `unknown` or `timed_out` is a late report.
     """
+    had = steps_held(lines, amendable=True)
+    return bool(had & steps_of(entries))
+
+
+def steps_held(lines: Iterable[tuple[str, str]], *, amendable: bool = False) -> frozenset[str]:
+    """Which of decision, claim and result a chain holds; with `amendable`, a result that may be amended is none."""
     had: set[str] = set()
     for event, data in lines:
         had |= _steps(event, claimed='"claimed_by":' in data, explained='"why":' in data)
-        if event in _AMENDABLE:
+        if amendable and event in _AMENDABLE:
             had.discard("result")
+    return frozenset(had)
+
+
+def steps_of(entries: Iterable[Entry]) -> frozenset[str]:
+    """Which of decision, claim and result the entries say."""
     said = (_steps(e.event, claimed="claimed_by" in e.data, explained="why" in e.data) for e in entries)
-    return any(steps & had for steps in said)
+    return frozenset().union(*said)
 
 
 def _steps(event: str, *, claimed: bool, explained: bool) -> set[str]:

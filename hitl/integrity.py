@@ -28,6 +28,7 @@ class Flaw(StrEnum):
     RESULT = "flaw.result"
     VOTES = "flaw.votes"
     LINE = "flaw.line"
+    PLAIN = "flaw.plain"
     UNRECORDED = "flaw.unrecorded"
     NO_CALL = "flaw.no_call"
     GAP = "flaw.gap"
@@ -37,6 +38,8 @@ class Flaw(StrEnum):
     CARD = "flaw.card"
     PROMPT = "flaw.prompt"
     MESSAGE = "flaw.message"
+    MOVE = "flaw.move"
+    TALK = "flaw.talk"
 
 
 def flaws_of(keys: Keyring, call: Call, votes: Sequence[Vote], lines: Sequence[Recorded]) -> list[Fact]:
@@ -75,37 +78,46 @@ def _state(call: Call) -> State:
 
 
 def _explained(line: Recorded) -> bool:
-    return "why" in json.loads(line.data)
+    return '"why":' in line.data
 
 
 def flaws_of_record(
-    keys: Keyring, chains: Mapping[str, Sequence[Recorded]], refs: Iterable[str], hashes: Mapping[int, str], mark: int
+    keys: Keyring,
+    chains: Mapping[str, Sequence[Recorded]],
+    refs: Iterable[str],
+    hashes: Mapping[int, str],
+    mark: tuple[int, str],
 ) -> list[Fact]:
     """What isn't as it was written of the record as a whole.
 
-    `hashes` are those of all lines by position, `refs` those of all calls, and `mark` the position that the record had
-    reached at least.
+    `hashes` are those of all lines by position, `refs` those of all calls, and `mark` a position that the record had
+    reached, with the hash of its line then (0 where there is none).
     """
     found = [fact(Flaw.NO_CALL, ref=ref) for ref in sorted(chains.keys() - {"", *refs})]
-    if seq := verify(keys, chains.get("", ())):
+    service = chains.get("", ())
+    if seq := verify(keys, service):
         found.append(fact(Flaw.LINE, short="-", seq=seq))
+        service = [line for line in service if line.seq < seq]
     expected = 1
     for position in sorted(hashes):
         if position != expected:
             found.append(fact(Flaw.GAP, first=expected, last=position - 1))
         expected = position + 1
-    if expected <= mark:
-        found.append(fact(Flaw.CUT, last=expected - 1, mark=mark))
-    return [*found, *_summaries(chains.get("", ()), hashes)]
+    position, line = mark
+    if position and hashes.get(position) != line:
+        found.append(fact(Flaw.CUT, last=expected - 1, mark=position))
+    return [*found, *_of_first_format(service, hashes)]
 
 
-def _summaries(service: Iterable[Recorded], hashes: Mapping[int, str]) -> list[Fact]:
+def _of_first_format(service: Iterable[Recorded], hashes: Mapping[int, str]) -> list[Fact]:
     """Lines of the first format have plain hashes. One line took them in; they are what they were then, or it shows."""
-    found = []
+    found, taken = [], 0
     for line in service:
         if line.event == Event.SEALED:
             told = json.loads(line.data)
-            taken = "".join(hashes.get(position, FIRST) for position in range(1, told["lines"] + 1))
-            if hashlib.sha256(taken.encode()).hexdigest() != told["digest"]:
-                found.append(fact(Flaw.SUMMARY, lines=told["lines"]))
-    return found
+            taken = told["lines"]
+            before = "".join(hashes.get(position, FIRST) for position in range(1, taken + 1))
+            if hashlib.sha256(before.encode()).hexdigest() != told["digest"]:
+                found.append(fact(Flaw.SUMMARY, lines=taken))
+    plain = [position for position, line in hashes.items() if position > taken and ":" not in line]
+    return [*found, *(fact(Flaw.PLAIN, position=position) for position in sorted(plain))]

@@ -216,6 +216,26 @@ def _prompt(left: Prompt) -> bytes:
     return pack(left.ref, left.principal, left.kind, micros(left.at))
 
 
+def move(keys: Keyring, old: str, new: str) -> str:
+    """The seal of where a platform moved a conversation: a made-up move would move a yes."""
+    return keys.seal(Purpose.MOVE, pack(old, new))
+
+
+def move_holds(keys: Keyring, mac: str | None, old: str, new: str) -> bool:
+    """Whether a stored move is as the platform told it."""
+    return keys.holds(Purpose.MOVE, mac, pack(old, new))
+
+
+def talk(keys: Keyring, place: str, message: str, ref: str | None) -> str:
+    """The seal of our latest message in a conversation, and of the call that it is about."""
+    return keys.seal(Purpose.TALK, pack(place, message, ref))
+
+
+def talk_holds(keys: Keyring, mac: str | None, place: str, message: str, ref: str | None) -> bool:
+    """Whether what is stored of our latest message is as we kept it."""
+    return keys.holds(Purpose.TALK, mac, pack(place, message, ref))
+
+
 def bound(keys: Keyring, message: str, ref: str, asks: str = "") -> Bound:
     """Return the binding of a message of ours to the call that it is about, with its MAC."""
     return Bound(message, ref, asks, keys.seal(Purpose.MESSAGE, pack(message, ref, asks)))

@@ -50,6 +50,8 @@ class Purpose(StrEnum):
     PROMPT = "prompt"
     LINE = "line"
     MARK = "mark"
+    MOVE = "move"
+    TALK = "talk"
     MESSAGE = "message"
 
 

@@ -287,7 +287,11 @@ def _of_records(upsert: Upsert) -> dict[str, Definition]:
             select(_audit.seq, _audit.hash, _audit.event, _audit.data).where(_is(_audit.ref)).order_by(_audit.seq),
         ),
         "POSITION": Definition(
-            "How many lines does the record have, all chains together?", select(func.coalesce(func.max(_audit.id), 0))
+            "Which is the last line of the record, and how many are there, all chains together?",
+            select(func.coalesce(func.max(_audit.id), 0), func.count()).select_from(_TABLES["audit"]),
+        ),
+        "HASH_AT": Definition(
+            "What ties that line of the record to the one before?", select(_audit.hash).where(_is(_audit.id))
         ),
         "NEWEST": Definition(
             "What is the newest recorded time? Each line is at least as new as the one before, but for lines of older"
@@ -433,11 +437,11 @@ def _of_outbox() -> dict[str, Definition]:
 
 
 def _of_conversations(upsert: Upsert) -> dict[str, Definition]:
-    talk = ("place", "message", "ref")
+    talk = ("place", "message", "ref", "mac")
     message = ("message", "ref", "asks", "mac")
     return {
-        "MOVES": Definition("Where did platforms move conversations?", select(_moves.old, _moves.new)),
-        "KEEP_MOVE": Definition("A conversation was moved.", upsert("moves", "old", "new")),
+        "MOVES": Definition("Where did platforms move conversations?", select(_moves.old, _moves.new, _moves.mac)),
+        "KEEP_MOVE": Definition("A conversation was moved.", upsert("moves", "old", "new", "mac")),
         "TALKS": Definition(
             "What did we say last, in private conversations where that is known?",
             select(*(_talks[name] for name in talk)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import type_coerce
 from sqlalchemy.types import NullType
@@ -20,7 +20,7 @@ from hitl.outcomes import fact
 from hitl.times import moment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from sqlmodel import Session
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from hitl.tokens import Keyring
 
 
-_PROMPTS = frozenset(kind.value for kind in PromptKind)
+#: What reading or checking a row raises whose values were put in by hand, whatever their types.
+UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, OverflowError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,51 +54,126 @@ def examine(database: Path, keys: Keyring, mark: Mark) -> Examined:
 
 
 def _examined(session: Session, keys: Keyring, mark: Mark) -> Examined:
+    flaws: list[Fact] = []
     chains: dict[str, list[Recorded]] = {}
     hashes: dict[int, str] = {}
-    for number, *line_row in _stored(session, "audit", ("id", *rows.LINE), ("ref", "seq")):
-        line = rows.line_of(line_row)
-        chains.setdefault(line.ref, []).append(line)
-        hashes[number] = line.hash
+    for number, *stored in _stored(session, "audit", ("id", *rows.LINE), ("ref", "seq")):
+        hashes[number] = str(stored[rows.LINE.index("hash")])
+        try:
+            line = rows.line_of(stored)
+        except UNREADABLE:
+            flaws.append(fact(Flaw.LINE, short=stored[0], seq=stored[1]))
+        else:
+            chains.setdefault(line.ref, []).append(line)
     votes: dict[str, list[Vote]] = {}
     for row in _stored(session, "votes", rows.VOTE, ("ref", "seq")):
-        votes.setdefault(row[0], []).append(rows.vote_of(row))
-    flaws: list[Fact] = []
+        try:
+            votes.setdefault(row[0], []).append(rows.vote_of(row))
+        except UNREADABLE:
+            flaws.append(fact(Flaw.VOTES, short=row[0]))
     refs: list[str] = []
     for row in _stored(session, "calls", rows.CALL, ("ref",)):
         refs.append(row[0])
         try:
             call = rows.call_of(row)
-        except (ValueError, TypeError, LookupError, AttributeError):
+            flaws += flaws_of(keys, call, votes.get(call.ref, ()), chains.get(call.ref, ()))
+        except UNREADABLE:
             flaws.append(fact(Flaw.ROW, short=row[1]))
-            continue
-        flaws += flaws_of(keys, call, votes.get(call.ref, ()), chains.get(call.ref, ()))
     flaws += _kept(session, keys)
-    marked = mark.read()
-    flaws += flaws_of_record(keys, chains, refs, hashes, marked or 0)
-    return Examined(len(hashes), len(refs), tuple(flaws), bool(marked))
+    marked = mark.read() or (0, "")
+    flaws += flaws_of_record(keys, chains, refs, hashes, marked)
+    return Examined(len(hashes), len(refs), tuple(flaws), bool(marked[0]))
 
 
 def _kept(session: Session, keys: Keyring) -> list[Fact]:
-    """Events, cards, prompts and bound messages that aren't as they were kept."""
-    flaws: list[Fact] = []
-    events = ("source", "id", "ordering", "body", "received_at", "mac")
-    for source, number, ordering, body, at, mac in _stored(session, "inbox", events, ("seq",)):
-        if not seals.event_holds(keys, mac, source, number, ordering, body, moment(at)):
-            flaws.append(fact(Flaw.EVENT, source=source, id=number))
-    for ref, route, message, mac in _stored(session, "cards", ("ref", "route", "message", "mac"), ("ref", "route")):
-        if message is not None and not seals.card_holds(keys, mac, ref, route, message):
-            flaws.append(fact(Flaw.CARD, ref=ref, route=route))
-    prompts = ("ref", "principal", "kind", "at", "mac")
-    for ref, principal, kind, at, mac in _stored(session, "prompts", prompts, prompts[:3]):
-        known = kind in _PROMPTS
-        if not known or not seals.prompt_holds(keys, mac, Prompt(ref, principal, PromptKind(kind), moment(at))):
-            flaws.append(fact(Flaw.PROMPT, ref=ref, who=principal))
-    for row in _stored(session, "messages", ("message", "ref", "asks", "mac"), ("message",)):
-        bound = Bound(*row)
-        if not seals.bound_holds(keys, bound):
-            flaws.append(fact(Flaw.MESSAGE, message=bound.message, ref=bound.ref))
-    return flaws
+    """Rows beside the calls that aren't as they were kept: each holds its own seal."""
+    return [
+        kind.flaw(*row)
+        for kind in _KEPT
+        for row in _stored(session, kind.table, kind.columns, kind.order)
+        if not _holds(kind, keys, row)
+    ]
+
+
+def _holds(kind: _Kept, keys: Keyring, row: Sequence[Any]) -> bool:
+    try:
+        return kind.holds(keys, *row)
+    except UNREADABLE:
+        return False
+
+
+class _Kept(NamedTuple):
+    """A table of sealed rows: what of it is read, whether a row is as it was kept, and what to say if not."""
+
+    table: str
+    columns: tuple[str, ...]
+    order: tuple[str, ...]
+    holds: Callable[..., bool]
+    flaw: Callable[..., Fact]
+
+
+def _event_holds(keys: Keyring, source: str, number: str, ordering: str, body: bytes, at: int, mac: str) -> bool:
+    return seals.event_holds(keys, mac, source, number, ordering, body, moment(at))
+
+
+def _card_holds(keys: Keyring, ref: str, route: str, message: str | None, mac: str | None) -> bool:
+    return message is None or seals.card_holds(keys, mac, ref, route, message)
+
+
+def _prompt_holds(keys: Keyring, ref: str, principal: str, kind: str, at: int, mac: str) -> bool:
+    return seals.prompt_holds(keys, mac, Prompt(ref, principal, PromptKind(kind), moment(at)))
+
+
+def _bound_holds(keys: Keyring, message: str, ref: str, asks: str, mac: str) -> bool:
+    return seals.bound_holds(keys, Bound(message, ref, asks, mac))
+
+
+def _move_holds(keys: Keyring, old: str, new: str, mac: str) -> bool:
+    return seals.move_holds(keys, mac, old, new)
+
+
+def _talk_holds(keys: Keyring, place: str, message: str, ref: str | None, mac: str) -> bool:
+    return seals.talk_holds(keys, mac, place, message, ref)
+
+
+_KEPT = (
+    _Kept(
+        "inbox",
+        ("source", "id", "ordering", "body", "received_at", "mac"),
+        ("seq",),
+        _event_holds,
+        lambda source, number, *_: fact(Flaw.EVENT, source=source, id=number),
+    ),
+    _Kept(
+        "cards",
+        ("ref", "route", "message", "mac"),
+        ("ref", "route"),
+        _card_holds,
+        lambda ref, route, *_: fact(Flaw.CARD, ref=ref, route=route),
+    ),
+    _Kept(
+        "prompts",
+        ("ref", "principal", "kind", "at", "mac"),
+        ("ref", "principal", "kind"),
+        _prompt_holds,
+        lambda ref, who, *_: fact(Flaw.PROMPT, ref=ref, who=who),
+    ),
+    _Kept(
+        "messages",
+        ("message", "ref", "asks", "mac"),
+        ("message",),
+        _bound_holds,
+        lambda message, ref, *_: fact(Flaw.MESSAGE, message=message, ref=ref),
+    ),
+    _Kept("moves", ("old", "new", "mac"), ("old",), _move_holds, lambda old, new, _: fact(Flaw.MOVE, old=old, new=new)),
+    _Kept(
+        "talks",
+        ("place", "message", "ref", "mac"),
+        ("place",),
+        _talk_holds,
+        lambda place, *_: fact(Flaw.TALK, place=place),
+    ),
+)
 
 
 def _stored(session: Session, table: str, names: tuple[str, ...], order: tuple[str, ...]) -> Iterator[Sequence[Any]]:

@@ -25,8 +25,9 @@ _KEY_BYTES = 32
 def load(path: Path) -> Sequence[tuple[str, bytes]]:
     """The master keys, `(key id, key)`: the first signs, all verify. One is made where there is no file.
 
-    The file is `{"keys": [{"id": ..., "key": base64}, ...]}`. To rotate, put a new key first; drop an old one
-    when no call sealed with it is open. Raises Unavailable for a file that others can use, or that isn't one.
+    The file is `{"keys": [{"id": ..., "key": base64}, ...]}`. To rotate, put a new key first and keep the old one
+    behind it: what that one sealed can be checked with it alone. Raises Unavailable for a file that others can use, or
+    that isn't one.
     """
     try:
         if not path.exists():

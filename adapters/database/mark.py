@@ -23,28 +23,28 @@ _LONGEST = 4096
 
 
 class Mark:
-    """A file with the newest position (`id` of a line of the record) that let something run, sealed."""
+    """A sealed file with the newest position (`id` of a line of the record) that let something run, and its hash."""
 
     def __init__(self, path: Path, keys: Keyring) -> None:
         self.path = path
         self._keys = keys
 
-    def read(self) -> int | None:
-        """The position; 0 where there is no mark, None for a mark that isn't one of ours."""
+    def read(self) -> tuple[int, str] | None:
+        """Position and hash; 0 and '' where there is no mark, None for a mark that isn't one of ours."""
         try:
             with self.path.open("rb") as file:
                 told = json.loads(file.read(_LONGEST))
-            position, seal = told["position"], told["seal"]
+            position, line, seal = told["position"], told["line"], told["seal"]
         except FileNotFoundError:
-            return 0
+            return 0, ""
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        whole = type(position) is int and self._keys.holds(Purpose.MARK, seal, pack(position))
-        return position if whole else None
+        sound = type(position) is int and type(line) is str
+        return (position, line) if sound and self._keys.holds(Purpose.MARK, seal, pack(position, line)) else None
 
-    def write(self, position: int) -> None:
+    def write(self, position: int, line: str) -> None:
         """Put the mark there, whole or not at all, and durable. Raises OSError."""
-        told = {"position": position, "seal": self._keys.seal(Purpose.MARK, pack(position))}
+        told = {"position": position, "line": line, "seal": self._keys.seal(Purpose.MARK, pack(position, line))}
         new = self.path.with_name(self.path.name + ".new")
         opened = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, _FILE_MODE)
         with os.fdopen(opened, "w") as file:

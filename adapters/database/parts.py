@@ -9,10 +9,13 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from cachetools import FIFOCache
+
 from adapters.database import rows, units
 from adapters.database import statements as sql
 from adapters.database.failures import unavailable
 from hitl import seals
+from hitl.audit import steps_of
 from hitl.errors import Tampered
 from hitl.model import Bound, PostKind, Prompt
 from hitl.times import micros, moment
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
     from hitl.tokens import Keyring
 
 _log = logging.getLogger(__name__)
+#: So many calls' decisions, claims and results are remembered.
+_REMEMBERED = 10_000
 
 
 class _Part:
@@ -47,9 +52,18 @@ class _Part:
 class SqliteCalls(_Part):
     """`hitl.ports.Calls`. Reads see all that was answered before."""
 
+    def __init__(self, writer: Writer, reader: sqlite3.Connection, clock: Clock, keys: Keyring) -> None:
+        super().__init__(writer, reader, clock, keys)
+        #: What this process did with the calls that it touched last, so that nobody makes it forget by cutting a chain.
+        self._done: FIFOCache[str, frozenset[str]] = FIFOCache(_REMEMBERED)
+
     async def commit(self, unit: Unit) -> Change | None:
         """One all-or-nothing write, durable when it answers."""
-        return await self._writer.submit(partial(units.write, unit, self.keys), new=unit.new)
+        done = self._done.get(unit.expect.ref, frozenset()) if unit.expect else frozenset()
+        change = await self._writer.submit(partial(units.write, unit, self.keys, done), new=unit.new)
+        if change is not None and change.call is not None and (done := steps_of(change.entries)):
+            self._done[change.call.ref] = self._done.get(change.call.ref, frozenset()) | done
+        return change
 
     async def get(self, ref: str) -> Call | None:
         """The call with that ref."""
@@ -233,13 +247,14 @@ class SqliteConversations(_Part):
 
     async def moves(self) -> Mapping[str, str]:
         """Conversation -> where the platform moved it last."""
-        return dict(self._read(sql.MOVES))
+        moves = self._read(sql.MOVES)
+        return {o: n for o, n, mac in moves if _intact("move", o, seals.move_holds(self.keys, mac, o, n))}
 
     async def move(self, old: str, new: str) -> None:
         """A platform moved a conversation: the cards of waiting calls there are posted anew."""
 
         def moved(connection: sqlite3.Connection, now: datetime) -> None:
-            if connection.execute(sql.KEEP_MOVE, (old, new)).rowcount:
+            if connection.execute(sql.KEEP_MOVE, (old, new, seals.move(self.keys, old, new))).rowcount:
                 connection.execute(sql.CARDS_LOST, (old,))
                 connection.execute(sql.REQUEUE_CARDS, (old, micros(now)))
 
@@ -247,7 +262,11 @@ class SqliteConversations(_Part):
 
     async def said(self) -> Mapping[str, tuple[str, str | None]]:
         """Conversation -> our latest message there and the ref that it is about, where that is known."""
-        return {place: (message, ref) for place, message, ref in self._read(sql.TALKS)}
+        return {
+            place: (message, ref)
+            for place, message, ref, mac in self._read(sql.TALKS)
+            if _intact("talk", place, seals.talk_holds(self.keys, mac, place, message, ref))
+        }
 
     async def say(self, place: str, message: str | None, ref: str | None) -> None:
         """Our latest message in a conversation; None while that isn't known."""
@@ -256,7 +275,7 @@ class SqliteConversations(_Part):
             if message is None:
                 connection.execute(sql.DROP_TALK, (place,))
             else:
-                connection.execute(sql.KEEP_TALK, (place, message, ref))
+                connection.execute(sql.KEEP_TALK, (place, message, ref, seals.talk(self.keys, place, message, ref)))
 
         await self._writer.submit(keep)
 

@@ -184,8 +184,9 @@ def sending_of(row: Sequence[Any], keys: Keyring) -> Sending:
 def incoming_of(row: Sequence[Any], keys: Keyring) -> Incoming:
     """The event of a row of `statements.EVENTS_OPEN`."""
     source, number, ordering, body, received_at, failures, mac = row
-    came = (source, number, ordering, body, moment(received_at))
-    return Incoming(*came, failures, intact=seals.event_holds(keys, mac, *came))
+    sound = type(body) is bytes and type(received_at) is int and type(ordering) is str
+    came = (source, number, str(ordering), body if sound else b"", moment(received_at if sound else 0))
+    return Incoming(*came, failures, intact=sound and seals.event_holds(keys, mac, *came))
 
 
 @lru_cache(maxsize=1024)

@@ -53,8 +53,10 @@ VOTES = "SELECT votes.ref, votes.principal, votes.approve, votes.reason, votes.s
 LAST_LINE = "SELECT audit.seq, audit.hash FROM audit WHERE audit.ref = ? ORDER BY audit.seq DESC LIMIT 1"
 #: What does this chain say was done, from its start, and where does it end?
 CHAIN = "SELECT audit.seq, audit.hash, audit.event, audit.data FROM audit WHERE audit.ref = ? ORDER BY audit.seq"
-#: How many lines does the record have, all chains together?
-POSITION = "SELECT coalesce(max(audit.id), 0) AS coalesce_1 FROM audit"
+#: Which is the last line of the record, and how many are there, all chains together?
+POSITION = "SELECT coalesce(max(audit.id), 0) AS coalesce_1, count(*) AS count_1 FROM audit"
+#: What ties that line of the record to the one before?
+HASH_AT = "SELECT audit.hash FROM audit WHERE audit.id = ?"
 #: What is the newest recorded time? Each line is at least as new as the one before, but for lines of older versions
 #: while their clock was set back: so some of the latest are looked at.
 NEWEST = "SELECT max(audit.at) AS max_1 FROM audit WHERE audit.id > (SELECT max(audit.id) AS max_2 FROM audit) - 1000"
@@ -110,13 +112,13 @@ DROP_EDITS = "DELETE FROM outbox WHERE outbox.ref = ? AND outbox.route = ? AND o
 #: A card that stands needs no posting.
 DROP_POSTING = "DELETE FROM outbox WHERE outbox.ref = ? AND outbox.route = ? AND outbox.kind = 'card'"
 #: Where did platforms move conversations?
-MOVES = "SELECT moves.old, moves.new FROM moves"
+MOVES = "SELECT moves.old, moves.new, moves.mac FROM moves"
 #: A conversation was moved.
-KEEP_MOVE = "INSERT INTO moves (old, new) VALUES (?, ?) ON CONFLICT (old) DO UPDATE SET new = excluded.new"
+KEEP_MOVE = "INSERT INTO moves (old, new, mac) VALUES (?, ?, ?) ON CONFLICT (old) DO UPDATE SET new = excluded.new, mac = excluded.mac"
 #: What did we say last, in private conversations where that is known?
-TALKS = "SELECT talks.place, talks.message, talks.ref FROM talks"
+TALKS = "SELECT talks.place, talks.message, talks.ref, talks.mac FROM talks"
 #: We said something there.
-KEEP_TALK = "INSERT INTO talks (place, message, ref) VALUES (?, ?, ?) ON CONFLICT (place) DO UPDATE SET message = excluded.message, ref = excluded.ref"
+KEEP_TALK = "INSERT INTO talks (place, message, ref, mac) VALUES (?, ?, ?, ?) ON CONFLICT (place) DO UPDATE SET message = excluded.message, ref = excluded.ref, mac = excluded.mac"
 #: What we said last there isn't known.
 DROP_TALK = "DELETE FROM talks WHERE talks.place = ?"
 #: A message of ours is about this call.

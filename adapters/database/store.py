@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 #: The mark moves on so long after something was let run: within a second, also when it takes long to write.
 _MARK_EVERY_S = 0.5
-#: Lines that say that something may run.
-_GRANTS = frozenset({Event.ALLOWED, Event.APPROVED, Event.CLAIMED, Event.RELEASED})
+#: Lines that say that something may run, or that nothing of an older copy may.
+_GRANTS = frozenset({Event.ALLOWED, Event.APPROVED, Event.CLAIMED, Event.RELEASED, Event.ROLLED_BACK})
 
 
 class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations):
@@ -47,6 +47,7 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations):
         super().__init__(writer, reader, clock, keys)
         self._mark: Mark | None = None
         self._marking: asyncio.Task[None] | None = None
+        self._marks = asyncio.Lock()
 
     @classmethod
     async def open(cls, folder: StateFolder, clock: Clock, *, keep_events: timedelta = KEEP) -> Self:
@@ -80,17 +81,19 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations):
         The last connection that is closed copies the log; that is the one that writes.
         """
         await self._writer.drain()
-        if self._marking is not None and self._mark is not None:
+        if self._marking is not None:
             self._marking.cancel()
-            self._write_mark(self._mark, self._position())
+            position, _ = self._read(sql.POSITION)[0]
+            async with self._marks:
+                self._write_mark(position, self._hash_at(position))
         self._reader.close()
         await self._writer.close()
 
     async def commit(self, unit: Unit) -> Change | None:
         """One all-or-nothing write, durable when it answers."""
         change = await super().commit(unit)
-        if self._mark is not None and change is not None and any(map(_lets_run, change.entries)):
-            self._marking = self._marking or asyncio.get_running_loop().create_task(self._put_mark(self._mark))
+        if change is not None and any(map(_lets_run, change.entries)):
+            self._moves_on()
         return change
 
     async def keep_mark(self, path: Path) -> bool:
@@ -99,25 +102,36 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations):
         One that isn't was restored from an older copy: whoever starts on it must let nothing run that was open in it.
         """
         mark = Mark(path, self.keys)
-        position, marked = self._position(), mark.read()
-        self._mark = mark
-        return marked is not None and marked <= position
+        last, lines = self._read(sql.POSITION)[0]
+        marked, self._mark = mark.read(), mark
+        current = marked is not None and last == lines and (not marked[0] or self._hash_at(marked[0]) == marked[1])
+        if current and lines:
+            # Under the key that signs by now: the one that it was sealed with may go.
+            self._moves_on()
+        return current
 
-    async def _put_mark(self, mark: Mark) -> None:
+    def _moves_on(self) -> None:
+        if self._mark is not None and self._marking is None:
+            self._marking = asyncio.get_running_loop().create_task(self._put_mark())
+
+    async def _put_mark(self) -> None:
         """Move the mark on, at most twice a second. One that can't be written is said, and tried at the next."""
         await asyncio.sleep(_MARK_EVERY_S)
         self._marking = None
-        await asyncio.to_thread(self._write_mark, mark, self._position())
+        async with self._marks:
+            position, _ = self._read(sql.POSITION)[0]
+            await asyncio.to_thread(self._write_mark, position, self._hash_at(position))
 
-    def _write_mark(self, mark: Mark, position: int) -> None:
+    def _write_mark(self, position: int, line: str) -> None:
         try:
-            mark.write(position)
+            if self._mark is not None:
+                self._mark.write(position, line)
         except OSError as error:
-            _log.error("store.unmarked", {"path": str(mark.path), "why": error.strerror})
+            _log.error("store.unmarked", {"path": str(self._mark and self._mark.path), "why": error.strerror})
 
-    def _position(self) -> int:
-        position: int = self._read(sql.POSITION)[0][0]
-        return position
+    def _hash_at(self, position: int) -> str:
+        found = self._read(sql.HASH_AT, position)
+        return str(found[0][0]) if found else ""
 
     async def key_ids(self) -> frozenset[str]:
         """The ids of the master keys that the database may be sealed with."""

@@ -143,6 +143,7 @@ class MoveRow(SQLModel, table=True):
 
     old: str = Field(primary_key=True)
     new: str
+    mac: str | None
 
 
 class TalkRow(SQLModel, table=True):
@@ -154,6 +155,7 @@ class TalkRow(SQLModel, table=True):
     place: str = Field(primary_key=True)
     message: str
     ref: str | None
+    mac: str | None
 
 
 class MessageRow(SQLModel, table=True):

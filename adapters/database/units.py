@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 from adapters.database import rows
 from adapters.database import statements as sql
 from hitl import seals
-from hitl.audit import FIRST, chain, contradicted, with_args
+from hitl.audit import FIRST, chain, contradicted, steps_held, steps_of, with_args
 from hitl.errors import Tampered
 from hitl.model import PostKind
 from hitl.ports import KeyTakenError, ShortTakenError
@@ -31,10 +31,13 @@ _Ends = dict[str, tuple[int, str]]
 _LATER = {PostKind.EDIT: sql.QUEUE_EDIT, PostKind.NOTICE: sql.QUEUE_NOTICE}
 
 
-def write(unit: Unit, keys: Keyring, connection: sqlite3.Connection, now: datetime) -> Change | None:
+def write(
+    unit: Unit, keys: Keyring, done: frozenset[str], connection: sqlite3.Connection, now: datetime
+) -> Change | None:
     """Write the unit as of now; None, and nothing written, where its condition doesn't hold.
 
-    Raises Tampered where it would do once more what the call's chain says was done.
+    Raises Tampered where it would do once more what the call's chain says was done, or where the chain lost a step
+    that this process did (`done`, as of `hitl.audit.steps_of`).
     """
     change = unit.seal(now)
     entries, ends = change.entries, _Ends()
@@ -42,7 +45,7 @@ def write(unit: Unit, keys: Keyring, connection: sqlite3.Connection, now: dateti
         if not _swap(connection, unit.expect, change.call, now):
             return None
         if change.call is not None:
-            ends[change.call.ref] = _end(connection, change.call.ref, entries)
+            ends[change.call.ref] = _end(connection, change.call.ref, entries, done)
     elif change.call is not None:
         entries = _begin(connection, change.call, entries)
         ends[change.call.ref] = 0, FIRST
@@ -63,10 +66,11 @@ def _swap(connection: sqlite3.Connection, expect: Expect, call: Call | None, now
     return connection.execute(sql.SWAP_CALL[expect.overdue], values).rowcount == 1
 
 
-def _end(connection: sqlite3.Connection, ref: str, entries: Sequence[Entry]) -> tuple[int, str]:
-    """Where the chain of a call ends. Raises Tampered where it holds already what the entries say."""
+def _end(connection: sqlite3.Connection, ref: str, entries: Sequence[Entry], done: frozenset[str]) -> tuple[int, str]:
+    """Where the chain of a call ends. Raises Tampered where it holds what the entries say, or lost what was `done`."""
     lines = connection.execute(sql.CHAIN, (ref,)).fetchall()
-    if contradicted(((event, data) for _, _, event, data in lines), entries):
+    said = [(event, data) for _, _, event, data in lines]
+    if contradicted(said, entries) or (steps_of(entries) and not done <= steps_held(said)):
         raise Tampered
     return lines[-1][:2] if lines else (0, FIRST)
 

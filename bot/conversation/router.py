@@ -83,5 +83,5 @@ class Router:
         """The name that a conversation began with, however often the platform renamed it since."""
         moves = {new: old for old, new in (await self._voice.store.moves()).items()}
         while conversation in moves:
-            conversation = moves[conversation]
+            conversation = moves.pop(conversation)
         return conversation

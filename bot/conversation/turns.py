@@ -31,6 +31,8 @@ _ABOUT = re.compile(
 )
 #: So many lines of a conversation an agent hears of, and of so many conversations.
 _LINES, _CONVERSATIONS = 50, 1000
+#: An agent that takes longer to ask for its first call no longer holds up its conversation.
+_BEGUN_WITHIN_S = 30.0
 _log = logging.getLogger(__name__)
 
 
@@ -80,7 +82,9 @@ class Turns:
         self._history[heard.conversation] = lines
         turn = _Turn(self._voice, heard, self._agent.name, lines)
         self._voice.service.accompany(self._taken(turn, heard))
-        await turn.begun
+        begun, _ = await asyncio.wait({turn.begun}, timeout=_BEGUN_WITHIN_S)
+        if begun:
+            turn.begun.result()
 
     async def _taken(self, turn: _Turn, heard: Text) -> None:
         try:

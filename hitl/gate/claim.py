@@ -116,7 +116,7 @@ async def _held(gate: Gate, call: Call, owner: str, secret: str) -> Lease | None
         return None
     if call.claim.owner != owner or not same_secret(call.claim.secret_hash, secret):
         raise AlreadyDecided(fact(Refusal.CLAIMED, short=call.short))
-    if seals.broken(gate.keys, call):
+    if call.decision not in {Decision.ALLOWED, Decision.APPROVED} or seals.broken(gate.keys, call):
         raise await tampered(gate, call, owner)
     return Lease(call, owner, call.claim.until)
 

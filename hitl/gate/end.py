@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hitl.answers import too_late
 from hitl.errors import NotApprover, Unavailable
 from hitl.gate.moves import with_decision, with_result
-from hitl.gate.swap import TRIES, close, edits, entry_of, fresh, known, swap
+from hitl.gate.swap import TRIES, close, edits, entry_of, fresh, known, left_unexplained, swap
 from hitl.lifecycle import Trigger
 from hitl.model import Call, Event, Result, State
 from hitl.outcomes import Fact, Refusal, Unfit, fact, kept
@@ -54,6 +54,8 @@ async def _end(gate: Gate, call: Call, trigger: Trigger, by: str, unfit: Fact | 
 
 async def void(gate: Gate, call: Call) -> Call | None:
     """Implement `Gate.void`."""
+    if call.awaits_reason:
+        return await swap(gate, call, lambda _: left_unexplained(gate, call))
     why = kept(fact(Unfit.OLDER))
 
     def seal(now: datetime) -> Change:

@@ -43,7 +43,8 @@ def _broken(gate: Gate, call: Call, votes: Sequence[Vote]) -> Fact | None:
     """Which seal of the stored call doesn't hold, if any."""
     if not seals.row_holds(gate.keys, call):
         return fact(Unfit.ROW)
-    if not seals.decision_holds(gate.keys, call):
+    # The state isn't sealed, the decision is: no other one lets a call run, whatever state its row was put into.
+    if call.decision not in {Decision.ALLOWED, Decision.APPROVED} or not seals.decision_holds(gate.keys, call):
         return fact(Unfit.DECISION)
     if call.decision is Decision.APPROVED and not seals.votes_hold(gate.keys, call, votes):
         return fact(Unfit.VOTES)

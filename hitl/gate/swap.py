@@ -92,7 +92,7 @@ async def settle(gate: Gate, call: Call, *, unseen: bool = False) -> Call | None
     if call.due_at is None:
         return None
     if call.awaits_reason:
-        return await swap(gate, call, lambda _: _left_unexplained(gate, call), overdue=True)
+        return await swap(gate, call, lambda _: left_unexplained(gate, call), overdue=True)
 
     def seal(now: datetime) -> Change:
         ended = _overdue(gate, call, now, unseen=unseen)
@@ -124,7 +124,7 @@ def tell(gate: Gate, call: Call) -> None:
         observer.changed(call)
 
 
-def _left_unexplained(gate: Gate, call: Call) -> Change:
+def left_unexplained(gate: Gate, call: Call) -> Change:
     """The end of the wait for a reason: its cards are true as they are, whoever asked is told."""
     told = sealed_decision(gate, call.evolve(reason="", due_at=None))
     return Change(told, entries=(entry_of(told, Event.NO_REASON, "service"),), posts=_notices(told))

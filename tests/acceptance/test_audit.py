@@ -28,7 +28,7 @@ CHANGES = {
             "INSERT INTO audit (ref, seq, at, event, actor, data, prev, hash) SELECT ref, max(seq) + 1, at,"
             " 'rejected', actor, data, hash, 'ab' FROM audit WHERE ref != ''"
         ),
-        {"flaw.line", "flaw.unrecorded"},
+        {"flaw.line", "flaw.plain", "flaw.unrecorded"},
     ),
     "the tail cut": ("DELETE FROM audit WHERE id > 2", {"flaw.cut", "flaw.unrecorded"}),
     "who decided": ("UPDATE calls SET decided_by = 'local:9'", {"flaw.decision", "flaw.votes"}),

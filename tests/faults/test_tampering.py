@@ -135,6 +135,29 @@ def test_a_forged_approval_runs_nothing(service: Installation, tamper: Callable[
     assert "refused" == service.status(ref)
 
 
+@pytest.mark.parametrize("op", ["decide", "withdraw"], ids=["rejected", "withdrawn"])
+def test_a_call_that_nobody_approved_is_not_run_by_its_state(
+    service: Installation, tamper: Callable[..., None], op: str
+) -> None:
+    """Its decision is sealed and whole. It is a no, so it lets nothing run, whatever state the row was put into."""
+    ref = service.call("ask", tool="deploy", args={"argv": ["true"]})["call"]["ref"]
+    service.call(op, **({"target": ref, "verb": "reject"} if op == "decide" else {"target": ref}))
+    tamper("UPDATE calls SET state = 'executing', due_at = deadline WHERE ref = ?", ref)
+
+    assert Tampered.code == refused(service, "claim", ref=ref, secret_hash=CLAIM).code
+
+
+def test_a_chain_that_was_cut_does_not_make_a_running_service_forget(service: Installation) -> None:
+    """Row and chain were set back together; the process that decided knows better."""
+    ref = service.call("ask", tool="deploy", args={"argv": ["true"]})["call"]["ref"]
+    service.call("decide", target=ref, verb="reject")
+    service.tamper("DELETE FROM audit WHERE ref = ? AND event = 'rejected'", ref)
+    service.tamper("DELETE FROM votes WHERE ref = ?", ref)
+    service.tamper(WAITING, ref)
+
+    assert "TAMPERED" == refused(service, "decide", target=ref, verb="approve").code
+
+
 def test_a_changed_line_of_the_record_shows(service: Installation) -> None:
     """The chain of the call breaks at that line; the chains of the others hold."""
     refs = [service.call("ask", tool="deploy", args={"n": n})["call"]["ref"] for n in range(2)]

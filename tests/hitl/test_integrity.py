@@ -15,6 +15,7 @@ from hitl.tokens import Keyring
 from tests.hitl.world import NOON, World
 
 KEYS = Keyring([("k1", b"1" * 32)])
+NO_MARK = (0, "")
 
 
 @pytest.fixture
@@ -94,7 +95,7 @@ def test_a_record_without_gaps_up_to_its_mark_is_whole() -> None:
     service, call = lines("", Event.POLICY_LOADED), lines("r", Event.ASKED, Event.APPROVED)
     hashes = numbered(service, call)
 
-    assert [] == flaws_of_record(KEYS, {"": service, "r": call}, ["r"], hashes, 3)
+    assert [] == flaws_of_record(KEYS, {"": service, "r": call}, ["r"], hashes, (3, hashes[3]))
 
 
 def test_what_is_missing_of_a_record_is_named() -> None:
@@ -102,7 +103,7 @@ def test_what_is_missing_of_a_record_is_named() -> None:
     call = lines("r", Event.ASKED, Event.SHOWN, Event.APPROVED)
     hashes = numbered(call)
     del hashes[2]
-    told = flaws_of_record(KEYS, {"r": call}, [], hashes, 9)
+    told = flaws_of_record(KEYS, {"r": call}, [], hashes, (9, "x"))
 
     assert [Flaw.NO_CALL, Flaw.GAP, Flaw.CUT] == [flaw.what for flaw in told]
     assert {"first": 2, "last": 2} == told[1].particulars
@@ -116,9 +117,28 @@ def test_lines_with_plain_hashes_are_held_to_the_line_that_took_them_in() -> Non
     service = [chain(KEYS, FIRST, 1, NOON, taken)]
     hashes[3] = service[0].hash
 
-    assert [] == flaws_of_record(KEYS, {"": service}, [], hashes, 0)
+    assert [] == flaws_of_record(KEYS, {"": service}, [], hashes, NO_MARK)
     rewritten = hashes | {2: "c" * 64}
-    assert [Flaw.SUMMARY] == [flaw.what for flaw in flaws_of_record(KEYS, {"": service}, [], rewritten, 0)]
+    assert [Flaw.SUMMARY] == [flaw.what for flaw in flaws_of_record(KEYS, {"": service}, [], rewritten, NO_MARK)]
+
+
+def test_a_mark_names_a_line_and_not_only_its_place() -> None:
+    """A record that was cut there and went on otherwise is as long."""
+    call = lines("r", Event.ASKED, Event.REJECTED)
+    hashes = numbered(call)
+
+    (flaw,) = flaws_of_record(KEYS, {"r": call}, ["r"], hashes, (2, "x"))
+    assert Flaw.CUT == flaw.what
+
+
+def test_a_line_with_a_plain_hash_is_named_where_none_was_taken_in() -> None:
+    """Anyone can compute such a hash. A line that takes lines in counts only where it is what was written."""
+    forged = Recorded("", 1, NOON, Event.SEALED, "service", '{"digest":"","lines":2}', FIRST, "k1:2:00")
+    hashes = {1: forged.hash, 2: "a" * 64}
+
+    flaws = flaws_of_record(KEYS, {"": [forged]}, [], hashes, NO_MARK)
+    assert [Flaw.LINE, Flaw.PLAIN] == [flaw.what for flaw in flaws]
+    assert 2 == flaws[1].particulars["position"]
 
 
 def test_a_changed_line_of_the_service_is_named() -> None:
@@ -126,5 +146,5 @@ def test_a_changed_line_of_the_service_is_named() -> None:
     service = lines("", Event.POLICY_LOADED, Event.MOVED)
     service[1] = replace(service[1], actor="b")
 
-    (flaw,) = flaws_of_record(KEYS, {"": service}, [], numbered(service), 0)
+    (flaw,) = flaws_of_record(KEYS, {"": service}, [], numbered(service), NO_MARK)
     assert (Flaw.LINE, 2) == (flaw.what, flaw.particulars["seq"])

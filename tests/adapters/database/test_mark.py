@@ -31,15 +31,17 @@ def test_a_mark_is_what_was_written(tmp_path: Path) -> None:
     """For its owner alone; where there is none, nothing was ever let run."""
     mark = Mark(tmp_path / "mark", KEYS)
     before = mark.read()
-    mark.write(7)
-    mark.write(9)
+    mark.write(7, "a")
+    mark.write(9, "b")
 
-    assert (0, 9) == (before, mark.read())
+    assert ((0, ""), (9, "b")) == (before, mark.read())
     assert ["mark"] == [file.name for file in tmp_path.iterdir()]
     assert 0o600 == mark.path.stat().st_mode & 0o777
 
 
-@pytest.mark.parametrize("told", ["", "{}", '{"position": 7}', '{"position": 7, "seal": "k1:2:00"}', "[7]", "\xff"])
+@pytest.mark.parametrize(
+    "told", ["", "{}", '{"position": 7, "line": "a"}', '{"position": 7, "line": "a", "seal": "k1:2:00"}', "[7]", "\xff"]
+)
 def test_a_mark_that_is_none_of_ours_is_told_from_none(tmp_path: Path, told: str) -> None:
     """Nobody may set it back by writing another one."""
     mark = Mark(tmp_path / "mark", KEYS)
@@ -50,7 +52,7 @@ def test_a_mark_that_is_none_of_ours_is_told_from_none(tmp_path: Path, told: str
 
 def test_a_mark_of_other_keys_is_none_of_ours(tmp_path: Path) -> None:
     """So is the mark of a folder whose keys were made anew."""
-    Mark(tmp_path / "mark", Keyring([("k1", b"2" * 32)])).write(7)
+    Mark(tmp_path / "mark", Keyring([("k1", b"2" * 32)])).write(7, "a")
 
     assert None is Mark(tmp_path / "mark", KEYS).read()
 
@@ -66,7 +68,7 @@ async def test_it_moves_on_when_something_may_run(opened: Opened, tmp_path: Path
         assert await store.keep_mark(tmp_path / "mark")
         await store.commit(adding(line(Event.APPROVED)))
     async with opened() as store:
-        assert 2 == Mark(tmp_path / "mark", store.keys).read()
+        assert (2, (await store.history(""))[-1].hash) == Mark(tmp_path / "mark", store.keys).read()
         assert await store.keep_mark(tmp_path / "mark")
 
 

@@ -25,6 +25,7 @@ branch_labels = None
 depends_on = None
 
 _NEW = {"calls": ("claim_mac", "result_mac"), "cards": ("mac",), "inbox": ("mac",), "prompts": ("mac",)}
+_NEW |= {"moves": ("mac",), "talks": ("mac",)}
 
 
 def upgrade() -> None:
@@ -57,6 +58,10 @@ def _seal_kept(keys: Keyring) -> None:
     for ref, route, message in _read("select ref, route, message from cards where message is not null"):
         mac = seals.card(keys, ref, route, message)
         _write("update cards set mac = ? where ref = ? and route = ?", mac, ref, route)
+    for old, new in _read("select old, new from moves"):
+        _write("update moves set mac = ? where old = ?", seals.move(keys, old, new), old)
+    for place, message, ref in _read("select place, message, ref from talks"):
+        _write("update talks set mac = ? where place = ?", seals.talk(keys, place, message, ref), place)
     for ref, principal, kind, at in _read("select ref, principal, kind, at from prompts"):
         mac = seals.prompt(keys, Prompt(ref, principal, PromptKind(kind), moment(at)))
         _write("update prompts set mac = ? where ref = ? and principal = ? and kind = ?", mac, ref, principal, kind)

@@ -24,6 +24,7 @@ from hitl.replies.roles import (
     POLITE,
     REASON_START,
     REFUSES,
+    REMARK,
     TURN,
     UNCLEAR,
     YES,
@@ -34,7 +35,7 @@ from hitl.replies.tokens import Kind, Token
 
 TO_ANOTHER = "it is said to somebody else"
 _MAY_FOLLOW_NO = REASON_START | BECAUSE | POLITE | REFUSES
-_YES_AFTER_ALL = OPENS | POLITE | CONDITION | HEDGE | BEFORE_NO | LATER
+_YES_AFTER_ALL = REMARK | OPENS | POLITE | CONDITION | HEDGE | BEFORE_NO | LATER
 #: Our own name. A surface knows our handle there, and takes it off before the words are read.
 _US = "sayso"
 _COLONS = frozenset({":", "\uff1a"})

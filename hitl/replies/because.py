@@ -2,6 +2,7 @@
 
 import re
 
+from hitl.replies.explain import ONLY_A_REMARK
 from hitl.replies.model import Reading, Verdict
 from hitl.replies.reader import read, verdict
 
@@ -9,6 +10,7 @@ _BECAUSE = re.compile(r"\s+because\s+", re.IGNORECASE)
 _BEFORE_BECAUSE = " \t\r\n,;:-\u2013\u2014"
 #: What the reader says of a message that it can't read whole, but in which it found no doubt of any kind.
 _ONLY_UNKNOWN_WORDS = "word not understood"
+_NO_DOUBT = (_ONLY_UNKNOWN_WORDS, ONLY_A_REMARK)
 
 
 def reasoned_yes(text: str) -> Reading | None:
@@ -27,8 +29,8 @@ def reasoned_yes(text: str) -> Reading | None:
 def is_reason(text: str) -> bool:
     """Whether the answer to "why yes?" may be one, and completes the yes.
 
-    Words that nobody knows are fine. A question, a condition, a change, a hedge, a "wait" or a no anywhere is not: who
-    says so thinks again.
+    Words that nobody knows are fine, and so is a remark ("all good"). A question, a condition, a change, a hedge, a
+    "wait" or a no anywhere is not: who says so thinks again.
     """
     said = verdict(read(text))
-    return said.verdict is Verdict.APPROVE or said.why.startswith(_ONLY_UNKNOWN_WORDS)
+    return said.verdict is Verdict.APPROVE or said.why.startswith(_NO_DOUBT)

@@ -5,11 +5,13 @@ from operator import or_
 
 from hitl.replies.emoji import Sign
 from hitl.replies.parse import Parse
-from hitl.replies.roles import CONDITION, HEDGE, LATER, OPENS, QUESTION, REFUSES, UNCLEAR, YES
+from hitl.replies.roles import CONDITION, HEDGE, LATER, OPENS, QUESTION, REFUSES, REMARK, UNCLEAR, YES
 from hitl.replies.tokens import Kind, Token
 
 #: How the reason begins where a message holds an idiom that answers nothing.
 NO_ANSWER = "no answer: "
+#: How it begins where a message says nothing but how things are.
+ONLY_A_REMARK = "only a remark: "
 _REASONS = (
     (QUESTION, "question: {}"),
     (CONDITION, "condition: {}"),
@@ -17,7 +19,7 @@ _REASONS = (
     (HEDGE, "unsure: {}"),
     (UNCLEAR, NO_ANSWER + "{}"),
 )
-_OPENING = ((OPENS, "nothing follows: {}"),)
+_ALONE = ((REMARK, ONLY_A_REMARK + "{}"), (OPENS, "nothing follows: {}"))
 _LONGEST = 40
 
 
@@ -31,7 +33,7 @@ def why_unclear(parse: Parse, furthest: int) -> str:
     signs = {token.sign for token in tokens} if Kind.EMOJI in parse.kinds else ()
     if (said & YES or Sign.YES in signs) and (said & REFUSES or Sign.NO in signs):
         return "yes and no"
-    reasons = _REASONS if furthest < len(tokens) else (*_REASONS, *_OPENING)
+    reasons = _REASONS if furthest < len(tokens) else (*_REASONS, *_ALONE)
     for role, form in reasons:
         if said & role:
             at = next(at for at, (_, roles) in enumerate(found) if roles & role)

@@ -3,14 +3,17 @@
 from hitl.replies.automaton import Match, Phrases
 from hitl.replies.emoji import Sign
 from hitl.replies.lexicon import Language, asking, polite_anywhere
-from hitl.replies.roles import AND, BEFORE_TARGET, DENIES, NO, OPENS, POLITE, REFUSES, UNCLEAR, YES
+from hitl.replies.roles import ADDRESSES, AND, BEFORE_TARGET, DENIES, NO, OPENS, POLITE, REFUSES, REMARK, UNCLEAR, YES
 from hitl.replies.tokens import Kind, Token
 
 NOWHERE = -1
 _COMMAS = frozenset(",\u3001\uff0c\u060c")
 #: Behind a no, a dash or a colon introduces a reason; these stops may stand inside of an idiom.
 _PAUSES = _COMMAS | frozenset(".!\u2026\u3002\uff01")
+#: In words.
+_LONGEST_ADDRESS = 3
 _BESIDE = POLITE | BEFORE_TARGET
+_NEVER_DECIDES = UNCLEAR | OPENS | REMARK
 _STANDS = frozenset({Kind.BREAK, Kind.MENTION, Kind.TARGET})
 
 
@@ -149,9 +152,7 @@ class Parse:
         """Tell whether the longest phrase is one that answers nothing and a polite word: "okay so please"."""
         last = found[-1][0] - 1
         end, roles = found[-2]
-        if not roles & UNCLEAR or roles & POLITE or not end == last > at + 1:
-            return False
-        return self.tokens[last].text in polite_anywhere() or self.tokens[last].text in asking()
+        return not roles & POLITE and end == last > at + 1 and self._is_polite(last)
 
     def _polite_behind(self) -> bool:
         """Tell whether behind the emoji at the start stands nothing but politeness: "👍 thanks"."""
@@ -168,6 +169,17 @@ class Parse:
         """Tell whether a phrase before a ref that ends here has one behind it, or another such phrase."""
         return end < len(self.tokens) and (self.is_target(end) or self.role_ends(end, BEFORE_TARGET) > end)
 
+    def _is_name(self, at: int, end: int) -> bool:
+        """Tell whether a phrase may be the name in a greeting: one word right behind it, or one with "please"."""
+        if end == at + 2 and not self._is_polite(at + 1):
+            return False
+        before = range(at - 1, max(at - _LONGEST_ADDRESS, 0) - 1, -1)
+        return any(stop == at and roles & ADDRESSES for start in before for stop, roles in self.phrases(start))
+
+    def _is_polite(self, at: int) -> bool:
+        text = self.tokens[at].text
+        return text in polite_anywhere() or text in asking()
+
     def _steps(self, at: int, core: int, allowed: int) -> list[tuple[int, bool | None]]:
         """Give the tokens that a phrase here leads to, and whether it decides; None takes back what stands before.
 
@@ -178,16 +190,17 @@ class Parse:
             found = self.phrases(at)
             end, roles = found[-1] if found else (at, 0)
             if (roles & UNCLEAR and not _may_stand(roles, core)) or (
-                len(found) > 1 and self._politely_unclear(at, found)
+                len(found) > 1 and found[-2][1] & UNCLEAR and self._politely_unclear(at, found)
             ):
                 return []
-            if roles & (UNCLEAR | OPENS):
+            if roles & _NEVER_DECIDES and not roles & allowed & REMARK:
                 return [(end, None if roles & OPENS & ~allowed else False)]
             steps: list[tuple[int, bool | None]] = []
             for end, roles in found:
                 plays = roles & allowed
                 if plays & ~BEFORE_TARGET or (plays and self.introduces(end)):
-                    steps.append((end, bool(roles & core)))
+                    decides = bool(roles & core)
+                    steps.append((end, decides and not (at and end <= at + 2 and self._is_name(at, end))))
             return steps
         if token.kind is Kind.EMOJI:
             same = (token.sign is Sign.YES and core & YES) or (token.sign is Sign.NO and core & NO)

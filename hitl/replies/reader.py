@@ -12,7 +12,7 @@ from hitl.replies.mixed import mixed
 from hitl.replies.model import ALL, Reading, Span, SpanKind, Verdict
 from hitl.replies.normalise import Message, own_words, without_closing
 from hitl.replies.parse import Parse
-from hitl.replies.roles import CONDITION, HEDGE, LATER, QUESTION, REFUSES, UNCLEAR, YES
+from hitl.replies.roles import CONDITION, HEDGE, LATER, QUESTION, REFUSES, REMARK, UNCLEAR, YES
 from hitl.replies.scripts import scripts
 from hitl.replies.spelling import fold
 from hitl.replies.tokens import Kind, Token, tokenise
@@ -330,8 +330,8 @@ def _agreed(parses: list[Parse], text: str) -> list[Reading]:
 
 
 def _refuses(parse: Parse) -> bool:
-    """Tell whether a language finds a no in a message, or an idiom that answers nothing and no yes."""
-    return _holds(parse, REFUSES) or parse.holds_idiom() or (_holds(parse, UNCLEAR) and not _agrees(parse))
+    """Tell whether a language finds a no or a remark in a message, or an idiom that answers nothing and no yes."""
+    return _holds(parse, REFUSES | REMARK) or parse.holds_idiom() or (_holds(parse, UNCLEAR) and not _agrees(parse))
 
 
 def _in_doubt(parse: Parse) -> bool:

@@ -21,14 +21,20 @@ TURN = 65536
 OPENS = 131072
 #: Says that a fault isn't there: "no es peligroso". A comma may make a no of it: "no, es peligroso".
 DENIES = 262144
+#: Addresses somebody: the word right behind it may be their name ("Hi Jo").
+ADDRESSES = 524288
+#: Says how things are or that a statement is true, even if the same words also say yes: "all good", "it is".
+REMARK = 1048576
 
 REFUSES = NO | NO_OPEN | FAULT
 
 SECTIONS = {
     "yes": YES,
     "beside yes": POLITE,
+    "a remark": POLITE | REMARK,
     "filler": POLITE | OPENS,
-    "greeting": POLITE | OPENS,
+    "greeting": POLITE | OPENS | ADDRESSES,
+    "before a name": POLITE | ADDRESSES,
     "taking note": POLITE | UNCLEAR | OPENS,
     "no": NO,
     "no, and more follows": NO_OPEN,

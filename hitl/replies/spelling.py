@@ -45,8 +45,10 @@ def bare(word: str) -> str:
 
 
 def unstretched(word: str) -> Iterator[str]:
-    """Give the words that a drawn-out one may stand for: `yesss`, `okkk`, `yess`, `nooo`."""
+    """Give the words that a drawn-out one may stand for: `yesss`, `okkk`, `yess`, `nooo`; none for `kkk`, a laugh."""
     if _RUN.search(word):
+        if word == word[0] * len(word):
+            return
         yield _RUN.sub(r"\1", word)
         yield _RUN.sub(r"\1\1", word)
     elif len(word) > _SHORTEST_DOUBLED and word[-1] == word[-2]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from hitl.policy.globs import is_pattern
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 Handler = Callable[["Found", Step], None]
 
+_NAMES = ("-v", "-R")  # tests of a variable, whose name may hold a subscript that runs
 _FILE_TESTS = re.compile(r"-[abcdefghkprstuwxGLNOS]")
 #: A conversion that stores how much was printed in the variable that it is given (Bash manual, printf).
 _STORES = re.compile(r"%[^A-Za-z%]*n")
@@ -37,13 +39,14 @@ def _cd(found: Found, step: Step) -> None:
 def _test(found: Found, step: Step) -> None:
     """``test``, ``[`` and ``[[``: words behind a test of files name files."""
     found.effect("read", "tests files and texts")
+    for word in step.words:
+        if any(option == word.text or (word.wild and fnmatchcase(option, word.text or "")) for option in _NAMES):
+            raise NotPlain("a test may run a substitution")
     for before, word in zip(step.words, step.words[1:], strict=False):
         if before.text is not None and (_FILE_TESTS.fullmatch(before.text) or before.text in ("-nt", "-ot", "-ef")):
             found.path("read", word, step.folders)
         elif word.text in ("-nt", "-ot", "-ef"):
             found.path("read", before, step.folders)
-        if before.text in ("-v", "-R"):
-            raise NotPlain("a test may run a substitution")
 
 
 def _printf(found: Found, step: Step) -> None:

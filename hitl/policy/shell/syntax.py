@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from hitl.policy.shell import braces, peel, programs, words, work
 from hitl.policy.shell.reading import Command, Reading, Words
-from hitl.policy.shell.tree import descend, text_of
+from hitl.policy.shell.tree import bracket_words, descend, text_of
 from hitl.policy.shell.work import MAX_COMMANDS, MAX_DEPTH, MAX_LINE, MAX_NAME, MAX_WORDS
 
 if TYPE_CHECKING:
@@ -379,6 +379,9 @@ class Reader:
         if node.type == "declaration_command":
             for child in node.named_children:
                 found += self._declared(child)
+        elif found == ["["] and bracket_words(node, self._source) is None:
+            self.reading.hide("is not read as shell syntax")
+            self.source(f"test {self._written(node)[1:]}")
         peel.run(self, found, node)
 
     def _declared(self, node: Node) -> Fields:

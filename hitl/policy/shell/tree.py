@@ -1,12 +1,30 @@
-"""Nodes of a syntax tree: their text, and everything in them."""
+"""Nodes of a syntax tree: their text, everything in them, and where the grammar reads a line otherwise than a shell."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+EXPRESSIONS = frozenset(("binary_expression", "unary_expression", "negation_expression", "parenthesized_expression"))
+_BARE = frozenset(("test_operator", "word", "number", "regex", "extglob_pattern"))
+_QUOTED = frozenset(
+    (
+        "raw_string",
+        "string",
+        "ansi_c_string",
+        "translated_string",
+        "concatenation",
+        "simple_expansion",
+        "expansion",
+        "command_substitution",
+        "arithmetic_expansion",
+    )
+)
+_OPERATOR = re.compile(r"[|&;<>()\n]")
 
 
 def text_of(node: Node) -> str:
@@ -21,3 +39,30 @@ def descend(node: Node) -> Iterable[Node]:
         current = stack.pop()
         yield current
         stack.extend(current.children)
+
+
+def bracket_words(node: Node, source: bytes) -> list[Node] | None:
+    """The words of ``[ ... ]``; None if an operator of the shell stands among them.
+
+    The grammar reads an expression up to the bracket. To a shell ``[`` is an ordinary command, whose words end at an
+    operator: what follows ``||`` is a command of its own, and what follows ``>`` is a file that is written.
+    """
+    found: list[Node] = []
+    stack = node.children[1:-1][::-1]
+    end = node.children[0].end_byte
+    while stack:
+        child = stack.pop()
+        if child.type in EXPRESSIONS:
+            stack += child.children[::-1]
+            continue
+        known = not child.is_named or child.type in _BARE
+        told = not _OPERATOR.search(text_of(child)) if known else child.type in _QUOTED
+        if not told or not _blank(source[end : child.start_byte]):
+            return None
+        end = child.end_byte
+        found.append(child)
+    return found if _blank(source[end : node.children[-1].start_byte]) else None
+
+
+def _blank(gap: bytes) -> bool:
+    return bool(gap) and not gap.strip(b" \t")

@@ -1,0 +1,71 @@
+"""Lines that the grammar reads otherwise than a shell does: what the shell runs counts."""
+
+import pytest
+
+from hitl.policy import PolicyCall, load, presets
+from hitl.policy.logic import YES
+from hitl.policy.shell import read_line
+from hitl.policy.shell.lists import Programs
+
+DEFAULT = load(presets()["default"], name="default")
+DENIED = Programs.of(["rm"])
+
+
+def action(line: str) -> str:
+    """What the preset `default` says of a line, by its text alone."""
+    return DEFAULT.judge(PolicyCall("", "Bash", {"command": line}, cwd="/srv/app")).action
+
+
+BRACKETS = (
+    "[ b || touch q ]",
+    "[ -e x && ./go == 1 ]",
+    "[ p | bash ]",
+    "[ -z q<(./go) ]",
+    "[ -n <(./go) ]",
+    "[ k == (./go) ]",
+    "[ k > out.txt ]",
+    "[ 7 > 3 ] && pwd",
+    "[ k >> notes ] || ls",
+    "[ k 2>errors ]",
+    "[ k &>all ]",
+    "[ k < list ]",
+    '[ "$(ls | wc -l)" > 9 ]',
+    "if [ -e dist || ./build == dist ]; then ls; fi",
+    "while [ -e lock | ./go ]; do ls; done",
+    "[k = k ]",
+    "[ -n a; ./go ]",
+    "[ -n a\n./go ]",
+    "[ * ]",
+    "[ -? x ]",
+)
+
+
+@pytest.mark.parametrize("line", BRACKETS)
+def test_an_operator_between_single_brackets_is_the_shells(line: str) -> None:
+    """`[` is an ordinary command: an operator ends its words, and redirects or runs what follows."""
+    assert "approve" == action(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[ a = b ]",
+        "[ -f x ] && ls",
+        '[ "$(ls | wc -l)" -gt 5 ] && ls',
+        "[ ! -d src ] || ls src",
+        "[ -f x -a -f y ] && cat x",
+        '[ x == "a|b" ]',
+        "[ '>' = x ]",
+        "[ -e src/*.py ] && ls",
+        "if [ -z '' ]; then ls; fi",
+    ],
+)
+def test_a_test_between_single_brackets_passes(line: str) -> None:
+    """Words, quoted operators and substitutions that only look are a test and nothing more."""
+    assert "allow" == action(line)
+
+
+@pytest.mark.parametrize("line", ["[ b || rm q ]", "[ b | rm q ]", "if [ b && rm q ]; then ls; fi", "[ -n q<(rm q) ]"])
+def test_a_program_between_single_brackets_is_found(line: str) -> None:
+    """A rule that denies a program finds it behind an operator in `[ ... ]`."""
+    assert YES == DENIED.judge(read_line(line))

@@ -193,8 +193,16 @@ def _glued(parts: Sequence[str | None]) -> Word:
     return Word(None, prefix="".join(part or "" for part in parts[:first_gap]))
 
 
+def _number(node: Node) -> Word:
+    """A number; behind a base (``10#``) the grammar files an expansion under it."""
+    if node.child_count:
+        raise NotPlain("a number holds an expansion")
+    return _bare(text_of(node))
+
+
 _WORDS: dict[str, Callable[[Words, Node], Word]] = {
-    **dict.fromkeys(("word", "number"), lambda _reader, node: _bare(text_of(node))),
+    "word": lambda _reader, node: _bare(text_of(node)),
+    "number": lambda _reader, node: _number(node),
     "raw_string": lambda _reader, node: Word(text_of(node)[1:-1]),
     "ansi_c_string": lambda _reader, node: _ansi_c(text_of(node)[2:-1]),
     "string": Words._string,  # noqa: SLF001 - a table of this class's own methods

@@ -30,7 +30,6 @@ _REDIRECTS = _NO_WORDS - {"variable_assignment"}
 _LEAVES = frozenset(
     {
         "word",
-        "number",
         "raw_string",
         "variable_name",
         "string_content",
@@ -354,10 +353,10 @@ class Reader:
         return [None if braces.UNKNOWN in part else part for part in split]
 
     def _template(self, node: Node) -> str:
-        if node.type in _UNQUOTED:
-            return braces.template(self._written(node))
         value = self.value(node)
-        return braces.UNKNOWN if value is None else value
+        if value is None:
+            return braces.UNKNOWN
+        return braces.template(self._written(node)) if node.type in _UNQUOTED else value
 
     def _assignment(self, node: Node) -> None:
         name, command = text_of(node.children[0]), node.parent
@@ -650,6 +649,7 @@ def _visitors() -> tuple[dict[int, Visitor], dict[int, Visitor]]:
 
 
 _VALUES: dict[str, Callable[[Reader, Node], str | None]] = {
+    "number": lambda reader, node: None if node.child_count else reader._written(node),  # noqa: SLF001 - as above
     "raw_string": lambda reader, node: reader._written(node)[1:-1],  # noqa: SLF001 - as above
     "ansi_c_string": lambda reader, node: words.escapes(reader._written(node)[2:-1]),  # noqa: SLF001 - as above
     "translated_string": lambda reader, node: reader.value(node.children[-1]),
@@ -659,4 +659,4 @@ _VALUES: dict[str, Callable[[Reader, Node], str | None]] = {
     "expansion": Reader._expansion,  # noqa: SLF001 - as above
     **dict.fromkeys(_SUBSTITUTIONS, lambda _reader, _node: None),
 }
-_WORDS = frozenset({"word", "number", *_VALUES})
+_WORDS = frozenset({"word", *_VALUES})

@@ -69,3 +69,34 @@ def test_a_test_between_single_brackets_passes(line: str) -> None:
 def test_a_program_between_single_brackets_is_found(line: str) -> None:
     """A rule that denies a program finds it behind an operator in `[ ... ]`."""
     assert YES == DENIED.judge(read_line(line))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ls 8#$(touch q)",
+        "wc -l 2#`touch q` f",
+        "n=16#$(./go)",
+        "n=16#`./go` && ls",
+        "tail -n 36#$(./go) f",
+        "for n in 1 8#$(./go); do pwd; done",
+        "pwd -8#$(./go)",
+        "dirname 10#\\ $(./go)",
+        "echo 16#${n:=1}",
+        'cat "a"8#$(./go)',
+    ],
+)
+def test_an_expansion_behind_a_base_is_seen(line: str) -> None:
+    """What follows `10#` may be a substitution, which runs like any other."""
+    assert "approve" == action(line)
+
+
+def test_a_number_with_a_base_passes() -> None:
+    """A base in front of digits is part of a word."""
+    assert "allow" == action("echo 16#ff 2#101 -8#17")
+
+
+@pytest.mark.parametrize("line", ["ls 8#$(rm q)", "n=2#`rm q`", "ls 8#$(rm q){a,b}"])
+def test_a_program_behind_a_base_is_found(line: str) -> None:
+    """A rule that denies a program finds it in a substitution behind `10#`."""
+    assert YES == DENIED.judge(read_line(line))

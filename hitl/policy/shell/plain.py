@@ -17,7 +17,7 @@ from hitl.policy.globs import is_pattern
 from hitl.policy.shell import programs, words, work
 from hitl.policy.shell.plain_words import HARMLESS_VALUES, NotPlain, Word, Words
 from hitl.policy.shell.syntax import parsed
-from hitl.policy.shell.tree import EXPRESSIONS, bracket_words, text_of
+from hitl.policy.shell.tree import EXPRESSIONS, bracket_words, loses_blanks, text_of
 from hitl.policy.tables import names
 from hitl.records import replace
 
@@ -105,6 +105,8 @@ def steps(line: str, folders: tuple[str, ...] = ("",), before: int = 0) -> list[
     root = parsed(source)
     if root.has_error:
         raise NotPlain("the line is not complete shell syntax")
+    if "\\" in line and loses_blanks(root, source):
+        raise NotPlain("the line's words can't be told apart")
     walk = _Walk(source)
     walk.sequence(root, _State(folders))
     return walk.steps

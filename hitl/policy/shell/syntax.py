@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from hitl.policy.shell import braces, peel, programs, words, work
 from hitl.policy.shell.reading import Command, Reading, Words
-from hitl.policy.shell.tree import bracket_words, descend, text_of
+from hitl.policy.shell.tree import bracket_words, descend, loses_blanks, text_of
 from hitl.policy.shell.work import MAX_COMMANDS, MAX_DEPTH, MAX_LINE, MAX_NAME, MAX_WORDS
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ _SUBSCRIPT = re.compile(r"[\[\]]|\\?\$\(|\\?`")
 _FOLDERS = frozenset({"HOME", "PWD", "OLDPWD", "TMPDIR", "RANDOM", "#", "?", "$", "!"})
 _ALL = ("$@", "${@}", "[@]}")
 _GROUPS = frozenset({"subshell", "compound_statement"})
+_ESCAPED_BLANK = re.compile(r"\\[ \t\v\f]|(\\.)", re.DOTALL)
 _SPELLING = re.compile(r"[('\"\\$`{#\n]")
 _CONTROL = re.compile(r"[;|&><`\n\r]|\$[(\[]|\$\{\}|[<>]\(")
 
@@ -190,6 +191,10 @@ class Reader:
         else:
             self._simple = True
         self._walk(root, deep="`" in text)
+        if "\\" in text and loses_blanks(root, self._source):
+            self.reading.hide("is not read as shell syntax")
+            respelled = _ESCAPED_BLANK.sub(lambda found: found[1] or r"\_", text)
+            Reader(self.reading, self.depth, self.positional).parse(respelled)
         if "[" in text and ("$(" in text or "`" in text):
             self._subscripts(text)
 

@@ -24,6 +24,7 @@ _QUOTED = frozenset(
         "arithmetic_expansion",
     )
 )
+_ESCAPED = re.compile(rb"\\(.)", re.DOTALL)
 _OPERATOR = re.compile(r"[|&;<>()\n]")
 
 
@@ -62,6 +63,19 @@ def bracket_words(node: Node, source: bytes) -> list[Node] | None:
         end = child.end_byte
         found.append(child)
     return found if _blank(source[end : node.children[-1].start_byte]) else None
+
+
+def loses_blanks(root: Node, source: bytes) -> bool:
+    """Whether the grammar skips an escaped blank as if it were a blank; to a shell it is a letter of a word."""
+    return any(
+        found[1] in b" \t\v\f" and not _is_letter(root.descendant_for_byte_range(*found.span()))
+        for found in _ESCAPED.finditer(source)
+    )
+
+
+def _is_letter(node: Node | None) -> bool:
+    """Whether what stands in this node is a letter: it is a part of a word, a text or a comment."""
+    return node is not None and node.parent is not None and not node.child_count
 
 
 def _blank(gap: bytes) -> bool:

@@ -100,3 +100,40 @@ def test_a_number_with_a_base_passes() -> None:
 def test_a_program_behind_a_base_is_found(line: str) -> None:
     """A rule that denies a program finds it in a substitution behind `10#`."""
     assert YES == DENIED.judge(read_line(line))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pwd \\ #; touch q",
+        "pwd \\\t#; ./go",
+        "ls a \\ # b; ./go",
+        'ls "a"\\ #; ./go',
+        "n=1; echo $n\\ #; ./go",
+        "ls && \\ #; ./go",
+        "(ls \\ #\n); ./go",
+        "n=\\  ./go",
+        "n=\\\t ./go a",
+        "LANG=\\  ./go",
+        "m=1 n=\\  ./go",
+        "echo `ls \\ #; ./go`",
+        'echo "$(ls \\ #; ./go)"',
+    ],
+)
+def test_an_escaped_blank_is_a_letter(line: str) -> None:
+    """A backslash and a blank are a word of their own: no comment begins behind them, and no value ends before them."""
+    assert "approve" == action(line)
+
+
+@pytest.mark.parametrize(
+    "line", ["ls my\\ dir", "grep a\\ b f", "grep 'a \\ b' f", "echo a\\\\ # b", "ls # a \\ b", 'echo "a\\ b"']
+)
+def test_an_escaped_blank_inside_a_word_passes(line: str) -> None:
+    """Inside a word, in quotes and in a comment an escaped blank changes nothing."""
+    assert "allow" == action(line)
+
+
+@pytest.mark.parametrize("line", ["pwd \\ #; rm q", "n=\\  rm q", "LANG=\\\t rm q", "ls && \\ #; rm q"])
+def test_a_program_behind_an_escaped_blank_is_found(line: str) -> None:
+    """A rule that denies a program finds it where the escaped blank is a letter."""
+    assert YES == DENIED.judge(read_line(line))

@@ -17,7 +17,7 @@ from hitl.policy.globs import is_pattern
 from hitl.policy.shell import programs, words, work
 from hitl.policy.shell.plain_words import HARMLESS_VALUES, NotPlain, Word, Words
 from hitl.policy.shell.syntax import parsed
-from hitl.policy.shell.tree import EXPRESSIONS, bracket_words, loses_blanks, text_of
+from hitl.policy.shell.tree import EXPRESSIONS, bracket_words, ends_as_read, loses_blanks, text_of
 from hitl.policy.tables import names
 from hitl.records import replace
 
@@ -389,6 +389,8 @@ class _Walk:
         start = text_of(node.children[kinds.index("heredoc_start")]) if "heredoc_start" in kinds else ""
         if start[:1] not in ("'", '"') or set(kinds) - {"<<", "<<-", "heredoc_start", "heredoc_body", "heredoc_end"}:
             raise NotPlain("a here-document may hold expansions")
+        if not ends_as_read(node, self._source):
+            raise NotPlain("a here-document has an odd delimiter")
 
     def _assignment(self, node: Node, state: _State) -> tuple[str, Word]:
         kinds = [child.type for child in node.children]

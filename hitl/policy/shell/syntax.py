@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from hitl.policy.shell import braces, peel, programs, words, work
 from hitl.policy.shell.reading import Command, Reading, Words
-from hitl.policy.shell.tree import bracket_words, descend, loses_blanks, text_of
+from hitl.policy.shell.tree import bracket_words, descend, ends_as_read, loses_blanks, text_of
 from hitl.policy.shell.work import MAX_COMMANDS, MAX_DEPTH, MAX_LINE, MAX_NAME, MAX_WORDS
 
 if TYPE_CHECKING:
@@ -407,6 +407,12 @@ class Reader:
         if any(child.type == "raw_string" for child in node.children):
             self._embedded(node)
 
+    def _document(self, node: Node) -> None:
+        """A here-document; where it may end elsewhere, its lines may be commands."""
+        if not ends_as_read(node, self._source):
+            self.reading.hide("is not read as shell syntax")
+            _guess(self.reading, self._text)
+
     def _redirect(self, node: Node) -> None:
         children = node.children
         operator = next((kind for child in children if (kind := child.type)[0] in "<>&"), ">")
@@ -630,6 +636,7 @@ _VISIT: dict[str, Visitor] = {
         Reader._builtin,  # noqa: SLF001 - as above
     ),
     "file_redirect": Reader._redirect,  # noqa: SLF001 - as above
+    "heredoc_redirect": Reader._document,  # noqa: SLF001 - as above
     "for_statement": Reader._loop,  # noqa: SLF001 - as above
     "expansion": Reader._expanded,  # noqa: SLF001 - as above
     **dict.fromkeys(

@@ -25,6 +25,7 @@ _QUOTED = frozenset(
     )
 )
 _ESCAPED = re.compile(rb"\\(.)", re.DOTALL)
+_DELIMITER = re.compile(rb"(?P<quote>['\"]?)(?P<plain>[\w.+-]+)(?P=quote)|\\(?P<escaped>[\w.+-]+)")
 _OPERATOR = re.compile(r"[|&;<>()\n]")
 
 
@@ -76,6 +77,25 @@ def loses_blanks(root: Node, source: bytes) -> bool:
 def _is_letter(node: Node | None) -> bool:
     """Whether what stands in this node is a letter: it is a part of a word, a text or a comment."""
     return node is not None and node.parent is not None and not node.child_count
+
+
+def ends_as_read(redirect: Node, source: bytes) -> bool:
+    """Whether a here-document ends where the grammar ends it: at the first line that is its delimiter.
+
+    Only a plain delimiter is compared. The grammar takes a backslash out of a quoted one, which a shell keeps, and
+    ``<<-`` allows blanks before the last delimiter, where a shell allows tabs.
+    """
+    parts = {child.type: child for child in redirect.children}
+    start, end = parts.get("heredoc_start"), parts.get("heredoc_end")
+    named = _DELIMITER.fullmatch(start.text or b"") if start is not None else None
+    if start is None or end is None or named is None:
+        return False
+    first = source.find(b"\n", start.end_byte) + 1
+    lines = source[first:].split(b"\n")
+    if "<<-" in parts:
+        lines = [line.lstrip(b"\t") for line in lines]
+    delimiter = named["plain"] or named["escaped"]
+    return delimiter in lines and lines.index(delimiter) == source.count(b"\n", first, end.start_byte)
 
 
 def _blank(gap: bytes) -> bool:

@@ -137,3 +137,32 @@ def test_an_escaped_blank_inside_a_word_passes(line: str) -> None:
 def test_a_program_behind_an_escaped_blank_is_found(line: str) -> None:
     """A rule that denies a program finds it where the escaped blank is a letter."""
     assert YES == DENIED.judge(read_line(line))
+
+
+DOCUMENTS = (
+    'cat <<"A\\B"\nx\nA\\B\nrm q\nAB',
+    "cat <<'A B'\nA B\nrm q\nA",
+    "wc -l <<\"A'\"\nA'\nrm q\nA",
+    'wc -l <<"A$"\nA$\nrm q\nA',
+    "cat <<-'A'\n A\ncat <<'B'\nA\nrm q\nB",
+    "cat <<-'A'\nx\n\tA\nrm q\nA",
+    "cat <<'A\\B'\nA\\B\nrm q\nAB",
+)
+
+
+@pytest.mark.parametrize("line", DOCUMENTS)
+def test_a_here_document_ends_where_a_shell_ends_it(line: str) -> None:
+    """Lines behind the shell's own end of the document are commands, also if the grammar takes them for text."""
+    reading = read_line(line)
+
+    assert "approve" == action(line)
+    assert reading.hidden or YES == DENIED.judge(reading)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["cat <<'END'\nrm q\nEND", 'wc -l <<"A-B"\nx\nA-B\nls', "cat <<-'A'\n\tx\n\tA", "cat <<'A'\nB A\nA\nls"],
+)
+def test_a_here_document_with_a_plain_quoted_delimiter_passes(line: str) -> None:
+    """Its lines are text, up to the line that is the delimiter and nothing else."""
+    assert "allow" == action(line)

@@ -335,7 +335,7 @@ def _git(found: Found, step: Step) -> None:
             raise NotPlain("git gets a path with a meaning of its own")
         pattern = word.wild or is_pattern(word.text)
         whole = shows and (pattern or not looks_like_a_file(word.text))
-        found.path("tree" if whole else how, replace(word, wild=pattern), call.folders)
+        found.path("tree" if whole else how, replace(word, wild=pattern), call.folders, guarded=call.guarded(word))
     if shows and not paths:
         _whole_repository(found, call)
 

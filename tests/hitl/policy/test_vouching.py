@@ -188,12 +188,37 @@ def test_a_link_out_of_the_folder_is_not_read_as_a_file_in_it(work: Path) -> Non
     assert here(work, "cat src/link") != "allow"
 
 
-def test_a_file_named_like_an_option_is_no_file(work: Path) -> None:
+@pytest.mark.parametrize(
+    "command", ["sort *", "sort * -- a.py", "git log --oneline *", "git blame ?*", "git status [-a]*"]
+)
+def test_a_file_named_like_an_option_is_no_file(work: Path, command: str) -> None:
     """A pattern whose names could be taken for options of the program asks."""
-    before = here(work / "src", "sort *")
-    (work / "src" / "--files0-from=list").touch()
+    before = here(work / "src", command)
+    (work / "src" / "--output=list").touch()
 
-    assert ("allow", "approve") == (before, here(work / "src", "sort *"))
+    assert ("allow", "approve") == (before, here(work / "src", command))
+
+
+@pytest.mark.parametrize("command", ["sort -- *", "sort ./*", "git log --oneline -- *", "git log --oneline ./*"])
+def test_a_pattern_behind_the_end_of_options_passes(work: Path, command: str) -> None:
+    """Behind `--`, or with a folder in front, no name is taken for an option."""
+    (work / "src" / "--output=list").touch()
+
+    assert "allow" == here(work / "src", command)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "uniq docs/*.md", "uniq ?", "uniq -c -- *.md", "xxd docs/*.md", "xxd -l 8 [ab].md",
+        "find docs -name '*.md' -exec xxd {} +", "find docs -print0 | xargs -0 -n2 xxd",
+        "find docs -print0 | xargs -0 uniq -c", 'for f in *.md; do uniq "$f"; done', "grep [.]* a.md", "grep .* a.md",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("preset", ["default", "dev"])
+def test_more_words_than_one_have_the_meaning_of_their_places(line: str, preset: str) -> None:
+    """A pattern, or the names that are found, may come to several operands, of which a later one is written or read."""
+    assert action(line, preset) != "allow"
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")

@@ -231,6 +231,50 @@ def test_an_armed_repository_makes_git_ask(work: Path) -> None:
     assert ("allow", "approve") == (before, here(work, "git status"))
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git log -p --full-diff -- a.py", "git show --full-diff HEAD -- docs/b.md", "git log --patch --follow -- a.py",
+        "git show HEAD HEAD:docs/b.md", "git show HEAD~2 HEAD~3:a.py HEAD:a.py", "git log -p -2 -- docs",
+        "git show HEAD~1 -- docs", "git diff HEAD~3 -- docs", "git diff --cached -- docs", "git diff main -- lib docs",
+        "git grep -n PASSWORD HEAD~4 -- docs", "git grep x HEAD:docs", "git whatchanged -p -- lib",
+        "git show HEAD -- '*'",
+        "git diff HEAD:docs HEAD~1:docs", "git log -L 1,3:.env -- a.py", "git show :0:credentials.json",
+        "git log -U1 -- Makefile a.py", "git diff-files -p -- docs",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("preset", ["default", "dev"])
+def test_what_may_show_a_secret_of_the_past_asks(line: str, preset: str) -> None:
+    """Git shows former content only of files that are named one by one: a folder may have held a secret once."""
+    assert action(line, preset) != "allow"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git log -p -3 -- docs/b.md", "git show HEAD -- a.py docs/b.md", "git diff HEAD~2 -- a.py",
+        "git diff main a.py",
+        "git show HEAD:a.py HEAD~1:a.py", "git log --stat -- docs", "git diff --name-only HEAD~1 -- docs",
+        "git grep -n x HEAD -- a.py", "git show HEAD~1:docs/b.md",
+    ],
+)  # fmt: skip
+def test_former_content_of_named_files_passes(work: Path, line: str) -> None:
+    """Files that are there and may be read may be shown as they were; names and numbers of any folder, too."""
+    (work / "docs").mkdir()
+    (work / "docs" / "b.md").touch()
+    (work / "a.py").touch()
+
+    assert "allow" == here(work, line)
+
+
+@pytest.mark.parametrize("line", ["git log -p -- conf.d", "git log -p feature.x", "git diff HEAD -- conf.d"])
+def test_a_folder_or_branch_with_a_files_name_asks(work: Path, line: str) -> None:
+    """A name with an ending may still be a folder, or a branch, of which git would show everything."""
+    (work / "conf.d").mkdir()
+
+    assert "approve" == here(work, line)
+
+
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 def test_a_secret_that_git_still_tracks_makes_a_difference_ask(work: Path) -> None:
     """A file that was deleted but is still in the index would be shown as removed, line by line."""
@@ -242,6 +286,7 @@ def test_a_secret_that_git_still_tracks_makes_a_difference_ask(work: Path) -> No
     (work / ".env").unlink()
 
     assert ("allow", "approve") == (before, here(work, "git diff"))
+    assert "approve" == here(work, "git diff -- src")
 
 
 @pytest.mark.parametrize("command", ["cp kit/.mcp.json .", "cp -r kit/. .", "cp kit/* kit/.* .", "mv kit new"])

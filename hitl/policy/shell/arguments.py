@@ -67,9 +67,9 @@ class Parsed:
         return self.program.path[0] not in _STAYS
 
     def only(self) -> tuple[str, ...]:
-        """The patterns of base names that a tree is held to."""
-        found = self.given.get("--include")
-        return (found.text,) if found is not None and found.text and "/" not in found.text else ()
+        """The patterns of base names that a tree is held to; none where --exclude lets other names in."""
+        found = [word.text or "/" for kind, word in self.values if kind == "only"]
+        return () if self.has("--exclude") or any("/" in text for text in found) else tuple(found)
 
     def guarded(self, word: Word) -> bool:
         """Whether no file name could be taken for an option that does harm."""

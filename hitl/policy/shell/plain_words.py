@@ -131,16 +131,17 @@ class Words:
             raise NotPlain("braces are not read here")
         self._guard_dialect(node)
         parts: list[str | None] = []
-        wild = loose = False
+        wild = loose = quoted = False
         for child in node.children:
             if child.type == "$":
                 raise NotPlain("a translated text is not read here")
             found = self.word(child)
-            if found.text is not None and not found.wild and is_pattern(found.text):
-                raise NotPlain("a pattern is partly quoted")
+            quoted |= found.text is not None and not found.wild and is_pattern(found.text)
             wild |= found.wild
             loose |= found.loose
             parts.append(found.text)
+        if wild and quoted:
+            raise NotPlain("a pattern is partly quoted")
         return replace(_glued(parts), wild=wild, loose=loose)
 
     def _value(self, node: Node) -> Word:

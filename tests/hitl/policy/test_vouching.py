@@ -181,6 +181,24 @@ def test_a_tree_is_read_only_if_it_holds_no_closed_file(work: Path, command: str
     assert ("allow", "approve") == (before, here(work, command))
 
 
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("--include='*.py'", "allow"),
+        ("--include '*.py' --include='*.md'", "allow"),
+        ("--include='*.py' --include='.*'", "approve"),
+        ("--include='.*' --include='*.py'", "approve"),
+        ("--exclude=x --include='*.py'", "approve"),
+        ("", "approve"),
+    ],
+)
+def test_a_search_is_held_to_the_names_that_it_includes(work: Path, options: str, expected: str) -> None:
+    """Every `--include` counts; behind `--exclude`, grep searches what neither names."""
+    (work / "src" / ".env").write_text("A=b\n")
+
+    assert expected == here(work, f"grep -rn {options} x src")
+
+
 def test_a_link_out_of_the_folder_is_not_read_as_a_file_in_it(work: Path) -> None:
     """A path is judged where it leads."""
     (work / "src" / "link").symlink_to("/etc/hosts")

@@ -258,7 +258,7 @@ def test_an_armed_repository_makes_git_ask(work: Path) -> None:
         "git grep -n PASSWORD HEAD~4 -- docs", "git grep x HEAD:docs", "git whatchanged -p -- lib",
         "git show HEAD -- '*'",
         "git diff HEAD:docs HEAD~1:docs", "git log -L 1,3:.env -- a.py", "git show :0:credentials.json",
-        "git log -U1 -- Makefile a.py", "git diff-files -p -- docs",
+        "git log -U1 -- Makefile a.py", "git diff-files -p -- docs", "git diff --submodule=diff",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("preset", ["default", "dev"])

@@ -251,7 +251,12 @@ class _Walk:
         """A statement with redirections behind it."""
         inputs, outputs = self._redirects(node.children[1:], state)
         whole = replace(state, inputs=(*state.inputs, *inputs), outputs=(*state.outputs, *outputs))
-        return self.statement(node.children[0], whole)
+        before = len(self.steps)
+        found = self.statement(node.children[0], whole)
+        noted = self.steps[before:]
+        if not any({*inputs} <= {*step.inputs} and {*outputs} <= {*step.outputs} for step in noted):
+            raise NotPlain("a redirection belongs to no command")
+        return found
 
     def assignments(self, node: Node, state: _State) -> _Folders:
         """One or more assignments on their own."""

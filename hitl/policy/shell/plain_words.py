@@ -22,6 +22,7 @@ HARMLESS_VALUES = names(
     "PATH HOME PWD OLDPWD USER LOGNAME SHELL LANG LC_ALL TERM HOSTNAME HOSTTYPE OSTYPE MACHTYPE UID EUID PPID RANDOM "
     "SECONDS LINENO SHLVL BASH_VERSION COLUMNS LINES TMPDIR ? # $ ! 0 1 2 3 4 5 6 7 8 9 @ * -"
 )
+_NUMBERS = names("? # ! UID EUID PPID")
 _UNQUOTED_WILD = re.compile(r"(?<!\\)(?:\\\\)*[*?\[]")
 _BRACES = re.compile(r"(?<!\\)[{}]")
 #: An unquoted value that is neither split nor taken for a pattern.
@@ -85,7 +86,9 @@ class Words:
                 raise NotPlain("an expansion is followed by what another shell takes for a part of it")
 
     def _expanded(self, node: Node) -> Word:
-        """A variable without quotes: its value is split and taken for a pattern."""
+        """A variable without quotes: its value is split and taken for a pattern, except for a number of the shell's."""
+        if text_of(node).strip("${}") in _NUMBERS or text_of(node) == "$$":
+            return Word(None)
         value = self._value(node)
         single = value.literal is not None and _ONE_WORD.fullmatch(value.literal)
         return value if single else Word(None, loose=True)

@@ -42,6 +42,8 @@ def _test(found: Found, step: Step) -> None:
     for word in step.words:
         if any(option == word.text or (word.wild and fnmatchcase(option, word.text or "")) for option in _NAMES):
             raise NotPlain("a test may run a substitution")
+        if word.loose and step.words[0].text != "[[":  # which splits no value
+            raise NotPlain("a test gets words that are known only when the line runs")
     for before, word in zip(step.words, step.words[1:], strict=False):
         if before.text is not None and (_FILE_TESTS.fullmatch(before.text) or before.text in ("-nt", "-ot", "-ef")):
             found.path("read", word, step.folders)
@@ -305,8 +307,11 @@ def _reads(found: Found, call: Parsed) -> None:
 _ADDRESS = re.compile(r"remoteurl|upstream|push")
 _REVISION = re.compile(r"[\w./@{}^~+#-]+", re.ASCII)
 _WORK_TREE = names("diff grep")
+_CHOOSES_REVISIONS = names(
+    "--all --branches --tags --remotes --glob --alternate-refs --bisect -g --walk-reflogs --merge"
+)
 #: Options that show more files than the paths name, or one under a name that it had before.
-_MORE_THAN_PATHS = names("--full-diff --follow -L")
+_MORE_THAN_PATHS = names("--full-diff --follow")
 _SHOWS_OBJECTS = names("show cat-file")
 #: The number of an object, in full or shortened (gitrevisions(7)); a tag may stand for any object, too.
 _OBJECT = re.compile(r"^(?!HEAD\b|@)", re.ASCII)
@@ -337,8 +342,9 @@ def _git(found: Found, step: Step) -> None:
     if not call.reads_trees():
         _git_paths(found, call, paths, "write" if call.program.does in ("write", "delete") else "read")
         return
+    revisions |= call.has(*_CHOOSES_REVISIONS)
     former = revisions or objects or call.program.path[-1] not in _WORK_TREE or call.has("--cached", "--staged")
-    if call.has(*_MORE_THAN_PATHS) or (former and not paths and (revisions or not objects)):
+    if call.has(*_MORE_THAN_PATHS) or call.given.get("-L") or (former and not paths and (revisions or not objects)):
         raise NotPlain("git shows files as they were, which may hold secrets; name the files, or ask for --stat")
     _git_paths(found, call, paths, "former" if former else "tracked")
     if not paths and not objects:

@@ -259,6 +259,7 @@ def test_an_armed_repository_makes_git_ask(work: Path) -> None:
         "git show HEAD -- '*'",
         "git diff HEAD:docs HEAD~1:docs", "git log -L 1,3:.env -- a.py", "git show :0:credentials.json",
         "git log -U1 -- Makefile a.py", "git diff-files -p -- docs", "git diff --submodule=diff",
+        "git show --all HEAD:a.py", "git log -p --branches HEAD:a.py",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("preset", ["default", "dev"])

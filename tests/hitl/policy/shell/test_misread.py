@@ -49,6 +49,36 @@ def test_an_operator_between_single_brackets_is_the_shells(line: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
+        "[ $(cat f) ]",
+        "[ $(wc -l f) -gt 3 ]",
+        "read -r v < f; [ $v = 1 ]",
+        "test $(cat f)",
+        "v=$(cat f); [ ! $v ] && ls",
+    ],
+)
+def test_a_test_of_an_unquoted_value_asks(line: str) -> None:
+    """A value that is split may come to `-v` and a subscript, in which a substitution runs."""
+    assert "approve" == action(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x=1 >q", "x=1 y=2 >>q", "x=$(ls) >q", "{ x=1; } >q", "for v in a; do x=$v; done >q", "x=1 </etc/hosts",
+        "[[ -n a ]] >q", "if x=1; then y=2; fi >q",
+    ],
+)  # fmt: skip
+def test_a_redirection_without_a_command_asks(line: str) -> None:
+    """A shell opens the file of a redirection also where only variables are set."""
+    assert "approve" == action(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[ $? -eq 0 ] && ls",
+        "[ $# -gt 0 ]",
+        '[ "$(wc -l f)" = 3 ]',
         "[ a = b ]",
         "[ -f x ] && ls",
         '[ "$(ls | wc -l)" -gt 5 ] && ls',

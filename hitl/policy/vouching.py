@@ -105,9 +105,11 @@ class Vouching:
         return min((self._one(tool, name) for name in found), default=self._one(tool, _example(use.path)))
 
     def _meets(self, closed: Glob, pattern: str) -> bool:
-        absolute = pattern if pattern.startswith("/") or self.cwd is None else f"{self.cwd}/{pattern}"
+        absolute = clean(pattern if pattern.startswith("/") or self.cwd is None else f"{self.cwd}/{pattern}")
+        relative = clean(pattern)
+        # What begins with ** fits the end of a path, which both have in common.
         return not closed.alternatives or any(
-            meets(clean(absolute), one) or meets(clean(pattern), one) for one in closed.alternatives
+            meets(absolute, one) or (not one.startswith("**") and meets(relative, one)) for one in closed.alternatives
         )
 
     def _expanded(self, pattern: str) -> list[str] | None:

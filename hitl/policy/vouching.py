@@ -79,11 +79,18 @@ class Vouching:
             return self._repository(use)
         if use.how in ("tree", "tracked", "moved"):
             return self._tree(use)
+        if use.how == "former":
+            return min(self._one(READ, use.path), self._file(use.path))
         tool = WRITE if use.how == "write" else READ
         return self._matches(use, tool) if use.wild else self._one(tool, use.path)
 
     def _one(self, tool: str, path: str) -> int:
         return _ANSWERS[self.judge(PolicyCall("", tool, {"path": path}, self.cwd)).action]
+
+    def _file(self, path: str) -> int:
+        """YES if the path is a file now: a branch or a folder with a name like a file's would be shown whole."""
+        tree = self._tree_of(path, deep=False)
+        return YES if self.paths is None or (tree is not None and tree.single) else UNSURE
 
     # --- patterns
 
@@ -98,9 +105,11 @@ class Vouching:
         return min((self._one(tool, name) for name in found), default=self._one(tool, _example(use.path)))
 
     def _meets(self, closed: Glob, pattern: str) -> bool:
-        absolute = pattern if pattern.startswith("/") or self.cwd is None else f"{self.cwd}/{pattern}"
+        absolute = clean(pattern if pattern.startswith("/") or self.cwd is None else f"{self.cwd}/{pattern}")
+        relative = clean(pattern)
+        # What begins with ** fits the end of a path, which both have in common.
         return not closed.alternatives or any(
-            meets(clean(absolute), one) or meets(clean(pattern), one) for one in closed.alternatives
+            meets(absolute, one) or (not one.startswith("**") and meets(relative, one)) for one in closed.alternatives
         )
 
     def _expanded(self, pattern: str) -> list[str] | None:

@@ -67,13 +67,14 @@ class Parsed:
         return self.program.path[0] not in _STAYS
 
     def only(self) -> tuple[str, ...]:
-        """The patterns of base names that a tree is held to."""
-        found = self.given.get("--include")
-        return (found.text,) if found is not None and found.text and "/" not in found.text else ()
+        """The patterns of base names that a tree is held to; none where --exclude lets other names in."""
+        found = [word.text or "/" for kind, word in self.values if kind == "only"]
+        return () if self.has("--exclude") or any("/" in text for text in found) else tuple(found)
 
     def guarded(self, word: Word) -> bool:
         """Whether no file name could be taken for an option that does harm."""
-        return self.ended or not self.program.asks or word.text is None
+        behind = self.ended and all(word is not before for _, before in self.operands[: self.before_end])
+        return behind or not self.program.asks or word.text is None
 
 
 def parse(step: Step, program: Program | None = None, skip: int = 1) -> Parsed:
@@ -244,12 +245,23 @@ class _Reader:
             if word.text is not None and not known.accepts(kind, word.text):
                 raise NotPlain(f"{' '.join(self.program.path)} gets {word.text[:40]!r}, which isn't known here")
             self.call.operands.append((kind, word))
+        behind = self.plain[: len(form.kinds) - 1]
+        self.call.operands += [(form.kinds[-1], word) for word in behind if _many(word)]
 
     def _form(self) -> known.Form:
         """The form of operands that the options and the number of words fit."""
         count = len(self.plain)
         special = [form for form in self.program.operands if form.given and self.call.has(*form.given)]
         for form in special or [form for form in self.program.operands if not form.given]:
-            if form.fits(count) and not (any(word.loose for word in self.plain) and form.last not in ("*", "+")):
+            if form.fits(count) and (form.last in ("*", "+") or self._counted()):
                 return form
         raise NotPlain(f"{' '.join(self.program.path)} gets words that aren't known here")
+
+    def _counted(self) -> bool:
+        """Whether the last operand is certainly the last, so that none behind it gets another meaning."""
+        return not any(word.loose for word in self.plain) and not any(map(_many, self.plain[-1:]))
+
+
+def _many(word: Word) -> bool:
+    """Whether a word may come to several operands."""
+    return word.wild or word.loose or word.below is not None

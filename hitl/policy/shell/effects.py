@@ -43,11 +43,11 @@ class Use:
     """One path that a command uses.
 
     ``how``: ``read`` (this file, or the names in this folder), ``write``, ``tree`` (every file below it), ``tracked``
-    (every file that git may track there), ``moved`` (it, and all below it, may be written elsewhere), ``repository``
-    (git looks at the repository that the folder is in, and its configuration) or ``addresses`` (it shows the addresses
-    of other repositories). ``wild``: the path is a pattern. ``only``: of a tree, the patterns of base names that are
-    read. ``visible``: hidden files are left out. ``dashes``: a name that the pattern matches could be taken for an
-    option. ``follows``: links in the tree are read where they lead.
+    (every file that git may track there), ``former`` (git shows this file, also as it was), ``moved`` (it, and all
+    below it, may be written elsewhere), ``repository`` (git looks at the repository that the folder is in, and its
+    configuration) or ``addresses`` (it shows the addresses of other repositories). ``wild``: the path is a pattern.
+    ``only``: of a tree, the patterns of base names that are read. ``visible``: hidden files are left out. ``dashes``: a
+    name that the pattern matches could be taken for an option. ``follows``: links in the tree are read where they lead.
     """
 
     how: str

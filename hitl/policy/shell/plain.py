@@ -13,10 +13,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from hitl.policy.globs import is_pattern
 from hitl.policy.shell import programs, words, work
 from hitl.policy.shell.plain_words import HARMLESS_VALUES, NotPlain, Word, Words
 from hitl.policy.shell.syntax import parsed
-from hitl.policy.shell.tree import text_of
+from hitl.policy.shell.tree import EXPRESSIONS, bracket_words, ends_as_read, loses_blanks, text_of
 from hitl.policy.tables import names
 from hitl.records import replace
 
@@ -104,6 +105,8 @@ def steps(line: str, folders: tuple[str, ...] = ("",), before: int = 0) -> list[
     root = parsed(source)
     if root.has_error:
         raise NotPlain("the line is not complete shell syntax")
+    if "\\" in line and loses_blanks(root, source):
+        raise NotPlain("the line's words can't be told apart")
     walk = _Walk(source)
     walk.sequence(root, _State(folders))
     return walk.steps
@@ -248,7 +251,12 @@ class _Walk:
         """A statement with redirections behind it."""
         inputs, outputs = self._redirects(node.children[1:], state)
         whole = replace(state, inputs=(*state.inputs, *inputs), outputs=(*state.outputs, *outputs))
-        return self.statement(node.children[0], whole)
+        before = len(self.steps)
+        found = self.statement(node.children[0], whole)
+        noted = self.steps[before:]
+        if not any({*inputs} <= {*step.inputs} and {*outputs} <= {*step.outputs} for step in noted):
+            raise NotPlain("a redirection belongs to no command")
+        return found
 
     def assignments(self, node: Node, state: _State) -> _Folders:
         """One or more assignments on their own."""
@@ -264,15 +272,16 @@ class _Walk:
         """``[ ... ]`` and ``[[ ... ]]`` as a step of its own: its operands may all name files."""
         self._guard_dialect(node)
         found = [Word(node.children[0].type)]
-        stack = list(node.children[1:-1])[::-1]
-        while stack:
-            child = stack.pop()
-            if child.type in _TEST_NODES:
-                stack += child.children[::-1]
-            elif child.type == "test_operator" or not child.is_named:
+        single = found[0].text == "["
+        inner = bracket_words(node, self._source) if single else list(_operands(node))
+        if inner is None:
+            raise NotPlain("a test holds an operator of the shell")
+        for child in inner:
+            if child.type == "test_operator" or not child.is_named:
                 found.append(Word(text_of(child)))
             elif child.type == "extglob_pattern":
-                found.append(Word(words.unquoted(text_of(child))))
+                text = text_of(child)
+                found.append(Word(words.unquoted(text), wild=single and is_pattern(text)))
             else:
                 found.append(self._read(state).word(child))
         self._guard_arithmetic(found)
@@ -385,6 +394,8 @@ class _Walk:
         start = text_of(node.children[kinds.index("heredoc_start")]) if "heredoc_start" in kinds else ""
         if start[:1] not in ("'", '"') or set(kinds) - {"<<", "<<-", "heredoc_start", "heredoc_body", "heredoc_end"}:
             raise NotPlain("a here-document may hold expansions")
+        if not ends_as_read(node, self._source):
+            raise NotPlain("a here-document has an odd delimiter")
 
     def _assignment(self, node: Node, state: _State) -> tuple[str, Word]:
         kinds = [child.type for child in node.children]
@@ -441,7 +452,6 @@ _BINARY = 3
 _OPERATOR_AND_TARGET = 2
 _NAME_SIGN_VALUE = 3
 _SEPARATORS = frozenset((";", "\n", ";;"))
-_TEST_NODES = frozenset(("binary_expression", "unary_expression", "negation_expression", "parenthesized_expression"))
 
 _STATEMENTS = {
     "list": _Walk.listed,
@@ -457,6 +467,15 @@ _STATEMENTS = {
     "command": _Walk.command,
     **dict.fromkeys(_GROUPS, _Walk.group),
 }
+
+
+def _operands(node: Node) -> Iterable[Node]:
+    """The operands and operators of ``[[ ... ]]``, in order."""
+    for child in node.children[1:-1] if node.type == "test_command" else node.children:
+        if child.type in EXPRESSIONS:
+            yield from _operands(child)
+        else:
+            yield child
 
 
 def _branch(state: _State, folders: tuple[str, ...] | None = None) -> _State:

@@ -22,6 +22,7 @@ HARMLESS_VALUES = names(
     "PATH HOME PWD OLDPWD USER LOGNAME SHELL LANG LC_ALL TERM HOSTNAME HOSTTYPE OSTYPE MACHTYPE UID EUID PPID RANDOM "
     "SECONDS LINENO SHLVL BASH_VERSION COLUMNS LINES TMPDIR ? # $ ! 0 1 2 3 4 5 6 7 8 9 @ * -"
 )
+_NUMBERS = names("? # ! UID EUID PPID")
 _UNQUOTED_WILD = re.compile(r"(?<!\\)(?:\\\\)*[*?\[]")
 _BRACES = re.compile(r"(?<!\\)[{}]")
 #: An unquoted value that is neither split nor taken for a pattern.
@@ -85,7 +86,9 @@ class Words:
                 raise NotPlain("an expansion is followed by what another shell takes for a part of it")
 
     def _expanded(self, node: Node) -> Word:
-        """A variable without quotes: its value is split and taken for a pattern."""
+        """A variable without quotes: its value is split and taken for a pattern, except for a number of the shell's."""
+        if text_of(node).strip("${}") in _NUMBERS or text_of(node) == "$$":
+            return Word(None)
         value = self._value(node)
         single = value.literal is not None and _ONE_WORD.fullmatch(value.literal)
         return value if single else Word(None, loose=True)
@@ -131,16 +134,17 @@ class Words:
             raise NotPlain("braces are not read here")
         self._guard_dialect(node)
         parts: list[str | None] = []
-        wild = loose = False
+        wild = loose = quoted = False
         for child in node.children:
             if child.type == "$":
                 raise NotPlain("a translated text is not read here")
             found = self.word(child)
-            if found.text is not None and not found.wild and is_pattern(found.text):
-                raise NotPlain("a pattern is partly quoted")
+            quoted |= found.text is not None and not found.wild and is_pattern(found.text)
             wild |= found.wild
             loose |= found.loose
             parts.append(found.text)
+        if wild and quoted:
+            raise NotPlain("a pattern is partly quoted")
         return replace(_glued(parts), wild=wild, loose=loose)
 
     def _value(self, node: Node) -> Word:
@@ -193,8 +197,16 @@ def _glued(parts: Sequence[str | None]) -> Word:
     return Word(None, prefix="".join(part or "" for part in parts[:first_gap]))
 
 
+def _number(node: Node) -> Word:
+    """A number; behind a base (``10#``) the grammar files an expansion under it."""
+    if node.child_count:
+        raise NotPlain("a number holds an expansion")
+    return _bare(text_of(node))
+
+
 _WORDS: dict[str, Callable[[Words, Node], Word]] = {
-    **dict.fromkeys(("word", "number"), lambda _reader, node: _bare(text_of(node))),
+    "word": lambda _reader, node: _bare(text_of(node)),
+    "number": lambda _reader, node: _number(node),
     "raw_string": lambda _reader, node: Word(text_of(node)[1:-1]),
     "ansi_c_string": lambda _reader, node: _ansi_c(text_of(node)[2:-1]),
     "string": Words._string,  # noqa: SLF001 - a table of this class's own methods

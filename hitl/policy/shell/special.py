@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from hitl.policy.globs import is_pattern
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 Handler = Callable[["Found", Step], None]
 
+_NAMES = ("-v", "-R")  # tests of a variable, whose name may hold a subscript that runs
 _FILE_TESTS = re.compile(r"-[abcdefghkprstuwxGLNOS]")
 #: A conversion that stores how much was printed in the variable that it is given (Bash manual, printf).
 _STORES = re.compile(r"%[^A-Za-z%]*n")
@@ -37,13 +39,16 @@ def _cd(found: Found, step: Step) -> None:
 def _test(found: Found, step: Step) -> None:
     """``test``, ``[`` and ``[[``: words behind a test of files name files."""
     found.effect("read", "tests files and texts")
+    for word in step.words:
+        if any(option == word.text or (word.wild and fnmatchcase(option, word.text or "")) for option in _NAMES):
+            raise NotPlain("a test may run a substitution")
+        if word.loose and step.words[0].text != "[[":  # which splits no value
+            raise NotPlain("a test gets words that are known only when the line runs")
     for before, word in zip(step.words, step.words[1:], strict=False):
         if before.text is not None and (_FILE_TESTS.fullmatch(before.text) or before.text in ("-nt", "-ot", "-ef")):
             found.path("read", word, step.folders)
         elif word.text in ("-nt", "-ot", "-ef"):
             found.path("read", before, step.folders)
-        if before.text in ("-v", "-R"):
-            raise NotPlain("a test may run a substitution")
 
 
 def _printf(found: Found, step: Step) -> None:
@@ -302,6 +307,11 @@ def _reads(found: Found, call: Parsed) -> None:
 _ADDRESS = re.compile(r"remoteurl|upstream|push")
 _REVISION = re.compile(r"[\w./@{}^~+#-]+", re.ASCII)
 _WORK_TREE = names("diff grep")
+_CHOOSES_REVISIONS = names(
+    "--all --branches --tags --remotes --glob --alternate-refs --bisect -g --walk-reflogs --merge"
+)
+#: Options that show more files than the paths name, or one under a name that it had before.
+_MORE_THAN_PATHS = names("--full-diff --follow")
 _SHOWS_OBJECTS = names("show cat-file")
 #: The number of an object, in full or shortened (gitrevisions(7)); a tag may stand for any object, too.
 _OBJECT = re.compile(r"^(?!HEAD\b|@)", re.ASCII)
@@ -317,37 +327,60 @@ def _git(found: Found, step: Step) -> None:
     found.path("repository", Word("."), call.folders)
     if call.program.path[-1] == "remote" or any(value.text and _ADDRESS.search(value.text) for _, value in call.values):
         found.path("addresses", Word("."), call.folders)
-    paths = call.paths()
+    paths, revisions, objects = call.paths(), False, False
     for at, (kind, word) in enumerate(call.operands):
-        if kind == "rev":
-            paths += _git_item(found, call, word, only_revision=True)
-        elif kind == "item" and call.ended and at >= call.before_end:
+        text = word.literal or ""
+        if kind == "item" and call.ended and at >= call.before_end:
             paths.append(word)
-        elif kind == "item":
-            paths += _git_item(found, call, word, only_revision=call.ended)
-    how = "write" if call.program.does in ("write", "delete") else "read"
-    shows = call.reads_trees()
+        elif kind in ("item", "rev") and ":" in text:
+            objects = True
+            _git_object(found, call, text)
+        elif kind in ("item", "rev"):
+            named = _git_item(found, call, word, only_revision=kind == "rev" or call.ended)
+            paths += named
+            revisions |= not named
+    if not call.reads_trees():
+        _git_paths(found, call, paths, "write" if call.program.does in ("write", "delete") else "read")
+        return
+    revisions |= call.has(*_CHOOSES_REVISIONS)
+    former = revisions or objects or call.program.path[-1] not in _WORK_TREE or call.has("--cached", "--staged")
+    if call.has(*_MORE_THAN_PATHS) or call.given.get("-L") or (former and not paths and (revisions or not objects)):
+        raise NotPlain("git shows files as they were, which may hold secrets; name the files, or ask for --stat")
+    _git_paths(found, call, paths, "former" if former else "tracked")
+    if not paths and not objects:
+        found.path("tracked", Word("."), call.folders)
+
+
+def _git_paths(found: Found, call: Parsed, paths: list[Word], how: str) -> None:
+    """Note what git looks at, or shows: files as they are, or (``former``) also as they were."""
     for word in paths:
         if word.text is None or word.text.startswith(":"):
             raise NotPlain("git gets a path with a meaning of its own")
         pattern = word.wild or is_pattern(word.text)
-        whole = shows and (pattern or not looks_like_a_file(word.text))
-        found.path("tree" if whole else how, replace(word, wild=pattern), call.folders)
-    if shows and not paths:
-        _whole_repository(found, call)
+        file = looks_like_a_file(word.text) and not pattern
+        if how == "former" and not file:
+            raise NotPlain("git shows a folder as it was, which may have held secrets; name the files")
+        shown = "former" if how == "tracked" and file else "tree" if how == "tracked" and pattern else how
+        guarded = not word.wild or call.guarded(word)
+        found.path(shown, replace(word, wild=pattern), call.folders, guarded=guarded)
+
+
+def _git_object(found: Found, call: Parsed, text: str) -> None:
+    """Judge the path in ``REVISION:PATH``. `git show` prints a folder's names, other commands the files in it."""
+    revision, _, path = text.partition(":")
+    if not path or ":" in path or ".." in revision or not _REVISION.fullmatch(revision or "x"):
+        raise NotPlain("git shows a folder, or the index")
+    shows = call.reads_trees() and call.program.path[-1] not in _SHOWS_OBJECTS
+    if shows and not looks_like_a_file(path):
+        raise NotPlain("git shows a folder as it was, which may have held secrets; name the files")
+    found.path("former" if shows else "read", Word(path), call.folders)
 
 
 def _git_item(found: Found, call: Parsed, word: Word, *, only_revision: bool) -> list[Word]:
-    """The path that a word names if it isn't a revision; also judges the path in ``REVISION:PATH``."""
+    """The path that a word names if it isn't a revision."""
     text = word.literal
     if text is None:
         return [word]
-    revision, colon, path = text.partition(":")
-    if colon:
-        if not path or not _REVISION.fullmatch(revision or "x"):
-            raise NotPlain("git shows a folder, or the index")
-        found.path("read", Word(path), call.folders)
-        return [Word(path)] if looks_like_a_file(path) else []
     if _OBJECT.search(text) and call.program.path[-1] in _SHOWS_OBJECTS:
         raise NotPlain("git shows an object by its number, which may be a file of any name")
     if only_revision or not looks_like_a_file(text):
@@ -356,14 +389,6 @@ def _git_item(found: Found, call: Parsed, word: Word, *, only_revision: bool) ->
         found.path("read", Word(text), call.folders)
         return []
     return [word]
-
-
-def _whole_repository(found: Found, call: Parsed) -> None:
-    """Every file that git tracks may be shown: as it lies in the work tree, or (not told here) as it was."""
-    other = call.program.path[-1] not in _WORK_TREE or any(kind in ("item", "rev") for kind, _ in call.operands)
-    if other or call.has("--cached", "--staged"):
-        raise NotPlain("git shows files as they were, which may hold secrets; name the files, or ask for --stat")
-    found.path("tracked", Word("."), call.folders)
 
 
 # --- trees of files

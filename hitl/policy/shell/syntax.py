@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from hitl.policy.shell import braces, peel, programs, words, work
 from hitl.policy.shell.reading import Command, Reading, Words
-from hitl.policy.shell.tree import descend, text_of
+from hitl.policy.shell.tree import bracket_words, descend, ends_as_read, loses_blanks, text_of
 from hitl.policy.shell.work import MAX_COMMANDS, MAX_DEPTH, MAX_LINE, MAX_NAME, MAX_WORDS
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ _REDIRECTS = _NO_WORDS - {"variable_assignment"}
 _LEAVES = frozenset(
     {
         "word",
-        "number",
         "raw_string",
         "variable_name",
         "string_content",
@@ -51,6 +50,7 @@ _SUBSCRIPT = re.compile(r"[\[\]]|\\?\$\(|\\?`")
 _FOLDERS = frozenset({"HOME", "PWD", "OLDPWD", "TMPDIR", "RANDOM", "#", "?", "$", "!"})
 _ALL = ("$@", "${@}", "[@]}")
 _GROUPS = frozenset({"subshell", "compound_statement"})
+_ESCAPED_BLANK = re.compile(r"\\[ \t\v\f]|(\\.)", re.DOTALL)
 _SPELLING = re.compile(r"[('\"\\$`{#\n]")
 _CONTROL = re.compile(r"[;|&><`\n\r]|\$[(\[]|\$\{\}|[<>]\(")
 
@@ -191,6 +191,10 @@ class Reader:
         else:
             self._simple = True
         self._walk(root, deep="`" in text)
+        if "\\" in text and loses_blanks(root, self._source):
+            self.reading.hide("is not read as shell syntax")
+            respelled = _ESCAPED_BLANK.sub(lambda found: found[1] or r"\_", text)
+            Reader(self.reading, self.depth, self.positional).parse(respelled)
         if "[" in text and ("$(" in text or "`" in text):
             self._subscripts(text)
 
@@ -354,10 +358,10 @@ class Reader:
         return [None if braces.UNKNOWN in part else part for part in split]
 
     def _template(self, node: Node) -> str:
-        if node.type in _UNQUOTED:
-            return braces.template(self._written(node))
         value = self.value(node)
-        return braces.UNKNOWN if value is None else value
+        if value is None:
+            return braces.UNKNOWN
+        return braces.template(self._written(node)) if node.type in _UNQUOTED else value
 
     def _assignment(self, node: Node) -> None:
         name, command = text_of(node.children[0]), node.parent
@@ -379,6 +383,9 @@ class Reader:
         if node.type == "declaration_command":
             for child in node.named_children:
                 found += self._declared(child)
+        elif found == ["["] and bracket_words(node, self._source) is None:
+            self.reading.hide("is not read as shell syntax")
+            self.source(f"test {self._written(node)[1:]}")
         peel.run(self, found, node)
 
     def _declared(self, node: Node) -> Fields:
@@ -399,6 +406,12 @@ class Reader:
             self.reading.hide("runs what a variable holds")
         if any(child.type == "raw_string" for child in node.children):
             self._embedded(node)
+
+    def _document(self, node: Node) -> None:
+        """A here-document; where it may end elsewhere, its lines may be commands."""
+        if not ends_as_read(node, self._source):
+            self.reading.hide("is not read as shell syntax")
+            _guess(self.reading, self._text)
 
     def _redirect(self, node: Node) -> None:
         children = node.children
@@ -623,6 +636,7 @@ _VISIT: dict[str, Visitor] = {
         Reader._builtin,  # noqa: SLF001 - as above
     ),
     "file_redirect": Reader._redirect,  # noqa: SLF001 - as above
+    "heredoc_redirect": Reader._document,  # noqa: SLF001 - as above
     "for_statement": Reader._loop,  # noqa: SLF001 - as above
     "expansion": Reader._expanded,  # noqa: SLF001 - as above
     **dict.fromkeys(
@@ -647,6 +661,7 @@ def _visitors() -> tuple[dict[int, Visitor], dict[int, Visitor]]:
 
 
 _VALUES: dict[str, Callable[[Reader, Node], str | None]] = {
+    "number": lambda reader, node: None if node.child_count else reader._written(node),  # noqa: SLF001 - as above
     "raw_string": lambda reader, node: reader._written(node)[1:-1],  # noqa: SLF001 - as above
     "ansi_c_string": lambda reader, node: words.escapes(reader._written(node)[2:-1]),  # noqa: SLF001 - as above
     "translated_string": lambda reader, node: reader.value(node.children[-1]),
@@ -656,4 +671,4 @@ _VALUES: dict[str, Callable[[Reader, Node], str | None]] = {
     "expansion": Reader._expansion,  # noqa: SLF001 - as above
     **dict.fromkeys(_SUBSTITUTIONS, lambda _reader, _node: None),
 }
-_WORDS = frozenset({"word", "number", *_VALUES})
+_WORDS = frozenset({"word", *_VALUES})

@@ -1,12 +1,32 @@
-"""Nodes of a syntax tree: their text, and everything in them."""
+"""Nodes of a syntax tree: their text, everything in them, and where the grammar reads a line otherwise than a shell."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+EXPRESSIONS = frozenset(("binary_expression", "unary_expression", "negation_expression", "parenthesized_expression"))
+_BARE = frozenset(("test_operator", "word", "number", "regex", "extglob_pattern"))
+_QUOTED = frozenset(
+    (
+        "raw_string",
+        "string",
+        "ansi_c_string",
+        "translated_string",
+        "concatenation",
+        "simple_expansion",
+        "expansion",
+        "command_substitution",
+        "arithmetic_expansion",
+    )
+)
+_ESCAPED = re.compile(rb"\\(.)", re.DOTALL)
+_DELIMITER = re.compile(rb"(?P<quote>['\"]?)(?P<plain>[\w.+-]+)(?P=quote)|\\(?P<escaped>[\w.+-]+)")
+_OPERATOR = re.compile(r"[|&;<>()\n]")
 
 
 def text_of(node: Node) -> str:
@@ -21,3 +41,62 @@ def descend(node: Node) -> Iterable[Node]:
         current = stack.pop()
         yield current
         stack.extend(current.children)
+
+
+def bracket_words(node: Node, source: bytes) -> list[Node] | None:
+    """The words of ``[ ... ]``; None if an operator of the shell stands among them.
+
+    The grammar reads an expression up to the bracket. To a shell ``[`` is an ordinary command, whose words end at an
+    operator: what follows ``||`` is a command of its own, and what follows ``>`` is a file that is written.
+    """
+    found: list[Node] = []
+    stack = node.children[1:-1][::-1]
+    end = node.children[0].end_byte
+    while stack:
+        child = stack.pop()
+        if child.type in EXPRESSIONS:
+            stack += child.children[::-1]
+            continue
+        known = not child.is_named or child.type in _BARE
+        told = not _OPERATOR.search(text_of(child)) if known else child.type in _QUOTED
+        if not told or not _blank(source[end : child.start_byte]):
+            return None
+        end = child.end_byte
+        found.append(child)
+    return found if _blank(source[end : node.children[-1].start_byte]) else None
+
+
+def loses_blanks(root: Node, source: bytes) -> bool:
+    """Whether the grammar skips an escaped blank as if it were a blank; to a shell it is a letter of a word."""
+    return any(
+        found[1] in b" \t\v\f" and not _is_letter(root.descendant_for_byte_range(*found.span()))
+        for found in _ESCAPED.finditer(source)
+    )
+
+
+def _is_letter(node: Node | None) -> bool:
+    """Whether what stands in this node is a letter: it is a part of a word, a text or a comment."""
+    return node is not None and node.parent is not None and not node.child_count
+
+
+def ends_as_read(redirect: Node, source: bytes) -> bool:
+    """Whether a here-document ends where the grammar ends it: at the first line that is its delimiter.
+
+    Only a plain delimiter is compared. The grammar takes a backslash out of a quoted one, which a shell keeps, and
+    ``<<-`` allows blanks before the last delimiter, where a shell allows tabs.
+    """
+    parts = {child.type: child for child in redirect.children}
+    start, end = parts.get("heredoc_start"), parts.get("heredoc_end")
+    named = _DELIMITER.fullmatch(start.text or b"") if start is not None else None
+    if start is None or end is None or named is None:
+        return False
+    first = source.find(b"\n", start.end_byte) + 1
+    lines = source[first:].split(b"\n")
+    if "<<-" in parts:
+        lines = [line.lstrip(b"\t") for line in lines]
+    delimiter = named["plain"] or named["escaped"]
+    return delimiter in lines and lines.index(delimiter) == source.count(b"\n", first, end.start_byte)
+
+
+def _blank(gap: bytes) -> bool:
+    return bool(gap) and not gap.strip(b" \t")

@@ -24,10 +24,11 @@ by ``;``; a form behind ``with -e --regexp:`` holds if one of those options is g
 
 Kinds: ``text`` (any harmless text), ``number``, ``path`` (a file or folder that is read), ``out`` (one that is
 written), ``folder`` (where it works from now on), ``rev`` (a git revision), ``item`` (a revision or a path),
-``run`` (a command of its own, in the remaining words). ``named`` is a ``path`` of a program that takes a word with
-``@`` or ``+`` in front, or with ``:``, for something else (a file of options, a command, another machine). `accepts`
-judges the kinds that are a matter of spelling alone: ``word(a,b)`` (one of these words, or several joined by commas),
-``slug`` (a name, or an owner and a name: no other host's address),
+``run`` (a command of its own, in the remaining words), ``only`` (a pattern of base names that a tree is held to).
+``named`` is a ``path`` of a program that takes a word with ``@`` or ``+`` in front, or with ``:``, for something else
+(a file of options, a command, another machine). `accepts` judges the kinds that are a matter of spelling alone:
+``word(a,b)`` (one of these words, or several joined by commas), ``slug`` (a name, or an owner and a name: no other
+host's address),
 ``format`` (begins with ``+``), ``pretty`` (a git format that runs no gpg), and what ``number`` and ``named`` may be.
 
 More keys: ``needs`` (one of these options must be given), ``tree`` (``always``, or options with which every file below
@@ -50,13 +51,11 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from hitl.policy.tables import ini
+from hitl.policy.tables import ini, names
 
 FLAG: Final = ""
 EFFECTS: Final = ("read", "query", "write", "build", "connect", "delete")
-KINDS: Final = frozenset(
-    ("text", "number", "path", "named", "out", "folder", "rev", "item", "run", "word", "format", "pretty", "slug")
-)
+KINDS: Final = names("text number path named out folder rev item run word format pretty slug only")
 _KEYS: Final = frozenset(
     (
         "does",

@@ -35,8 +35,44 @@ SECRETS = (
     "/srv/../home/me/.ssh/id_rsa",
     "vault.kdbx",
     "/run/secrets/db",
+    "app/.secrets",
+    ".secrets/db",
+    "worker/.dev.vars",
+    ".dev.vars.staging",
+    "docs/credentials.csv",
+    "me_accessKeys.csv",
+    "my-gcp-key.json",
+    "shop-firebase-adminsdk-x1.json",
+    "aws_credentials.json",
+    "conf/api-key.txt",
+    "conf/passwords.csv",
+    "token.txt",
+    "apikey",
+    "conf/rclone.conf",
+    "profile/cookies.sqlite",
+    "func/local.settings.json",
 )
-OPEN = ("src/main.py", "README.md", ".env.example", "environment.txt", "docs/ssh.md", "keys.md", "pem.txt")
+OPEN = (
+    "tokens.json",
+    "src/token.py",
+    "docs/passwords.md",
+    "google-services.json",
+    "keys.json",
+    "src/secrets.py",
+    "credentials.go",
+    "application.properties",
+    "release.tar.gz.asc",
+    "env.py",
+    "settings.json",
+    ".yarnrc.yml",
+    "src/main.py",
+    "README.md",
+    ".env.example",
+    "environment.txt",
+    "docs/ssh.md",
+    "keys.md",
+    "pem.txt",
+)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -79,6 +115,22 @@ def test_instance_metadata_is_closed_in_all(name: str, url: str) -> None:
 def test_look_alikes_of_secrets_are_open(path: str) -> None:
     """Names that only resemble those of secrets are not closed."""
     assert "allow" == POLICIES["default"].judge(PolicyCall("", "read_file", {"path": path}, cwd="/srv/app")).action
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "shop/wp-config.php", ".flaskenv", "deploy/env.production", "res/application-prod.yml",
+        "res/application-secrets.properties", "my-private.asc",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(("name", "expected"), [("default", "approve"), ("dev", "approve"), ("headless", "deny")])
+def test_a_file_that_may_hold_secrets_needs_a_person(name: str, expected: str, path: str) -> None:
+    """A person decides whether it may be read, by a tool or by a command; where nobody is asked it stays closed."""
+    policy = POLICIES[name]
+
+    assert expected == policy.judge(PolicyCall("", "read_file", {"path": path}, cwd="/srv/app")).action
+    assert expected == policy.judge(PolicyCall("", "bash", {"command": f"cat {path}"}, cwd="/srv/app")).action
 
 
 OUTCOMES: tuple[tuple[str, dict[str, Any], dict[str, str]], ...] = (

@@ -181,6 +181,24 @@ def test_a_tree_is_read_only_if_it_holds_no_closed_file(work: Path, command: str
     assert ("allow", "approve") == (before, here(work, command))
 
 
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("--include='*.py'", "allow"),
+        ("--include '*.py' --include='*.md'", "allow"),
+        ("--include='*.py' --include='.*'", "approve"),
+        ("--include='.*' --include='*.py'", "approve"),
+        ("--exclude=x --include='*.py'", "approve"),
+        ("", "approve"),
+    ],
+)
+def test_a_search_is_held_to_the_names_that_it_includes(work: Path, options: str, expected: str) -> None:
+    """Every `--include` counts; behind `--exclude`, grep searches what neither names."""
+    (work / "src" / ".env").write_text("A=b\n")
+
+    assert expected == here(work, f"grep -rn {options} x src")
+
+
 def test_a_link_out_of_the_folder_is_not_read_as_a_file_in_it(work: Path) -> None:
     """A path is judged where it leads."""
     (work / "src" / "link").symlink_to("/etc/hosts")
@@ -188,12 +206,37 @@ def test_a_link_out_of_the_folder_is_not_read_as_a_file_in_it(work: Path) -> Non
     assert here(work, "cat src/link") != "allow"
 
 
-def test_a_file_named_like_an_option_is_no_file(work: Path) -> None:
+@pytest.mark.parametrize(
+    "command", ["sort *", "sort * -- a.py", "git log --oneline *", "git blame ?*", "git status [-a]*"]
+)
+def test_a_file_named_like_an_option_is_no_file(work: Path, command: str) -> None:
     """A pattern whose names could be taken for options of the program asks."""
-    before = here(work / "src", "sort *")
-    (work / "src" / "--files0-from=list").touch()
+    before = here(work / "src", command)
+    (work / "src" / "--output=list").touch()
 
-    assert ("allow", "approve") == (before, here(work / "src", "sort *"))
+    assert ("allow", "approve") == (before, here(work / "src", command))
+
+
+@pytest.mark.parametrize("command", ["sort -- *", "sort ./*", "git log --oneline -- *", "git log --oneline ./*"])
+def test_a_pattern_behind_the_end_of_options_passes(work: Path, command: str) -> None:
+    """Behind `--`, or with a folder in front, no name is taken for an option."""
+    (work / "src" / "--output=list").touch()
+
+    assert "allow" == here(work / "src", command)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "uniq docs/*.md", "uniq ?", "uniq -c -- *.md", "xxd docs/*.md", "xxd -l 8 [ab].md",
+        "find docs -name '*.md' -exec xxd {} +", "find docs -print0 | xargs -0 -n2 xxd",
+        "find docs -print0 | xargs -0 uniq -c", 'for f in *.md; do uniq "$f"; done', "grep [.]* a.md", "grep .* a.md",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("preset", ["default", "dev"])
+def test_more_words_than_one_have_the_meaning_of_their_places(line: str, preset: str) -> None:
+    """A pattern, or the names that are found, may come to several operands, of which a later one is written or read."""
+    assert action(line, preset) != "allow"
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
@@ -204,6 +247,51 @@ def test_an_armed_repository_makes_git_ask(work: Path) -> None:
     subprocess.run(["git", "-C", str(work), "config", "core.fsmonitor", "./evil"], check=True)
 
     assert ("allow", "approve") == (before, here(work, "git status"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git log -p --full-diff -- a.py", "git show --full-diff HEAD -- docs/b.md", "git log --patch --follow -- a.py",
+        "git show HEAD HEAD:docs/b.md", "git show HEAD~2 HEAD~3:a.py HEAD:a.py", "git log -p -2 -- docs",
+        "git show HEAD~1 -- docs", "git diff HEAD~3 -- docs", "git diff --cached -- docs", "git diff main -- lib docs",
+        "git grep -n PASSWORD HEAD~4 -- docs", "git grep x HEAD:docs", "git whatchanged -p -- lib",
+        "git show HEAD -- '*'",
+        "git diff HEAD:docs HEAD~1:docs", "git log -L 1,3:.env -- a.py", "git show :0:credentials.json",
+        "git log -U1 -- Makefile a.py", "git diff-files -p -- docs", "git diff --submodule=diff",
+        "git show --all HEAD:a.py", "git log -p --branches HEAD:a.py",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("preset", ["default", "dev"])
+def test_what_may_show_a_secret_of_the_past_asks(line: str, preset: str) -> None:
+    """Git shows former content only of files that are named one by one: a folder may have held a secret once."""
+    assert action(line, preset) != "allow"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git log -p -3 -- docs/b.md", "git show HEAD -- a.py docs/b.md", "git diff HEAD~2 -- a.py",
+        "git diff main a.py",
+        "git show HEAD:a.py HEAD~1:a.py", "git log --stat -- docs", "git diff --name-only HEAD~1 -- docs",
+        "git grep -n x HEAD -- a.py", "git show HEAD~1:docs/b.md",
+    ],
+)  # fmt: skip
+def test_former_content_of_named_files_passes(work: Path, line: str) -> None:
+    """Files that are there and may be read may be shown as they were; names and numbers of any folder, too."""
+    (work / "docs").mkdir()
+    (work / "docs" / "b.md").touch()
+    (work / "a.py").touch()
+
+    assert "allow" == here(work, line)
+
+
+@pytest.mark.parametrize("line", ["git log -p -- conf.d", "git log -p feature.x", "git diff HEAD -- conf.d"])
+def test_a_folder_or_branch_with_a_files_name_asks(work: Path, line: str) -> None:
+    """A name with an ending may still be a folder, or a branch, of which git would show everything."""
+    (work / "conf.d").mkdir()
+
+    assert "approve" == here(work, line)
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
@@ -217,6 +305,7 @@ def test_a_secret_that_git_still_tracks_makes_a_difference_ask(work: Path) -> No
     (work / ".env").unlink()
 
     assert ("allow", "approve") == (before, here(work, "git diff"))
+    assert "approve" == here(work, "git diff -- src")
 
 
 @pytest.mark.parametrize("command", ["cp kit/.mcp.json .", "cp -r kit/. .", "cp kit/* kit/.* .", "mv kit new"])

@@ -74,15 +74,22 @@ DOCUMENT = st.fixed_dictionaries(
         "risk": st.dictionaries(LEVEL, st.fixed_dictionaries({"action": ACTION}), max_size=2),
     },
 )
-CALL = st.builds(
-    PolicyCall,
-    tools=st.sampled_from(["g", ""]),
-    tool=st.sampled_from(["t", "tt", "u", "bash", "get_page"]),
-    args=ARGS,
-    cwd=st.sampled_from([None, "/d", "/"]),
-    annotations=st.sampled_from([None, {}, {"readOnlyHint": True}]),
-    trusted_annotations=st.booleans(),
-)
+
+
+def _call(fields: dict[str, Any]) -> PolicyCall:
+    return PolicyCall(**fields)
+
+
+CALL = st.fixed_dictionaries(
+    {
+        "tools": st.sampled_from(["g", ""]),
+        "tool": st.sampled_from(["t", "tt", "u", "bash", "get_page"]),
+        "args": ARGS,
+        "cwd": st.sampled_from([None, "/d", "/"]),
+        "annotations": st.sampled_from([None, {}, {"readOnlyHint": True}]),
+        "trusted_annotations": st.booleans(),
+    }
+).map(_call)
 STRENGTH = ("allow", "approve", "deny")
 
 

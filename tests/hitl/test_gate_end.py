@@ -233,6 +233,16 @@ class TestLateReason:
         assert ([], [ROOM]) == (world.told(PostKind.EDIT), world.told(PostKind.NOTICE))
         assert ["asked", "rejected", "no_reason"] == await world.events(call)
 
+    async def test_an_older_database_waits_for_no_reason(self, world: World) -> None:
+        """The call was rejected; nobody is asked why any more, and nothing of it is open."""
+        call = await world.ask()
+        await world.press(call, verb=Verb.REJECT)
+        over = await world.gate.void(await world.now(call))
+
+        assert over is not None
+        assert ("", None, False) == (over.reason, over.due_at, over.awaits_reason)
+        assert ["asked", "rejected", "no_reason"] == await world.events(call)
+
     async def test_a_reason_ends_the_wait(self, world: World) -> None:
         """Nothing is due any more."""
         call = await world.ask()

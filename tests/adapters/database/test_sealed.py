@@ -42,6 +42,8 @@ async def test_an_event_that_is_as_it_came_says_so(store: SqliteStore) -> None:
         ("update inbox set id = ?", ("2",)),
         ("update inbox set received_at = received_at - 1", ()),
         ("update inbox set mac = null", ()),
+        ("update inbox set body = 'yes'", ()),
+        ("update inbox set received_at = 'soon'", ()),
     ],
 )
 async def test_an_event_that_was_changed_says_so(

@@ -182,8 +182,8 @@ def _folder(path: Path) -> Check:
 
 
 def _mark(settings: Settings) -> Check:
-    if settings.mark is not None:
-        return Check("mark", Health.GREEN, str(settings.mark))
+    if (mark := settings.mark_file()) is not None:
+        return Check("mark", Health.GREEN, str(mark))
     text = "it lies beside the state folder, so who restores both from a copy has approved calls run again"
     return Check("mark", Health.YELLOW, f"{text}; name a file elsewhere: mark = ...")
 
@@ -201,20 +201,21 @@ def _database(path: Path) -> Check:
             if survey.schema != REVISIONS[-1]:
                 text = f"schema {survey.schema}, this program's is {REVISIONS[-1]}; the next start decides"
                 return Check("database", Health.YELLOW, text)
-            health = Health.YELLOW if survey.set_aside() else Health.GREEN
-            return Check("database", health, f"schema {survey.schema}, {_kept(survey)}")
+            aside = survey.set_aside()
+            health = Health.YELLOW if aside else Health.GREEN
+            return Check("database", health, f"schema {survey.schema}, {_kept(survey, aside)}")
     except Unavailable as error:
         return Check("database", Health.RED, error.message)
 
 
-def _kept(survey: Survey) -> str:
+def _kept(survey: Survey, aside: int) -> str:
     """Count the calls that aren't over, and the events that were set aside."""
     counted, oldest = survey.open_calls(), survey.oldest_pending()
     text = f"{counted.get(State.AWAITING, 0)} pending"
     if oldest is not None:
         text += f" (the oldest since {oldest:%Y-%m-%d %H:%M} UTC)"
     text += f", {counted.get(State.EXECUTING, 0)} running"
-    if aside := survey.set_aside():
+    if aside:
         text += f"; events set aside because handling them failed: {aside} (see the log)"
     return text
 

@@ -59,7 +59,7 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         terms=settings.terms(),
         policies=policies,
         chats=platforms.make,
-        mark=settings.mark and settings.mark.expanduser().absolute(),
+        mark=settings.mark_file(),
         keep_events=timedelta(days=settings.inbox_days),
     )
     parts.push_async_callback(running.close)

@@ -190,6 +190,10 @@ class Settings(BaseSettings):
         path: Path | None = getattr(self, name)
         return (path or default_runtime()).expanduser().absolute()
 
+    def mark_file(self) -> Path | None:
+        """The file of the mark, as an absolute path; None where it lies beside the state folder."""
+        return self.mark and self.mark.expanduser().absolute()
+
     def directory(self) -> Directory:
         """The lists of people. Raises SettingsError where they can't be trusted."""
         conversations = {

@@ -31,9 +31,9 @@ DECIDED = frozenset(
 )
 _AMENDABLE = frozenset({Event.UNKNOWN, Event.TIMED_OUT})
 #: Lines that say how a run ended.
-ENDED = frozenset({Event.SUCCEEDED, Event.FAILED, Event.RELEASED, Event.REFUSED, Event.LAPSED, *_AMENDABLE})
+_ENDED = frozenset({Event.SUCCEEDED, Event.FAILED, Event.RELEASED, Event.REFUSED, Event.LAPSED, *_AMENDABLE})
 #: What happens once in the life of a call, and the lines that say so.
-_STEPS = {"decision": DECIDED, "claim": frozenset({Event.CLAIMED, Event.RELEASED}), "result": ENDED}
+_STEPS = {"decision": DECIDED, "claim": frozenset({Event.CLAIMED, Event.RELEASED}), "result": _ENDED}
 
 
 def chain(keys: Keyring, prev: str, seq: int, at: datetime, entry: Entry) -> Recorded:

@@ -8,8 +8,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from hitl import seals
-from hitl.audit import DECIDED, ENDED, FIRST, verify
-from hitl.model import Decision, Event, Result, State
+from hitl.audit import DECIDED, FIRST, steps_held, verify
+from hitl.lifecycle import RESULTS, Trigger
+from hitl.model import MAY_RUN, Decision, Event, State
 from hitl.outcomes import Fact, fact
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def _tells(call: Call, lines: Sequence[Recorded]) -> bool:
     if not lines or lines[0].event != Event.ASKED:
         return False
     decided = [line.event for line in lines if line.event in DECIDED]
-    ended = [line.event for line in lines if line.event in ENDED and (line.event != Event.REFUSED or _explained(line))]
+    ended = [line.event for line in lines if "result" in steps_held([(line.event, line.data)])]
     wanted = ([call.decision.value] if call.decision else [], call.result.value if call.result else None)
     return (decided, ended[-1] if ended else None) == wanted and call.state is _state(call)
 
@@ -71,14 +72,10 @@ def _state(call: Call) -> State:
     if call.archived:
         return State.IDLE
     if call.result is not None:
-        return State.COMPLETED if call.result in {Result.SUCCEEDED, Result.RELEASED} else State.ERROR
+        return State.COMPLETED if call.result in RESULTS[Trigger.COMPLETE] else State.ERROR
     if call.decision is None:
         return State.AWAITING
-    return State.EXECUTING if call.decision in {Decision.ALLOWED, Decision.APPROVED} else State.IDLE
-
-
-def _explained(line: Recorded) -> bool:
-    return '"why":' in line.data
+    return State.EXECUTING if call.decision in MAY_RUN else State.IDLE
 
 
 def flaws_of_record(

@@ -43,6 +43,10 @@ class Decision(StrEnum):
     UNDELIVERABLE = "undeliverable"
 
 
+#: Decisions after which a call may run.
+MAY_RUN = frozenset({Decision.ALLOWED, Decision.APPROVED})
+
+
 class Result(StrEnum):
     """How the run ended."""
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from hitl.model import Bound, Decision
+from hitl.model import MAY_RUN, Bound
 from hitl.times import micros
 from hitl.tokens import Keyring, Purpose, frame
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from hitl.model import Call, Prompt, Verdict, Vote
 
 _encode = msgspec.json.Encoder().encode
-#: Decisions after which a call may run, and its `error` be that of the run.
-_RUNS = frozenset({Decision.ALLOWED, Decision.APPROVED})
 
 
 def pack(*parts: object) -> bytes:
@@ -103,7 +101,8 @@ def decision_holds(keys: Keyring, call: Call) -> bool:
 
 
 def _decision(call: Call) -> bytes:
-    error = None if call.decision in _RUNS else call.error
+    # The error of a call that may run can be that of its run, which the result seals.
+    error = None if call.decision in MAY_RUN else call.error
     return pack(call.ref, call.digest, call.decision, call.decided_by, _at(call.decided_at), call.reason, error)
 
 

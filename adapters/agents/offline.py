@@ -28,17 +28,17 @@ class Plan:
     args: Mapping[str, object]
 
 
-_COMMANDS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Plan]], ...] = (
-    (re.compile(r"(?:list|ls)(?:\s+(\S+))?"), lambda m: Plan("list_files", {"path": m[1] or "."})),
-    (re.compile(r"(?:read|show|cat)\s+(\S+)"), lambda m: Plan("read_file", {"path": m[1]})),
-    (
-        re.compile(r"write\s+(\S+)\s+(.+)", re.DOTALL),
-        lambda m: Plan("write_file", {"path": m[1], "text": m[2]}),
-    ),
-    (re.compile(r"delete\s+all(?:\s+files)?"), lambda _: Plan("delete_files", {"pattern": "*"})),
-    (re.compile(r"delete\s+(\S*[*?\[]\S*)"), lambda m: Plan("delete_files", {"pattern": m[1]})),
-    (re.compile(r"(?:delete|rm)\s+(\S+)"), lambda m: Plan("delete_file", {"path": m[1]})),
-    (re.compile(r"(?:run|\$)\s+(.+)", re.DOTALL), lambda m: Plan("bash", {"command": m[1]})),
+_COMMANDS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Plan]], ...] = tuple(
+    (re.compile(pattern, re.DOTALL | re.IGNORECASE), plan)
+    for pattern, plan in (
+        (r"(?:list|ls)(?:\s+(\S+))?", lambda m: Plan("list_files", {"path": m[1] or "."})),
+        (r"(?:read|show|cat)\s+(\S+)", lambda m: Plan("read_file", {"path": m[1]})),
+        (r"write\s+(\S+)\s+(.+)", lambda m: Plan("write_file", {"path": m[1], "text": m[2]})),
+        (r"delete\s+all(?:\s+files)?", lambda _: Plan("delete_files", {"pattern": "*"})),
+        (r"delete\s+(\S*[*?\[]\S*)", lambda m: Plan("delete_files", {"pattern": m[1]})),
+        (r"(?:delete|rm)\s+(\S+)", lambda m: Plan("delete_file", {"path": m[1]})),
+        (r"(?:run|\$)\s+(.+)", lambda m: Plan("bash", {"command": m[1]})),
+    )
 )
 
 
@@ -49,7 +49,7 @@ class Offline:
     help = say("offline.help")
 
     def understands(self, text: str) -> bool:
-        """Whether it is one of the commands."""
+        """Whether the text is one of the commands."""
         return understand(text) is not None
 
     async def take(self, turn: Turn) -> str:
@@ -64,6 +64,6 @@ def understand(text: str) -> Plan | None:
     """The call that a command asks for, None for any other text."""
     said = text.strip()
     for pattern, plan in _COMMANDS:
-        if found := re.compile(pattern.pattern, pattern.flags | re.IGNORECASE).fullmatch(said):
+        if found := pattern.fullmatch(said):
             return plan(found)
     return None

@@ -150,7 +150,7 @@ def _values(*columns: str, **constants: object) -> dict[str, Any]:
 
 
 def _new(*columns: str) -> dict[str, Any]:
-    """What the row that could not be inserted has in these columns."""
+    """The values that an upsert tried to insert into these columns."""
     return {name: literal_column(f"excluded.{name}") for name in columns}
 
 
@@ -289,6 +289,10 @@ def _of_records(upsert: Upsert) -> dict[str, Definition]:
         "POSITION": Definition(
             "Which is the last line of the record, and how many are there, all chains together?",
             select(func.coalesce(func.max(_audit.id), 0), func.count()).select_from(_TABLES["audit"]),
+        ),
+        "LAST": Definition(
+            "Which is the last line of the record, all chains together, and what ties it to the one before?",
+            select(_audit.id, _audit.hash).where(_audit.id == newest),
         ),
         "HASH_AT": Definition(
             "What ties that line of the record to the one before?", select(_audit.hash).where(_is(_audit.id))

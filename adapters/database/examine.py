@@ -31,13 +31,9 @@ if TYPE_CHECKING:
     from hitl.tokens import Keyring
 
 
-#: What reading or checking a row raises whose values were put in by hand, whatever their types.
-UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, OverflowError)
-
-
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """What was looked at, and what isn't as it was written. `marked`: there is a mark that the end was held to."""
+    """How much was examined, and its flaws. `marked`: a mark was found, and the end of the record was held to it."""
 
     lines: int
     calls: int
@@ -61,7 +57,7 @@ def _examined(session: Session, keys: Keyring, mark: Mark) -> Examined:
         hashes[number] = str(stored[rows.LINE.index("hash")])
         try:
             line = rows.line_of(stored)
-        except UNREADABLE:
+        except rows.UNREADABLE:
             flaws.append(fact(Flaw.LINE, short=stored[0], seq=stored[1]))
         else:
             chains.setdefault(line.ref, []).append(line)
@@ -69,7 +65,7 @@ def _examined(session: Session, keys: Keyring, mark: Mark) -> Examined:
     for row in _stored(session, "votes", rows.VOTE, ("ref", "seq")):
         try:
             votes.setdefault(row[0], []).append(rows.vote_of(row))
-        except UNREADABLE:
+        except rows.UNREADABLE:
             flaws.append(fact(Flaw.VOTES, short=row[0]))
     refs: list[str] = []
     for row in _stored(session, "calls", rows.CALL, ("ref",)):
@@ -77,7 +73,7 @@ def _examined(session: Session, keys: Keyring, mark: Mark) -> Examined:
         try:
             call = rows.call_of(row)
             flaws += flaws_of(keys, call, votes.get(call.ref, ()), chains.get(call.ref, ()))
-        except UNREADABLE:
+        except rows.UNREADABLE:
             flaws.append(fact(Flaw.ROW, short=row[1]))
     flaws += _kept(session, keys)
     marked = mark.read() or (0, "")
@@ -98,7 +94,7 @@ def _kept(session: Session, keys: Keyring) -> list[Fact]:
 def _holds(kind: _Kept, keys: Keyring, row: Sequence[Any]) -> bool:
     try:
         return kind.holds(keys, *row)
-    except UNREADABLE:
+    except rows.UNREADABLE:
         return False
 
 

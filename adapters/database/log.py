@@ -39,7 +39,7 @@ _MENDED_FROM = (3, 51, 3)
 
 
 def has_reset_fault(version: tuple[int, int, int]) -> bool:
-    """Whether this release of SQLite has the fault, by its number: a distribution may have mended an older one."""
+    """Whether this release number of SQLite has the fault; a distribution may have repaired an older release."""
     return version < _MENDED_FROM and not any(version[:2] == fix[:2] and version >= fix for fix in _MENDED)
 
 

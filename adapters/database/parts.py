@@ -297,7 +297,7 @@ def _decoded(row: Sequence[Any]) -> Call | None:
     """The call of a row, or None, said in the log, for a row that no version of this program wrote."""
     try:
         return rows.call_of(row)
-    except (ValueError, TypeError, LookupError, AttributeError):
+    except rows.UNREADABLE:
         _log.error("a row that no version of sayso wrote is left out: %s", row[0])
         return None
 

@@ -65,6 +65,9 @@ VOTE = ("ref", "principal", "approve", "reason", "surface", "pressed_at", "at", 
 #: A line of the record, in the order in which `line_of` reads it.
 LINE = ("ref", "seq", "at", "event", "actor", "data", "prev", "hash")
 
+#: What reading or checking a row raises whose values were put in by hand, whatever their types.
+UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, OverflowError)
+
 # RFC 8785 for what is kept here, text in lists and under ASCII keys, is just what this encoder writes.
 _encode = msgspec.json.Encoder(order="sorted").encode
 

@@ -55,6 +55,8 @@ LAST_LINE = "SELECT audit.seq, audit.hash FROM audit WHERE audit.ref = ? ORDER B
 CHAIN = "SELECT audit.seq, audit.hash, audit.event, audit.data FROM audit WHERE audit.ref = ? ORDER BY audit.seq"
 #: Which is the last line of the record, and how many are there, all chains together?
 POSITION = "SELECT coalesce(max(audit.id), 0) AS coalesce_1, count(*) AS count_1 FROM audit"
+#: Which is the last line of the record, all chains together, and what ties it to the one before?
+LAST = "SELECT audit.id, audit.hash FROM audit WHERE audit.id = (SELECT max(audit.id) AS max_1 FROM audit)"
 #: What ties that line of the record to the one before?
 HASH_AT = "SELECT audit.hash FROM audit WHERE audit.id = ?"
 #: What is the newest recorded time? Each line is at least as new as the one before, but for lines of older versions

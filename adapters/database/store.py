@@ -83,9 +83,8 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations):
         await self._writer.drain()
         if self._marking is not None:
             self._marking.cancel()
-            position, _ = self._read(sql.POSITION)[0]
             async with self._marks:
-                self._write_mark(position, self._hash_at(position))
+                self._write_mark(*self._last())
         self._reader.close()
         await self._writer.close()
 
@@ -119,8 +118,7 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations):
         await asyncio.sleep(_MARK_EVERY_S)
         self._marking = None
         async with self._marks:
-            position, _ = self._read(sql.POSITION)[0]
-            await asyncio.to_thread(self._write_mark, position, self._hash_at(position))
+            await asyncio.to_thread(self._write_mark, *self._last())
 
     def _write_mark(self, position: int, line: str) -> None:
         try:
@@ -128,6 +126,11 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations):
                 self._mark.write(position, line)
         except OSError as error:
             _log.error("store.unmarked", {"path": str(self._mark and self._mark.path), "why": error.strerror})
+
+    def _last(self) -> tuple[int, str]:
+        """Position and hash of the last line of the record; 0 and '' where there is none."""
+        found = self._read(sql.LAST)
+        return (found[0][0], str(found[0][1])) if found else (0, "")
 
     def _hash_at(self, position: int) -> str:
         found = self._read(sql.HASH_AT, position)

@@ -35,7 +35,7 @@ def verify(config: Config = None, json: AsJson = False) -> None:
     if not (state / "sayso.db").exists():
         fail(f"there is no database in {state}: the service makes it at its first start", 1)
     keys = Keyring(load(state / "keys.json"))
-    examined = examine(state / "sayso.db", keys, Mark(found.mark or mark_beside(state), keys))
+    examined = examine(state / "sayso.db", keys, Mark(found.mark_file() or mark_beside(state), keys))
     if json:
         flaws = [{"what": flaw.what, **flaw.particulars, "text": sentence(flaw)} for flaw in examined.flaws]
         print_json({"lines": examined.lines, "calls": examined.calls, "marked": examined.marked, "flaws": flaws})

@@ -11,8 +11,8 @@ from hitl.faults import reach
 from hitl.gate.fitness import why_unfit_stored
 from hitl.gate.moves import same_secret, secret_hash, with_lease, with_refusal, with_result
 from hitl.gate.swap import TRIES, edits, entry_of, fresh, known, swap, tampered
-from hitl.lifecycle import Trigger
-from hitl.model import Call, Decision, Event, Lease, Ran, Result, State
+from hitl.lifecycle import RESULTS, Trigger
+from hitl.model import MAY_RUN, Call, Decision, Event, Lease, Ran, Result, State
 from hitl.outcomes import BROKEN, Fact, Refusal, fact, kept
 from hitl.ports import Change
 from hitl.redaction import mask
@@ -116,7 +116,7 @@ async def _held(gate: Gate, call: Call, owner: str, secret: str) -> Lease | None
         return None
     if call.claim.owner != owner or not same_secret(call.claim.secret_hash, secret):
         raise AlreadyDecided(fact(Refusal.CLAIMED, short=call.short))
-    if call.decision not in {Decision.ALLOWED, Decision.APPROVED} or seals.broken(gate.keys, call):
+    if call.decision not in MAY_RUN or seals.broken(gate.keys, call):
         raise await tampered(gate, call, owner)
     return Lease(call, owner, call.claim.until)
 
@@ -148,6 +148,6 @@ def _reported(gate: Gate, call: Call, ran: Ran, now: datetime) -> Call:
     elif ran.result is Result.REFUSED:
         trigger = Trigger.REFUSE
     else:
-        trigger = Trigger.COMPLETE if ran.result in {Result.SUCCEEDED, Result.RELEASED} else Trigger.FAIL
+        trigger = Trigger.COMPLETE if ran.result in RESULTS[Trigger.COMPLETE] else Trigger.FAIL
     started = ran.result is not Result.REFUSED
     return with_result(gate, call, trigger, ran.result, now, started=started, output=ran.output, error=ran.error)

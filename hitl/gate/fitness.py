@@ -7,7 +7,20 @@ from typing import TYPE_CHECKING
 from hitl import seals
 from hitl.errors import PolicyUnusable
 from hitl.gate.tally import Tally, tally
-from hitl.model import ISOLATED, Action, Ask, Call, Decision, Mode, PolicyCall, Preparation, Runs, Verdict, Vote
+from hitl.model import (
+    ISOLATED,
+    MAY_RUN,
+    Action,
+    Ask,
+    Call,
+    Decision,
+    Mode,
+    PolicyCall,
+    Preparation,
+    Runs,
+    Verdict,
+    Vote,
+)
 from hitl.outcomes import Fact, Unfit, fact
 from hitl.redaction import mask
 from hitl.terms import judged
@@ -44,7 +57,7 @@ def _broken(gate: Gate, call: Call, votes: Sequence[Vote]) -> Fact | None:
     if not seals.row_holds(gate.keys, call):
         return fact(Unfit.ROW)
     # The state isn't sealed, the decision is: no other one lets a call run, whatever state its row was put into.
-    if call.decision not in {Decision.ALLOWED, Decision.APPROVED} or not seals.decision_holds(gate.keys, call):
+    if call.decision not in MAY_RUN or not seals.decision_holds(gate.keys, call):
         return fact(Unfit.DECISION)
     if call.decision is Decision.APPROVED and not seals.votes_hold(gate.keys, call, votes):
         return fact(Unfit.VOTES)

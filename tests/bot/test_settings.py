@@ -41,6 +41,14 @@ def test_folders_are_absolute_and_may_begin_at_home(file: Path) -> None:
     assert [Path.home() / "s", Path.cwd() / "w", Path("/r")] == folders
 
 
+def test_the_mark_lies_where_the_settings_say(file: Path) -> None:
+    """For the service, `doctor` and `audit verify` alike; beside the state folder where they say nothing."""
+    nowhere = load(file).mark_file()
+    file.write_text('mark = "~/marks/sayso"\n')
+
+    assert (None, Path.home() / "marks" / "sayso") == (nowhere, load(file).mark_file())
+
+
 def test_conversations_differ_only_in_what_they_name(file: Path) -> None:
     """The rest is as in the installation; an empty list there still means nobody."""
     file.write_text(

@@ -29,7 +29,7 @@ _NEW |= {"moves": ("mac",), "talks": ("mac",)}
 
 
 def upgrade() -> None:
-    """Add the columns, and seal what stands: from now on a row without a seal is one that somebody made up."""
+    """Add the columns and seal all rows. From now on a row without a seal counts as made up by somebody."""
     for table, columns in _NEW.items():
         for column in columns:
             op.add_column(table, sa.Column(column, sa.String(), nullable=True))
@@ -40,7 +40,7 @@ def upgrade() -> None:
 
 
 def _seal_calls(keys: Keyring) -> None:
-    """Claims and results as they stand."""
+    """Seal the claims and results that the database holds."""
     moved = f"select {', '.join(rows.CALL)} from calls where claim_owner is not null or result is not null"  # noqa: S608
     for row in _read(moved):
         call = rows.call_of(tuple(row))
@@ -50,7 +50,7 @@ def _seal_calls(keys: Keyring) -> None:
 
 
 def _seal_kept(keys: Keyring) -> None:
-    """Events, cards and prompts as they stand."""
+    """Seal the events, cards, prompts, moves and latest messages that the database holds."""
     for seq, source, number, order, body, at in _read("select seq, source, id, ordering, body, received_at from inbox"):
         _write(
             "update inbox set mac = ? where seq = ?", seals.event(keys, source, number, order, body, moment(at)), seq
@@ -68,7 +68,7 @@ def _seal_kept(keys: Keyring) -> None:
 
 
 def _seal_record(keys: Keyring) -> None:
-    """One line that takes in all lines so far: those have plain hashes, which anybody could write anew."""
+    """Add a sealed line with a digest of all hashes so far: those are plain, so anybody could write them anew."""
     hashes = [line for (line,) in _read("select hash from audit order by id")]
     if not hashes:
         return

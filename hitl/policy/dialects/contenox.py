@@ -14,7 +14,7 @@ from hitl.policy import text, values
 from hitl.policy.dialects import ours
 from hitl.policy.document import CONTENOX, All, Checked, Rule, When
 from hitl.policy.globs import is_pattern
-from hitl.policy.grammar import NOT_YET, closest
+from hitl.policy.grammar import closest
 from hitl.policy.model import ACTIONS, DEFAULT_EXECUTION_S, DEFAULT_TIMEOUT_S, MAX_TIMEOUT_S, MIN_TIMEOUT_S
 from hitl.policy.operators.base import Condition, Operator
 from hitl.policy.operators.command import programs
@@ -26,9 +26,8 @@ if TYPE_CHECKING:
 
 _TOP_KEYS = ("version", "default_action", "rules", "compute", "attention")
 _RULE_KEYS = ("tools", "tool", "when", "action", "timeout_s", "on_timeout")
-_CONDITION_KEYS = ("key", "op", "value", "match")
 #: Keys of ours that would tighten the policy, so that reading the document without them would weaken it.
-_TIGHTENING = frozenset(("preset", "forbid", "risk_rules", "risk", "defaults", *NOT_YET))
+_TIGHTENING = frozenset(("preset", "forbid", "risk_rules", "risk", "defaults"))
 _MAX_NAMES, _MAX_NAME = 256, 512  # of its lists of models
 
 
@@ -44,11 +43,9 @@ class Reader(ours.Reader):
     def document(self) -> Checked:
         """Read the whole document."""
         value = self.folded(self.parsed.value, "", _TOP_KEYS)
-        for key in _TIGHTENING.difference(NOT_YET).intersection(value):
+        for key in _TIGHTENING.intersection(value):
             self.refuse(join("", key), f"{key!r} needs 'version: 1'", 'add "version": 1')
-        self.keys(
-            {key: entry for key, entry in value.items() if key not in _TIGHTENING - NOT_YET.keys()}, "", _TOP_KEYS
-        )
+        self.keys({key: entry for key, entry in value.items() if key not in _TIGHTENING}, "", _TOP_KEYS)
         self.block(value.get("compute"), "/compute", _COMPUTE)
         self.block(value.get("attention"), "/attention", _ATTENTION)
         action = value.get("default_action")
@@ -156,7 +153,7 @@ class Reader(ours.Reader):
     def when(self, value: Any, path: str) -> When:
         """A condition; there are no groups of them."""
         if isinstance(value, dict):
-            return self.condition(self.folded(value, path, _CONDITION_KEYS), path)
+            return self.condition(self.folded(value, path, ours.CONDITION_KEYS), path)
         return super().when(value, path)
 
     def unkeyed(self, path: str, op: str) -> None:
@@ -260,8 +257,8 @@ def _rule(writer: Writer, rule: Rule) -> dict[str, Any] | None:
 def _condition(writer: Writer, part: When, rule: Rule, at: int) -> dict[str, Any] | None:
     if not isinstance(part, Condition):
         return None
-    given = {str(key).lower(): entry for key, entry in rule.content["when"][at].items()}
-    value = given.get("value", "")
+    value = _first(_first(rule.content, "when")[at], "value")
+    value = "" if value is None else value
     if not part.key or (value in ("", None) and part.op not in ("eq", "no_command_substitution")):
         return None
     if part.op == "eq":
@@ -273,6 +270,11 @@ def _condition(writer: Writer, part: When, rule: Rule, at: int) -> dict[str, Any
     if part.op == "no_command_substitution":
         return {"key": part.key, "op": part.op}
     return {"key": part.key, "op": part.op, "value": value}
+
+
+def _first(content: Mapping[str, Any], name: str) -> Any:
+    """The entry of that name as `Reader.folded` reads it: the first of several spellings. None if there is none."""
+    return next((entry for key, entry in content.items() if str(key).lower() == name), None)
 
 
 def _texts_of(value: str) -> list[Any]:

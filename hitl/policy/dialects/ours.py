@@ -43,7 +43,7 @@ from hitl.policy.tables import tools
 from hitl.policy.text import join
 
 _MAX_EXECUTION_S: Final = 24 * 60 * 60
-_CONDITION_KEYS = ("key", "op", "value", "match")
+CONDITION_KEYS = ("key", "op", "value", "match")
 
 
 class Reader(Notes):
@@ -192,7 +192,7 @@ class Reader(Notes):
 
     def condition(self, value: dict[str, Any], path: str) -> When:
         """One condition: an operator with the key and the value that it takes."""
-        self.keys(value, path, _CONDITION_KEYS)
+        self.keys(value, path, CONDITION_KEYS)
         name = value.get("op")
         operator = OPERATORS.get(name) if isinstance(name, str) else None
         if operator is None or not isinstance(name, str):

@@ -130,11 +130,12 @@ def every(items: Iterable[Any], judge: Judge, use: Use, scope: Scope, cost: int 
 
 def scoped(key: str, of: Callable[[Scope], Judge], use: Use, cost: int = 1) -> Test:
     """As ``over_values``, for judges that look at the call as well. ``cost``: of one judgement."""
+    if key == ANYWHERE:
+        anything = replace(use, rating=True, negated=False)
+        return lambda scope: every(scope.leaves(), of(scope), anything, scope, cost)
     steps, missing = values.pointer(key), use.missing
 
     def test(scope: Scope) -> int:
-        if key == ANYWHERE:
-            return every(scope.leaves(), of(scope), replace(use, rating=True, negated=False), scope, cost)
         if key.startswith(ROLE):
             found = scope.role(key[1:])
             if not found and scope.shape is not None:

@@ -117,6 +117,8 @@ def _build_eq(condition: Condition, use: Use) -> Test:
 
 
 def _equal(condition: Condition, use: Use) -> Judge:
+    if isinstance(condition.value, str) and not use.textual:
+        return _among_texts(condition.key, (condition.value,), use)
     compare, other = _comparison(condition.value, use), use.other(condition.key)
 
     def judge(value: Any) -> int:
@@ -133,7 +135,7 @@ def _build_ne(condition: Condition, use: Use) -> Test:
 
 def _build_in(condition: Condition, use: Use) -> Test:
     if all(isinstance(wanted, str) for wanted in condition.value) and not use.textual:
-        return over_values(condition.key, _among_texts(condition, use), use)
+        return over_values(condition.key, _among_texts(condition.key, condition.value, use), use)
     compares = [_comparison(wanted, use) for wanted in condition.value]
     other = use.other(condition.key)
 
@@ -144,12 +146,12 @@ def _build_in(condition: Condition, use: Use) -> Test:
     return over_values(condition.key, judge, use, len(compares))
 
 
-def _among_texts(condition: Condition, use: Use) -> Judge:
-    """Whether a value is one of many texts, by looking it up: the same answers as comparing with each."""
-    texts = frozenset(condition.value)
+def _among_texts(key: str, wanted: Iterable[str], use: Use) -> Judge:
+    """Whether a value is one of these texts, by looking it up: the same answers as comparing with each."""
+    texts = frozenset(wanted)
     overlooked, most = frozenset(map(folded, texts)), longest_alike(texts)
     numbers = frozenset(found for one in texts if (found := values.number(one)) is not None)
-    other, alike = use.other(condition.key), UNSURE if use.loosen else YES
+    other, alike = use.other(key), UNSURE if use.loosen else YES
 
     def judge(value: Any) -> int:
         if isinstance(value, str):

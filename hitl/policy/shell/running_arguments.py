@@ -162,13 +162,13 @@ def _clusters(program: str) -> re.Pattern[str]:
     return re.compile(rf"-[^-{CLUSTERED[program]}=/]*[{letters}]")
 
 
+_SSH_LIKE = names("ssh autossh scp sftp rsync")
 # Programs of which a word without a hyphen may do so; for all others only one that has "::" in it, as git's URLs have.
-BARE_ARGUMENTS = names("ssh autossh scp sftp rsync") | {
+BARE_ARGUMENTS = _SSH_LIKE | {
     program
     for program, patterns in RUNNING_ARGUMENTS.items()
     if any(not pattern.startswith(("-", "[a-z]*::")) for pattern in patterns)
 }
-_SSH_LIKE = names("ssh autossh scp sftp rsync")
 _CLUSTERS = {program: _clusters(program) for program in CLUSTERED}
 
 

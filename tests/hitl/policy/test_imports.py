@@ -473,6 +473,28 @@ def test_an_envelope_is_never_weaker_once_translated(document: dict[str, Any], a
     assert strength(translated) == strength(native) or "deny" in json.dumps(document) or translated.action == "approve"
 
 
+@pytest.mark.parametrize("when", ["when", "When"])
+def test_of_several_spellings_of_a_key_the_translation_takes_the_one_that_was_checked(when: str) -> None:
+    """A document of contenox has its keys in any case; the first counts, and nothing that the others say is allowed."""
+    condition = {"key": "path", "op": "glob", "value": "/safe", "VALUE": "/other"}
+    policy = imported({"rules": [{"tools": "g", "action": "allow", when: [condition]}]}, "contenox")
+
+    judged = [policy.judge(PolicyCall("g", "t", {"path": path})).action for path in ("/safe", "/other")]
+    assert ["allow", "approve"] == judged
+
+
+@pytest.mark.parametrize("op", ["eq", "no_command_substitution"])
+def test_a_condition_without_a_value_is_translated_as_it_is_read(op: str) -> None:
+    """Null and a value that isn't there are the empty text."""
+    rules = [
+        {"tools": "g", "action": "deny", "when": [{"key": "a", "op": op, **value}]} for value in ({}, {"value": None})
+    ]
+
+    assert imported({"rules": rules[:1]}, "contenox").judge(PolicyCall("g", "t", {"a": ""})) == imported(
+        {"rules": rules[1:]}, "contenox"
+    ).judge(PolicyCall("g", "t", {"a": ""}))
+
+
 def test_differences_of_an_envelope_are_listed() -> None:
     """Silence, deadlines, names that matched nothing and narrowed hosts are named."""
     found = notes(

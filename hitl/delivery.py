@@ -59,6 +59,7 @@ class Delivery:
         call = await self._store.get(sending.post.ref)
         if call is None:
             return await self._store.unsent(sending, "its call is gone", retry_s=None)
+        await self._gate.ready(call)
         try:
             message = await self._put(self._chat(sending.post.route), sending, call)
         except PlatformError as error:

@@ -54,6 +54,7 @@ class Refusal(StrEnum):
     FINISH = "refused.finish"
     REASON_LATE = "refused.reason_late"
     SIZE = "refused.size"
+    WORDS = "refused.words"
     TIMEOUT = "refused.timeout"
     BUTTON = "refused.button"
     NOT_RUN = "agent.refused"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -72,6 +72,9 @@ class Unit(Struct, frozen=True):
 def adding(change: Change) -> Unit:
     """The unit that writes just this, whatever the time: more for the record, nothing about a call."""
     return Unit(None, lambda _: change)
+
+
+T = TypeVar("T")
 
 
 class ShortTakenError(Exception):
@@ -321,6 +324,13 @@ class Clock(Protocol):
         """Hear of a moment that was recorded: if the clock is behind it, it was set back since."""
 
 
+class Beside(Protocol):
+    """A place for long computing, where it keeps nobody else waiting."""
+
+    async def __call__(self, work: Callable[[], T], /) -> T:
+        """Do the work, and return what it returns. Raises what the work raises."""
+
+
 class Executor(Protocol):
     """Tools that this service runs itself."""
 
@@ -432,6 +442,7 @@ class Observer(Protocol):
 
 __all__ = [
     "Agent",
+    "Beside",
     "Calls",
     "CallsAndCards",
     "CallsAndEvents",

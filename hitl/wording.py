@@ -179,6 +179,7 @@ ENGLISH: Mapping[str, str] = {
     "refused.finish": "{short} isn't yours to report on.",
     "refused.reason_late": "A reason can be added for 60 seconds, by the one who rejected. {short} stays as it is.",
     "refused.size": "The arguments take {size:,} bytes; at most {most:,} are taken. Nothing was recorded; put what is large in a file and name it.",
+    "refused.words": "The {name} of a request takes at most {most:,} characters; this one has {size:,}. Nothing was recorded.",
     "refused.timeout": "A time limit lies between 5 seconds and 7 days; {given} seconds doesn't.",
     "refused.button": "That button isn't one of ours. Nothing was decided.",
     # why something wasn't run

@@ -29,13 +29,15 @@ if TYPE_CHECKING:
 #: What an ask says in words; all of it is kept, so all of it must be text that can be.
 _WORDS = ("tools", "tool", "requester", "origin", "agent", "session", "cwd", "key", "note", "previous")
 
+_LONGEST_WORDS = 10_000
+
 
 async def submit(gate: Gate, ask: Ask) -> Submitted:
     """Implement `Gate.submit`."""
     if not gate.access.may_ask(ask.requester, ask.origin):
         raise NotApprover(fact(Refusal.REQUESTER, who=ask.requester))
     for name in _WORDS:
-        check_text(getattr(ask, name) or "", f"/{name}")
+        _check_words(name, getattr(ask, name) or "")
     args = canonical(dict(ask.args))
     if len(args) > gate.limits.args_bytes:
         raise InvalidConfirmation(fact(Refusal.SIZE, size=len(args), most=gate.limits.args_bytes))
@@ -58,6 +60,13 @@ async def submit(gate: Gate, ask: Ask) -> Submitted:
     await _admit(gate, ask)
     twin = await gate.store.same_open(digest, ask.agent)
     return await _record(gate, draft.beside(twin) if twin else draft, twin)
+
+
+def _check_words(name: str, words: str) -> None:
+    """Raises InvalidConfirmation for a text that can't be kept, or that every card would take long to mask."""
+    if len(words) > _LONGEST_WORDS:
+        raise InvalidConfirmation(fact(Refusal.WORDS, name=name, size=len(words), most=_LONGEST_WORDS))
+    check_text(words, f"/{name}")
 
 
 async def _prepare(gate: Gate, ask: Ask) -> tuple[ToolInfo, Preparation]:

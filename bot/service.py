@@ -24,7 +24,7 @@ from hitl.ports import Change, PlatformError, adding
 from hitl.wording import say
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Mapping
+    from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 
     from hitl.answers import Answer, Submitted
     from hitl.gate import Gate
@@ -236,6 +236,11 @@ class Service:
                 return
             else:
                 return
+
+    def troubles(self) -> Sequence[str]:
+        """What is in the way of showing calls: routes that refused a card, with the platform's words."""
+        refusals = self.gate.reach.refusals(self.gate.clock.now())
+        return [say("trouble.route", route=route, why=why) for route, why in refusals.items()]
 
     async def moved(self, old: str, new: str) -> None:
         """A chat platform renamed a conversation: its waiting cards are posted anew there."""

@@ -104,7 +104,9 @@ class Unfit(StrEnum):
     NOBODY = "unfit.nobody"
     NOWHERE = "unfit.nowhere"
     OLDER = "unfit.older"
+    #: As older versions stored it, without the platform's words.
     SURFACES = "unfit.surfaces"
+    UNSHOWN = "unfit.unshown"
     UNSEEN = "unfit.unseen"
 
 

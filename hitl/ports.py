@@ -153,11 +153,14 @@ class Calls(Protocol):
 class Outbox(Protocol):
     """Messages to chat platforms that are still to be sent, and the cards that were sent."""
 
-    async def sendings(self, *, lease_s: float, limit: int = 20, busy: Collection[str] = ()) -> Sequence[Sending]:
+    async def sendings(
+        self, *, lease_s: float, limit: int = 20, busy: Collection[str] = (), calm: Collection[str] = ()
+    ) -> Sequence[Sending]:
         """Lease the next outbox row of each route that isn't busy, if it may go out now.
 
         In order for each call and route; several edits of one card are one. A notice goes to a route that needs no
-        card.
+        card. New cards, notices and outcomes go before refreshes, which are edits of pending calls' cards; a calm route
+        gets no refresh.
         """
 
     async def sent(self, sending: Sending, message: str | None) -> None:
@@ -165,6 +168,9 @@ class Outbox(Protocol):
 
     async def unsent(self, sending: Sending, error: str, *, retry_s: float | None) -> None:
         """It didn't go out; try again after so many seconds, or never (None)."""
+
+    async def hasten(self, platform: str) -> None:
+        """Let go out at once what was put off on the routes of a platform (`unsent`)."""
 
     async def adopt(self, ref: str, route: str, message: str) -> None:
         """A card turned out to stand on a route under this message id."""
@@ -242,6 +248,14 @@ class PlatformError(Exception):
         self.passing = passing
         self.retry_s = retry_s
         self.lost = lost
+
+
+class NotYetError(PlatformError):
+    """The platform's limits leave no room for an edit for so many seconds. Nothing was sent."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__("paced", passing=True, retry_s=seconds)
+        self.seconds = seconds
 
 
 class Chat(Protocol):
@@ -455,6 +469,7 @@ __all__ = [
     "Inbox",
     "KeyTakenError",
     "Line",
+    "NotYetError",
     "Observer",
     "Outbox",
     "Paths",

@@ -218,6 +218,7 @@ ENGLISH: Mapping[str, str] = {
     "show.flawed": "Don't trust what follows.",
     "unfit.older": "the database is older than what was last allowed to run",
     "unfit.surfaces": "every surface refused its card",
+    "unfit.unshown": "every surface refused its card: {why}",
     "unfit.unseen": "nobody saw it",
     "unfit.changed": "{why}",
     # what an agent is told
@@ -312,6 +313,7 @@ ENGLISH: Mapping[str, str] = {
     "path.folder": "{path} is a folder.",
     "path.barred": "{path} may not be opened by this service.",
     "path.irregular": "{path} is not a regular file.",
+    "trouble.route": "{route}: cards can't go out: {why}",
     "path.trouble": "{path} can't be used: {error}.",
     "path.binary": "{path} is binary ({size}); only text can be read.",
     "path.changed": "{path} has changed since it was shown.",

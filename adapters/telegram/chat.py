@@ -26,7 +26,7 @@ from adapters.telegram.messages import (
 from adapters.telegram.receiver import seconds_of
 from hitl.cards import outcome
 from hitl.errors import Unavailable
-from hitl.model import Verb
+from hitl.model import State, Verb
 from hitl.ports import PlatformError
 from hitl.seals import bound
 from hitl.text import cut_middle
@@ -107,7 +107,8 @@ class TelegramChat:
         if self._edited.get(message) == hash(self._card(route, call)):
             return
         try:
-            await self._paced(int(message.partition(":")[0]), self._edit(route, message, call))
+            chat_id, refresh = int(message.partition(":")[0]), call.state is State.AWAITING
+            await self._paced(chat_id, self._edit(route, message, call), refresh=refresh)
         except _UnchangedError:
             return
         except PlatformError as error:
@@ -283,15 +284,15 @@ class TelegramChat:
         if self._moved:
             await self._moved(old, new)
 
-    async def _paced(self, chat_id: int, request: _Request) -> Any:
+    async def _paced(self, chat_id: int, request: _Request, *, refresh: bool = False) -> Any:
         """The request in its turn; where Telegram can't read the HTML, the same once more as plain text."""
         try:
-            return await self._once(chat_id, request, html=True)
+            return await self._once(chat_id, request, html=True, refresh=refresh)
         except _UnparsedError:
             return await self._once(chat_id, request, html=False)
 
-    async def _once(self, chat_id: int, request: _Request, *, html: bool) -> Any:
-        await self._pace.turn(chat_id)
+    async def _once(self, chat_id: int, request: _Request, *, html: bool, refresh: bool = False) -> Any:
+        await (self._pace.refresh if refresh else self._pace.turn)(chat_id)
         try:
             async with _explained():
                 return await request(html=html)

@@ -111,9 +111,9 @@ class Gate:
         """
         return await end.withdraw(self, target, identity)
 
-    async def undeliverable(self, ref: str) -> Call:
-        """End a waiting call that every surface refused to show. Raises as `withdraw`."""
-        return await end.undeliverable(self, ref)
+    async def undeliverable(self, ref: str, said: str) -> Call:
+        """End a waiting call that every surface refused to show; `said` is what they said. Raises as `withdraw`."""
+        return await end.undeliverable(self, ref, said)
 
     async def orphaned(self, call: Call) -> Call | None:
         """End a claimed call whose claimant is known to be dead, without waiting for its lease: `unknown`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakValueDictionary
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from hitl.model import Bound, Call
     from hitl.tokens import Keyring
 
+_log = logging.getLogger(__name__)
 _TOAST = 200
 _NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 _KEPT = 10_000
@@ -199,12 +201,12 @@ class TelegramChat:
         return await self._bound(await self._deliver(route, send, about=about), about)
 
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
-        """Answer a press, once. One that is too old to be answered is none to worry about."""
+        """Answer a press, once. A press that is too old to be answered was decided all the same, and the log tells."""
         try:
             async with _explained():
                 await self.bot.answer_callback_query(press, text=cut_middle(text, _TOAST).text, show_alert=alert)
-        except PlatformError:
-            return
+        except PlatformError as error:
+            _log.warning("telegram.press_not_answered", {"why": str(error)})
 
     async def close(self) -> None:
         """Close the connections."""

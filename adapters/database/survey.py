@@ -49,6 +49,10 @@ class Survey:
         """Count the events that were set aside because handling them kept failing."""
         return self.session.exec(select(func.count()).where(col(InboxRow.aside_at).is_not(None))).one()
 
+    def newest_position(self) -> int:
+        """Return the position of the newest line of the record, 0 if it has none."""
+        return self.session.exec(select(func.max(AuditRow.id))).one() or 0
+
     def latest_lines(self, limit: int) -> Sequence[tuple[datetime, str]]:
         """Return time and data (JSON) of the latest lines of the record, the latest first."""
         found = self.session.exec(select(AuditRow.at, AuditRow.data).order_by(col(AuditRow.id).desc()).limit(limit))

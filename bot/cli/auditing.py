@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bot.cli.common import AsJson, Config, fail, print_json, settings
+from bot.cli.common import AsJson, Config, fail, kept_files, print_json, settings
 from hitl.wording import say, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
     from bot.settings import Settings
     from hitl.history import Asked
-    from hitl.tokens import Keyring
 
 
 class Format(StrEnum):
@@ -78,12 +76,8 @@ def verify(config: Config = None, json: AsJson = False) -> None:
     Example: sayso audit verify
     """
     from adapters.database.examine import examine
-    from adapters.database.mark import Mark
-    from bot.compose import mark_beside
 
-    found = settings(config)
-    database, keys = _database(found)
-    examined = examine(database, keys, Mark(found.mark_file() or mark_beside(database.parent), keys))
+    examined = examine(*kept_files(settings(config)))
     if json:
         flaws = [{"what": flaw.what, **flaw.particulars, "text": sentence(flaw)} for flaw in examined.flaws]
         print_json({"lines": examined.lines, "calls": examined.calls, "marked": examined.marked, "flaws": flaws})
@@ -118,7 +112,7 @@ def query(
     from adapters.database.history import history
 
     found = settings(config)
-    database, keys = _database(found)
+    database, keys, _ = kept_files(found)
     asked = _asked(found, event, status, risk, tool, person, surface, since, until, text)
     lines = list(history(database, keys, asked, newest_first=True, limit=limit))
     if json:
@@ -144,14 +138,16 @@ def export(
     format_: Annotated[Format, typer.Option("--format", help="One JSON object a line, or CSV.")] = Format.JSONL,
     config: Config = None,
 ) -> None:
-    """The record for another program, oldest line first, with secrets masked.
+    """The record for another program, with secrets masked.
+
+    The oldest line comes first.
 
     Example: sayso audit export --since 2026-01-01 > record.jsonl
     """
     from adapters.database.history import history
 
     found = settings(config)
-    database, keys = _database(found)
+    database, keys, _ = kept_files(found)
     asked = _asked(found, event, status, risk, tool, person, surface, since, until, text)
     flawed: list[dict[str, Any]] = []
     lines = _watched(history(database, keys, asked), flawed)
@@ -166,7 +162,7 @@ def export(
 
 
 def stats(since: Since = None, until: Until = None, config: Config = None, json: AsJson = False) -> None:
-    """What the requests of a time came to: rates, times to a decision, and who and what stands out.
+    """How many requests came to what, and how quickly.
 
     Approvals within 2 seconds of the asking are counted: nobody has read the card by then.
 
@@ -174,8 +170,8 @@ def stats(since: Since = None, until: Until = None, config: Config = None, json:
     """
     from adapters.database.history import statistics
 
-    database, _ = _database(settings(config))
-    counted = statistics(database, _moment(since, "--since"), _moment(until, "--until"))
+    kept = kept_files(settings(config))
+    counted = statistics(kept.database, _moment(since, "--since"), _moment(until, "--until"))
     if json:
         print_json(counted)
         return
@@ -186,17 +182,6 @@ def stats(since: Since = None, until: Until = None, config: Config = None, json:
             typer.echo("\n" + say(title))
         for key, told in rows[:20]:
             typer.echo(_summary(f"  {key or '-'}: ", told))
-
-
-def _database(found: Settings) -> tuple[Path, Keyring]:
-    """The database and the keys of its seals, or exit 1 where there is none yet."""
-    from adapters.database.keys import load
-    from hitl.tokens import Keyring
-
-    state = found.folder("state")
-    if not (state / "sayso.db").exists():
-        fail(f"there is no database in {state}: the service makes it at its first start", 1)
-    return state / "sayso.db", Keyring(load(state / "keys.json"))
 
 
 def _asked(

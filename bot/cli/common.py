@@ -6,14 +6,16 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
 
 import typer
 
 from sayso_client.wire import SOCKET_NAME
 
 if TYPE_CHECKING:
+    from adapters.database.mark import Mark
     from bot.settings import Settings
+    from hitl.tokens import Keyring
     from sayso_client.client import Client
 
 Config = Annotated[
@@ -54,6 +56,28 @@ def socket_path(config: Path | None, socket_file: Path | None) -> Path:
     if given := os.environ.get("SAYSO_SOCKET"):
         return Path(given)
     return settings(config).folder("runtime") / SOCKET_NAME
+
+
+class Kept(NamedTuple):
+    """What the state folder keeps, for commands that read it beside the service."""
+
+    database: Path
+    keys: Keyring
+    mark: Mark
+
+
+def kept_files(found: Settings, *, there: bool = True) -> Kept:
+    """The database, the keys of its seals and its mark; `there`: exit 1 where there is no database yet."""
+    from adapters.database.keys import load
+    from adapters.database.mark import Mark
+    from bot.compose import mark_beside
+    from hitl.tokens import Keyring
+
+    state = found.folder("state")
+    if there and not (state / "sayso.db").exists():
+        fail(f"there is no database in {state}: the service makes it at its first start", 1)
+    keys = Keyring(load(state / "keys.json"))
+    return Kept(state / "sayso.db", keys, Mark(found.mark_file() or mark_beside(state), keys))
 
 
 def fail(message: str, status: int) -> NoReturn:

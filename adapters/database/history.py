@@ -15,6 +15,7 @@ from sqlmodel import col
 from adapters.database import rows
 from adapters.database.survey import surveyed
 from adapters.database.tables import AuditRow, CallRow, VoteRow
+from hitl import seals
 from hitl.history import counted, told
 from hitl.integrity import Flaw, flaws_of
 from hitl.times import micros
@@ -54,6 +55,15 @@ def statistics(database: Path, since: datetime | None, until: datetime | None) -
         survey.must_be_current(database)
         asked = _between(col(CallRow.created_at), since, until)
         return counted(_readable(survey.stored("calls", rows.CALL, ("ref",), *asked)))
+
+
+def sound_calls(database: Path, keys: Keyring, since: datetime | None) -> list[Call]:
+    """Return the calls since then whose seals hold. Raises Unavailable."""
+    with surveyed(database) as survey:
+        survey.must_be_current(database)
+        asked = _between(col(CallRow.created_at), since, None)
+        calls = _readable(survey.stored("calls", rows.CALL, ("ref",), *asked))
+        return [call for call in calls if not seals.broken(keys, call)]
 
 
 def _readable(stored: Iterable[Sequence[Any]]) -> Iterator[Call]:

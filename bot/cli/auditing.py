@@ -5,13 +5,12 @@ from __future__ import annotations
 import csv
 import json as json_
 import sys
-from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bot.cli.common import AsJson, Config, fail, kept_files, print_json, settings
+from bot.cli.common import AsJson, Config, Since, fail, kept_files, moment, print_json, settings
 from hitl.wording import say, sentence
 
 if TYPE_CHECKING:
@@ -43,9 +42,7 @@ _GROUPS = {
     "by_requester": "stats.by_requester",
     "by_approver": "stats.by_approver",
 }
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
-Since = Annotated[str | None, typer.Option("--since", metavar="TIME", help="From then on: 2026-01-31, 90m, 24h, 7d.")]
 Until = Annotated[str | None, typer.Option("--until", metavar="TIME", help="Before then.")]
 Events = Annotated[
     list[str] | None, typer.Option("--event", "--event-type", help="An event, or a kind of them (hitl_decision).")
@@ -171,7 +168,7 @@ def stats(since: Since = None, until: Until = None, config: Config = None, json:
     from adapters.database.history import statistics
 
     kept = kept_files(settings(config))
-    counted = statistics(kept.database, _moment(since, "--since"), _moment(until, "--until"))
+    counted = statistics(kept.database, moment(since, "--since"), moment(until, "--until"))
     if json:
         print_json(counted)
         return
@@ -212,8 +209,8 @@ def _asked(
         tools=frozenset(tools or ()),
         people=frozenset(people or ()) | principals | identities,
         surfaces=frozenset(surfaces or ()),
-        since=_moment(since, "--since"),
-        until=_moment(until, "--until"),
+        since=moment(since, "--since"),
+        until=moment(until, "--until"),
         text=text,
     )
 
@@ -224,19 +221,6 @@ def _known(given: list[str] | None, known: Iterable[str], option: str) -> frozen
         if value not in choices:
             fail(f"{option} {value!r} is none of {', '.join(choices)}", 2)
     return frozenset(given or ())
-
-
-def _moment(text: str | None, option: str) -> datetime | None:
-    """An ISO 8601 time, UTC unless it says otherwise, or so long ago (`90m`, `7d`); exit 2 for anything else."""
-    if text is None:
-        return None
-    try:
-        if text[-1:] in _UNITS and text[:-1].isdecimal():
-            return datetime.now(UTC) - timedelta(**{_UNITS[text[-1]]: int(text[:-1])})
-        at = datetime.fromisoformat(text)
-        return at if at.tzinfo else at.replace(tzinfo=UTC)
-    except (ValueError, OverflowError):
-        fail(f"{option} {text!r} is no time: write 2026-01-31, 2026-01-31T14:00, 90m, 24h or 7d", 2)
 
 
 def _in_a_row(line: dict[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
 
@@ -25,7 +26,22 @@ Config = Annotated[
     ),
 ]
 SocketFile = Annotated[Path | None, typer.Option("--socket", help="The service's socket; else from the settings.")]
+Since = Annotated[str | None, typer.Option("--since", metavar="TIME", help="From then on: 2026-01-31, 90m, 24h, 7d.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def moment(text: str | None, option: str) -> datetime | None:
+    """An ISO 8601 time, UTC unless it says otherwise, or so long ago (`90m`, `7d`); exit 2 for anything else."""
+    if text is None:
+        return None
+    try:
+        if text[-1:] in _UNITS and text[:-1].isdecimal():
+            return datetime.now(UTC) - timedelta(**{_UNITS[text[-1]]: int(text[:-1])})
+        at = datetime.fromisoformat(text)
+        return at if at.tzinfo else at.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        fail(f"{option} {text!r} is no time: write 2026-01-31, 2026-01-31T14:00, 90m, 24h or 7d", 2)
 
 
 def settings(config: Path | None, *, ruling: bool = False) -> Settings:

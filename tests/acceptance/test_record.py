@@ -152,3 +152,23 @@ def test_people_read_a_line_for_each_event(worked: Installation) -> None:
     assert ("", 0) == (nothing.stdout, nothing.returncode)
     assert nothing.stderr
     assert "deploy" in counted.stdout
+
+
+def test_a_policy_is_tried_on_the_record(worked: Installation) -> None:
+    """What it would have changed is told with how people decided; nothing is changed."""
+    tried = worked.root / "tried.yaml"
+    tried.write_text("version: 1\ndefault_action: deny\n")
+    done = worked.run("policy", "backtest", str(tried), "--json")
+    told = json.loads(done.stdout)
+    (shift,) = told["shifts"]
+
+    assert (3, 3, "approve", "deny") == (told["judged"], shift["count"], shift["before"], shift["after"])
+    assert {"rejected": 1, "withdrawn": 1} == shift["decisions"]
+
+
+def test_nothing_is_suggested_where_nothing_was_always_approved(worked: Installation) -> None:
+    """An empty answer says why on stderr."""
+    done = worked.run("policy", "suggest")
+
+    assert (0, "") == (done.returncode, done.stdout)
+    assert done.stderr

@@ -84,6 +84,7 @@ class Kept(NamedTuple):
 
 def kept_files(found: Settings, *, there: bool = True) -> Kept:
     """The database, the keys of its seals and its mark; `there`: exit 1 where there is no database yet."""
+    from adapters.database.folder import KEYS
     from adapters.database.keys import load
     from adapters.database.mark import Mark
     from bot.compose import mark_beside
@@ -92,7 +93,8 @@ def kept_files(found: Settings, *, there: bool = True) -> Kept:
     state = found.folder("state")
     if there and not (state / "sayso.db").exists():
         fail(f"there is no database in {state}: the service makes it at its first start", 1)
-    keys = Keyring(load(state / "keys.json"))
+    given = found.given_keys()
+    keys = Keyring(load(given or state / KEYS, given=given is not None))
     return Kept(state / "sayso.db", keys, Mark(found.mark_file() or mark_beside(state), keys))
 
 

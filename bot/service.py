@@ -240,7 +240,10 @@ class Service:
     def troubles(self) -> Sequence[str]:
         """What is in the way of showing calls: routes that refused a card, with the platform's words."""
         refusals = self.gate.reach.refusals(self.gate.clock.now())
-        return [say("trouble.route", route=route, why=why) for route, why in refusals.items()]
+        return [
+            say("trouble.route", route=route, why=why, remedy=say(remedy or "remedy.unknown"))
+            for route, (why, remedy) in refusals.items()
+        ]
 
     async def moved(self, old: str, new: str) -> None:
         """A chat platform renamed a conversation: its waiting cards are posted anew there."""

@@ -162,7 +162,8 @@ class Delivery:
         said = one_line(mask(str(error)), _WORDS)
         unseen = not await self._store.cards(call.ref) and not self._gate.seen_locally(call)
         # A person can shut us out of a private chat. That alone doesn't make the service unready.
-        if self._gate.reach.refused(route, said, self._clock.now(), alarming=error.lost or unseen):
+        alarming = error.lost or unseen
+        if self._gate.reach.refused(route, said, self._clock.now(), alarming=alarming, remedy=error.remedy):
             _log.error("outbox.refused", {"ref": call.ref, "route": route, "why": said})
         entry = Entry(call.ref, Event.NOT_SHOWN, "service", {"route": route, "why": said})
         await self._store.commit(adding(Change(entries=(entry,))))

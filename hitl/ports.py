@@ -241,10 +241,14 @@ class PlatformError(Exception):
 
     `lost` tells that nothing at all can be sent there: the place or the access to it is gone, whatever the message, and
     not by the doing of one person alone (who blocks us, say), who could get by that what `fallback` lets run.
+    `remedy` is the key of the sentence that says what people can do about it, '' if that isn't known.
     """
 
-    def __init__(self, message: str, *, passing: bool, retry_s: float | None = None, lost: bool = False) -> None:
+    def __init__(
+        self, message: str, *, passing: bool, retry_s: float | None = None, lost: bool = False, remedy: str = ""
+    ) -> None:
         super().__init__(message)
+        self.remedy = remedy
         self.passing = passing
         self.retry_s = retry_s
         self.lost = lost

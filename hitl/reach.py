@@ -26,6 +26,7 @@ class _Refused:
     at: datetime
     #: The platform's words.
     why: str
+    remedy: str
     #: Whether it is in the way of being ready.
     alarming: bool
 
@@ -46,16 +47,16 @@ class Reach:
         self._lost.pop(route, None)
         self._refused.pop(route, None)
 
-    def refused(self, route: str, why: str, now: datetime, *, alarming: bool) -> bool:
-        """Keep that a route refused a card for good, and why. Return whether that is news."""
+    def refused(self, route: str, why: str, now: datetime, *, alarming: bool, remedy: str = "") -> bool:
+        """Keep that a route refused a card for good, why, and the key of the remedy. Return whether that is news."""
         before = self._refused.get(route)
-        self._refused[route] = _Refused(now, why, alarming)
+        self._refused[route] = _Refused(now, why, remedy, alarming)
         return before is None or before.why != why
 
-    def refusals(self, now: datetime) -> dict[str, str]:
-        """Return why cards can't go out, by route; what isn't alarming is left out."""
+    def refusals(self, now: datetime) -> dict[str, tuple[str, str]]:
+        """Return why cards can't go out, and the key of the remedy, by route; what isn't alarming is left out."""
         return {
-            route: refused.why
+            route: (refused.why, refused.remedy)
             for route, refused in self._refused.items()
             if refused.alarming and (now - refused.at).total_seconds() < ALARMED_FOR_S
         }

@@ -25,6 +25,7 @@ from adapters.telegram.messages import (
     whole_message,
 )
 from adapters.telegram.receiver import seconds_of
+from adapters.telegram.refusals import is_of_place, remedy
 from hitl.cards import outcome
 from hitl.errors import Unavailable
 from hitl.model import State, Verb
@@ -352,7 +353,7 @@ async def _explained() -> AsyncIterator[None]:
     except BadRequest as error:
         raise _bad_request(error) from error
     except (Forbidden, InvalidToken) as error:
-        raise PlatformError(error.message, passing=False, lost=True) from error
+        raise PlatformError(error.message, passing=False, lost=True, remedy=remedy(error.message)) from error
     except (TelegramError, TimeoutError) as error:
         raise PlatformError(type(error).__name__, passing=True) from error
     except (LookupError, TypeError, ValueError) as error:
@@ -371,7 +372,7 @@ _BAD_REQUESTS: Mapping[str, type[PlatformError]] = {
 def _bad_request(error: BadRequest) -> PlatformError:
     said = error.message.casefold()
     kind = next((kind for words, kind in _BAD_REQUESTS.items() if words in said), PlatformError)
-    return kind(error.message, passing=False, lost=said.endswith("chat not found"))
+    return kind(error.message, passing=False, lost=is_of_place(said), remedy=remedy(said))
 
 
 def _number(message: str) -> int:

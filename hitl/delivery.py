@@ -131,7 +131,7 @@ class Delivery:
 
     async def _paced(self, sending: Sending, call: Call, seconds: float) -> None:
         """Try an edit later. Until then other messages go out on its route, but no refreshes."""
-        if call.status is Status.PENDING:
+        if sending.post.kind is PostKind.EDIT and call.status is Status.PENDING:
             # The row itself stays due, or the outcome of this call, which comes behind it, would have to wait.
             self._calm[sending.post.route] = self._clock.now() + timedelta(seconds=seconds)
             seconds = 0.0

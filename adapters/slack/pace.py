@@ -58,8 +58,9 @@ class Pace:
     def edit_now(self, *, refresh: bool) -> None:
         """Take a slot for an edit. Raises NotYetError, and takes none, if there is none now: new cards don't wait."""
         at = self._edit_at(EDITS - KEPT_EDITS if refresh else EDITS)
-        if at > self._now():
-            raise NotYetError(at - self._now())
+        now = self._now()
+        if at > now:
+            raise NotYetError(at - now)
         self._edits.append(at)
 
     def hold(self, channel: str, seconds: float) -> None:

@@ -54,10 +54,11 @@ class Pace:
 
     async def refresh(self, chat_id: int) -> None:
         """Take a slot for a refresh. Raises NotYetError, and takes none, if that leaves too few for others."""
-        sent, now = self._of(chat_id), self._now()
-        at = max(self._free(chat_id), self._free_for_all(), sent[-1] + PER_CHAT_S * self._scale if sent else now)
+        sent = self._of(chat_id)
+        at = max(self._free(chat_id), self._free_for_all(), sent[-1] + PER_CHAT_S * self._scale if sent else 0.0)
         if chat_id < 0 and len(sent) >= PER_GROUP - KEPT_PER_GROUP:
             at = max(at, sent[KEPT_PER_GROUP - PER_GROUP] + PER_GROUP_S * self._scale)
+        now = self._now()
         if at > now:
             raise NotYetError(at - now)
         _take(sent, now)

@@ -354,6 +354,18 @@ class TestTrouble:
         assert (0, other.ref) == (waiting, office.telegram.posts[-1].call.ref)
         assert [Status.WITHDRAWN] == [shown.call.status for shown in office.telegram.updates]
 
+    async def test_a_card_that_is_there_already_is_refreshed_in_its_time(self, office: Office) -> None:
+        """A card that was found standing while its row was queued is edited; the limits put that off like any edit."""
+        call = await office.world.ask()
+        await office.world.store.adopt(call.ref, ROOM, "m7")
+        await office.world.store.commit(adding(Change(posts=(Post(call.ref, ROOM, PostKind.CARD),))))
+        office.telegram.fail(NotYetError(20), times=1)
+        await office.deliver()
+        early = len(office.telegram.updates)
+        await office.wait(20)
+
+        assert (0, 1, []) == (early, len(office.telegram.updates), office.telegram.posts)
+
     async def test_an_outcome_that_the_limits_leave_no_room_for_comes_in_its_time(self, office: Office) -> None:
         """It waits as long as the limits ask, and a new card doesn't wait for it."""
         call = await office.posted()

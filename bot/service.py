@@ -125,9 +125,7 @@ class Service:
         if not looks_large(ask.args):
             return await self._whole(self._submitted(ask))
         async with self._large:
-            submitted = await self._whole(self._submitted(ask))
-            await self.gate.ready(submitted.call)
-            return submitted
+            return await self._whole(self._submitted(ask))
 
     async def decide(self, reply: Reply) -> tuple[Answer, ...]:
         """Hand a reply to the guard, and run what it approved. Raises as `Gate.decide`."""

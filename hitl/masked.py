@@ -7,10 +7,9 @@ large call beside the event loop before anybody looks at the call.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 from cachetools import FIFOCache
@@ -23,10 +22,13 @@ if TYPE_CHECKING:
 
     from hitl.model import Call
 
+    #: Arguments and preview of a call.
+    Key: TypeAlias = tuple[bytes, str]
+
 #: Arguments and preview of fewer bytes and characters are masked in about ten milliseconds.
 LARGE = 1 << 14
 #: How many characters are kept of all large calls together: about thirty calls of the largest arguments.
-_KEPT_CHARS = 1 << 26
+_KEPT_CHARS = 1 << 27
 _OBJECTS = 200
 _CODE_NAMES = frozenset({"command", "cmd", "code", "script", "text", "content", "sql", "query", "argv"})
 
@@ -44,17 +46,17 @@ class Masked:
     json: bytes
 
     def __len__(self) -> int:
-        """How much is kept, in characters; each argument counts for the objects that hold it."""
+        """How much is kept, in characters: with the objects that hold each argument, and what the texts are made of."""
         texts = sum(_OBJECTS + len(name) + len(text) for name, text in self.arguments)
-        return texts + len(self.preview) + len(self.json)
+        return texts + 2 * (len(self.preview) + len(self.json))
 
 
-_kept: FIFOCache[bytes, Masked] = FIFOCache(_KEPT_CHARS, getsizeof=len)
+_kept: FIFOCache[Key, Masked] = FIFOCache(_KEPT_CHARS, getsizeof=len)
 
 
-def is_large(call: Call) -> bool:
-    """Whether masking the call may take more than about ten milliseconds."""
-    return len(call.args) + len(call.preview) > LARGE
+def is_large(key: Key) -> bool:
+    """Whether masking may take more than about ten milliseconds."""
+    return sum(map(len, key)) > LARGE
 
 
 def looks_large(args: Mapping[str, object]) -> bool:
@@ -71,37 +73,37 @@ def looks_large(args: Mapping[str, object]) -> bool:
     return size > LARGE
 
 
-def key_of(call: Call) -> bytes:
-    """Name what the texts are made of: the bytes themselves would be kept with them."""
-    parts = call.args, call.preview.encode(errors="surrogatepass")
-    return b"".join(hashlib.sha256(part).digest() for part in parts)
+def key_of(call: Call) -> Key:
+    """Name what the texts are made of."""
+    return call.args, call.preview
 
 
 def masked(call: Call) -> Masked:
     """Return the texts of the call. They are kept, because each surface asks for them again with every change."""
     key = key_of(call)
-    return _kept.get(key) or keep(key, made(call))
+    return _kept.get(key) or keep(key, made(key))
 
 
-def is_kept(call: Call) -> bool:
+def is_kept(key: Key) -> bool:
     """Whether `masked` has nothing left to do."""
-    return key_of(call) in _kept
+    return key in _kept
 
 
-def keep(key: bytes, texts: Masked) -> Masked:
-    """Keep the texts of the call with that key, unless they are too long; return them."""
+def keep(key: Key, texts: Masked) -> Masked:
+    """Keep the texts made of the key, unless they are too long; return them."""
     with contextlib.suppress(ValueError):
         _kept[key] = texts
     return texts
 
 
-def made(call: Call) -> Masked:
-    """Mask the call. Nothing but the call is read and nothing is kept, so any thread may do it."""
-    arguments = call.arguments
+def made(key: Key) -> Masked:
+    """Mask arguments and preview. Nothing else is read and nothing is kept, so any thread may do it."""
+    args, preview = key
+    arguments: dict[str, Any] = msgspec.json.decode(args)
     return Masked(
         arguments=tuple(_spell(name, value) for name, value in arguments.items()),
-        preview=mask(visible(call.preview), code=True),
-        hidden=hidden(call.args.decode()) + hidden(call.preview) + _escaped(arguments),
+        preview=mask(visible(preview), code=True),
+        hidden=hidden(args.decode()) + hidden(preview) + _escaped(arguments),
         json=msgspec.json.encode(mask_value(arguments)),
     )
 

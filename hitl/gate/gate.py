@@ -171,8 +171,12 @@ class Gate:
 
     async def ready(self, call: Call) -> None:
         """Mask a large call where that keeps nobody waiting, so that its cards and views are drawn at once."""
-        if self.beside and masked.is_large(call) and not masked.is_kept(call):
-            masked.keep(masked.key_of(call), await self.beside(partial(masked.made, call)))
+        await self.prepare(masked.key_of(call))
+
+    async def prepare(self, key: masked.Key) -> None:
+        """`ready` for arguments and a preview that are no call yet."""
+        if self.beside and masked.is_large(key) and not masked.is_kept(key):
+            masked.keep(key, await self.beside(partial(masked.made, key)))
 
     def seen_locally(self, call: Call) -> bool:
         """Whether an approver can see it in this machine's pending list, whatever the chats do."""

@@ -54,6 +54,8 @@ async def submit(gate: Gate, ask: Ask) -> Submitted:
     )
     if ask.key is not None and (old := await gate.store.by_key(ask.requester, ask.key)):
         return _same_call(old, digest, ask)
+    # Before the call is there: its card must not hold up others on its way.
+    await gate.prepare((args, prepared.preview))
     draft = Draft(ask, args, digest, info, prepared, _judge(gate, ask, info, prepared))
     if draft.verdict.action is not Action.APPROVE:
         return await _record(gate, draft, None)

@@ -236,7 +236,7 @@ class Service:
                 return
 
     def troubles(self) -> Sequence[str]:
-        """What is in the way of showing calls: routes that refused a card, with the platform's words."""
+        """Return a sentence for each route that refused a card, with the platform's words and the remedy."""
         refusals = self.gate.reach.refusals(self.gate.clock.now())
         return [
             say("trouble.route", route=route, why=why, remedy=say(remedy or "remedy.unknown"))

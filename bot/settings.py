@@ -349,7 +349,7 @@ def _anchor(values: dict[str, Any], folder: Path) -> None:
 
 
 def _anchored(value: object, folder: Path) -> object:
-    """A path from a folder; what is none, is absolute or begins with `~` as it is."""
+    """Return the path from that folder. Other values, absolute paths and paths from `~` stay the same."""
     relative = isinstance(value, str) and value.strip() and not value.startswith(("/", "~"))
     return str(folder / value) if isinstance(value, str) and relative else value
 

@@ -40,14 +40,14 @@ def canonical(value: object, *, at: str = "") -> bytes:
     return rfc8785.dumps(value)  # type: ignore[arg-type]
 
 
-#: What RFC 8785 says of ASCII text, written in C. The two differ in how they sort keys beyond ASCII and spell floats.
+#: RFC 8785 for ASCII text, written in C. The two differ in how they sort keys beyond ASCII and spell floats.
 _spelled = msgspec.json.Encoder(order="sorted").encode
 _CONTAINERS = frozenset({dict, list})
 _PLAIN = frozenset({str, bool, type(None), int, *_CONTAINERS})
 
 
 def _is_plain(value: Any, depth: int) -> bool:
-    """Whether an object or list holds nothing but text, exact integers, truth values and nulls, at any depth allowed.
+    """Whether an object or list holds only text, exact integers, truth values and nulls, at any depth allowed.
 
     A million items take some milliseconds, because Python looks at containers alone, one by one.
     """

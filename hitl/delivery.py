@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 LEASE_S = 30.0
 _MENDED_FOR_S = 24 * 3600.0
-#: How much of a platform's words is kept.
+#: So many characters of a platform's words are kept.
 _WORDS = 200
 _log = logging.getLogger(__name__)
 _PACED = "paced"
@@ -161,7 +161,7 @@ class Delivery:
         """A route will never show this card: say so in the log and the record, and end a call that nobody can see."""
         said = one_line(mask(str(error)), _WORDS)
         unseen = not await self._store.cards(call.ref) and not self._gate.seen_locally(call)
-        # A person can shut us out of a private chat. That alone doesn't make the service unready.
+        # A person can shut us out of a private chat, which alone doesn't make the service unready.
         alarming = error.lost or unseen
         if self._gate.reach.refused(route, said, self._clock.now(), alarming=alarming, remedy=error.remedy):
             _log.error("outbox.refused", {"ref": call.ref, "route": route, "why": said})

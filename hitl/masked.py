@@ -1,4 +1,4 @@
-"""What a call says, masked and made visible: everything that cards, details and views show of arguments and preview.
+"""The texts of a call, masked and made visible, for cards, details and views: its arguments and its preview.
 
 A megabyte of arguments takes up to a second. So the texts are kept for a while, and `Gate.ready` makes those of a
 large call beside the event loop before anybody looks at the call.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 #: Arguments and preview of fewer bytes and characters are masked in about ten milliseconds.
 LARGE = 1 << 14
-#: How many characters are kept of all large calls together: about thirty calls of the largest arguments.
+#: So many characters are kept of all calls together: about thirty calls of the largest arguments.
 _KEPT_CHARS = 1 << 27
 _OBJECTS = 200
 _CODE_NAMES = frozenset({"command", "cmd", "code", "script", "text", "content", "sql", "query", "argv"})
@@ -40,13 +40,13 @@ class Masked:
     #: Name and value of each argument, as visible text.
     arguments: tuple[tuple[str, str], ...]
     preview: str
-    #: How many characters of both would not be seen as what they are.
+    #: The number of characters of both that would not be seen as what they are.
     hidden: int
     #: The arguments as JSON.
     json: bytes
 
     def __len__(self) -> int:
-        """How much is kept, in characters: with the objects that hold each argument, and what the texts are made of."""
+        """Return the size in characters, with the objects that hold each argument and the bytes behind the texts."""
         texts = sum(_OBJECTS + len(name) + len(text) for name, text in self.arguments)
         return texts + 2 * (len(self.preview) + len(self.json))
 
@@ -97,7 +97,7 @@ def keep(key: Key, texts: Masked) -> Masked:
 
 
 def made(key: Key) -> Masked:
-    """Mask arguments and preview. Nothing else is read and nothing is kept, so any thread may do it."""
+    """Mask arguments and preview. It reads nothing else and keeps nothing, so any thread may call it."""
     args, preview = key
     arguments: dict[str, Any] = msgspec.json.decode(args)
     return Masked(

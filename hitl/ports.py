@@ -241,7 +241,7 @@ class PlatformError(Exception):
 
     `lost` tells that nothing at all can be sent there: the place or the access to it is gone, whatever the message, and
     not by the doing of one person alone (who blocks us, say), who could get by that what `fallback` lets run.
-    `remedy` is the key of the sentence that says what people can do about it, '' if that isn't known.
+    `remedy` is the key of the sentence that names the remedy, '' if none is known.
     """
 
     def __init__(

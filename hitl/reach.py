@@ -1,4 +1,4 @@
-"""Which conversations could not be reached recently, and what the platform said about it.
+"""The conversations that could not be reached recently, and the platform's words about each.
 
 It is kept in memory: after a restart every conversation counts as reachable until it shows that it isn't.
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 #: How long a conversation counts as lost before the next card is tried there again.
 LOST_FOR_S = 300.0
-#: How long a refusal is in the way of being ready, unless something arrives there before.
+#: A refusal is in the way of being ready for this time, unless something arrives there before.
 ALARMED_FOR_S = 3600.0
 _KEPT = 10_000
 

@@ -270,7 +270,7 @@ _NUMBER = re.compile(r"[0-9]+")
 _NAME_LENGTH = 80
 
 #: No format is shorter than 11 characters, and an assignment has a sign or a blank in it. Arguments may be a hundred
-#: thousand words, each of which is masked for itself.
+#: thousand words, and each word is masked for itself.
 _SHORT_WORD = re.compile(r"[A-Za-z0-9_/-]{0,10}")
 _HINT = re.compile(r"token|secret|pass|pwd|key|auth|cookie|credential|jwt|bearer|phrase")
 _GAP = r"[ \t]{0,3}"

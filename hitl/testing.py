@@ -278,7 +278,7 @@ class MemoryOutbox(_Memory):
             self._drop(_place(sending.post), PostKind.EDIT)
 
     async def hasten(self, platform: str) -> None:
-        """What was put off on a platform may go out at once."""
+        """Let rows that were put off on a platform go out at once."""
         for row in self._outbox.values():
             if row.error is not None and row.post.route.partition(":")[0] == platform:
                 row.not_before = self.clock.now()

@@ -443,7 +443,7 @@ def _of_outbox() -> dict[str, Definition]:
             update(outbox).ordered_values(*_set(_outbox.not_before, _outbox.error)).where(this),
         ),
         "HASTEN": Definition(
-            "What was put off on a platform may go out at once.",
+            "Let rows that were put off on a platform go out at once.",
             update(outbox)
             .values(not_before=0)
             .where(

@@ -191,7 +191,7 @@ class SqliteOutbox(_Part):
         await self._writer.submit(failed)
 
     async def hasten(self, platform: str) -> None:
-        """What was put off on a platform may go out at once."""
+        """Let rows that were put off on a platform go out at once."""
 
         def free(connection: sqlite3.Connection, now: datetime) -> None:
             connection.execute(sql.HASTEN, (micros(now), f"{platform}:", f"{platform};"))

@@ -110,7 +110,7 @@ DROP_LATER_EDITS = "DELETE FROM outbox WHERE outbox.ref = ? AND outbox.route = ?
 DROP_SENDING = "DELETE FROM outbox WHERE outbox.id = ?"
 #: Try a row again later.
 PUT_OFF_SENDING = "UPDATE outbox SET not_before=?, error=? WHERE outbox.id = ?"
-#: What was put off on a platform may go out at once.
+#: Let rows that were put off on a platform go out at once.
 HASTEN = "UPDATE outbox SET not_before=0 WHERE outbox.not_before > ? AND outbox.error IS NOT NULL AND outbox.route >= ? AND outbox.route < ?"
 #: Nothing can be edited where no card is.
 DROP_EDITS = "DELETE FROM outbox WHERE outbox.ref = ? AND outbox.route = ? AND outbox.kind = 'edit'"

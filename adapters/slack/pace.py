@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PER_CHANNEL_S = 1.0
 EDITS = 50
-#: How many edits a minute are left for what is no refresh.
+#: So many edits a minute stay free for outcomes, which aren't refreshes.
 KEPT_EDITS = 25
 EDITS_S = 60.0
 _KEPT_CHANNELS = 10_000

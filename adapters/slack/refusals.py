@@ -1,4 +1,4 @@
-"""What Slack says when a card can't go out, and what people do about it."""
+"""Slack's words for a card that can't go out, and the remedy for each."""
 
 from __future__ import annotations
 

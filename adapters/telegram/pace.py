@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 PER_CHAT_S = 1.0
 PER_GROUP = 20
 PER_GROUP_S = 60.0
-#: How many messages a minute a group always has left for what is no refresh.
+#: So many of a group's messages a minute stay free for new cards and outcomes, which aren't refreshes.
 KEPT_PER_GROUP = 10
 OVERALL = 30
 OVERALL_S = 1.0

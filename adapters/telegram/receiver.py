@@ -134,7 +134,7 @@ class Poller:
         await asyncio.sleep(max(seconds, self._pauses.next()))
 
 
-#: What comes of an update that is none.
+#: Errors that a malformed update raises.
 _UNREADABLE = (LookupError, TypeError, ValueError, AttributeError, RecursionError)
 
 

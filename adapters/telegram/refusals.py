@@ -1,4 +1,4 @@
-"""What Telegram says when a card can't go out, whether anything else can, and what people do about it."""
+"""Telegram's words for a card that can't go out, and the remedy for each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: What the official server says (`Client.cpp`, in lower case) -> the sentence that names the remedy.
+#: The official server's words (`Client.cpp`, in lower case) -> the sentence that names the remedy.
 _REMEDIES: Mapping[str, str] = {
     "bot was kicked": "remedy.telegram.member",
     "bot is not a member": "remedy.telegram.member",
@@ -27,14 +27,14 @@ _REMEDIES: Mapping[str, str] = {
     "invalid token": "remedy.telegram.token",
     "was rejected by the server": "remedy.telegram.token",
 }
-#: Remedies of what keeps every message from a group, whatever the message says.
+#: Remedies of refusals that hold for every message to a group.
 _OF_PLACES = frozenset(
     {"remedy.telegram.member", "remedy.telegram.chat", "remedy.telegram.rights", "remedy.telegram.topic"}
 )
 
 
 def remedy(said: str) -> str:
-    """Return the key of the sentence that says what to do, or '' if the words are new to us."""
+    """Return the key of the sentence that names the remedy, or '' if the words are new to us."""
     words = said.casefold()
     return next((key for part, key in _REMEDIES.items() if part in words), "")
 

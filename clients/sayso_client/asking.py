@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 _POLL_S = 30
 _RECONNECT_S = 30
-#: timeout(1) signals the command and then its group, so one wish to stop arrives twice. What comes within this time of
-#: the first signal is the same wish.
+#: timeout(1) signals the command and then its group, so one wish to stop arrives twice. A signal within this time of
+#: the first one is the same wish.
 _SAME_WISH_S = 1.0
-#: How a call stands that another waiter took.
+#: The statuses of a call that another waiter took.
 _TAKEN = frozenset({"running", "released", "succeeded", "failed", "timed_out", "unknown"})
 
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 #: Arguments and preview of fewer bytes and characters are masked in about ten milliseconds.
 LARGE = 1 << 14
-#: So many characters are kept of all calls together: about thirty calls of the largest arguments.
-_KEPT_CHARS = 1 << 27
+#: So many characters are kept of all calls together: about sixteen calls of the largest arguments.
+_KEPT_CHARS = 1 << 26
 _OBJECTS = 200
 _CODE_NAMES = frozenset({"command", "cmd", "code", "script", "text", "content", "sql", "query", "argv"})
 

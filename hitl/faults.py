@@ -30,6 +30,9 @@ POINTS = {
     "slack.recorded": "an event is in the inbox; it hasn't been acknowledged",
     "intake.handling": "an event is about to be handled; nothing came of it yet",
     "intake.handled": "an event led to what it led to, and is done or counted as failed",
+    "agent.answered": "a model answered; its answer isn't stored yet",
+    "agent.kept": "a model's answer is stored; nothing of it was asked for yet",
+    "agent.ended": "all calls of a model's answer are over; how they ended isn't stored with the turn yet",
     "service.ran": "the tool is done; its result isn't recorded yet",
 }
 

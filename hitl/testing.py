@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
 
-    from hitl.model import Ask, Bound, Entry, Lease, Prompt, PromptKind, Recorded, ToolInfo, Vote
+    from hitl.model import Ask, Bound, Entry, KeptTurn, Lease, Prompt, PromptKind, Recorded, ToolInfo, Vote
     from hitl.ports import Change, Clock, Expect, PlatformError, Unit
 
 
@@ -95,6 +95,7 @@ class _Memory:
         self._moves: dict[str, str] = {}
         self._said: dict[str, tuple[str, str | None]] = {}
         self._bound: dict[str, Bound] = {}
+        self._turns: dict[str, KeptTurn] = {}
 
     def _queue(self, post: Post, now: datetime) -> None:
         if post.kind is PostKind.CARD:
@@ -380,7 +381,34 @@ class MemoryConversations(_Memory):
         return self._bound.get(message)
 
 
-class MemoryStore(MemoryCalls, MemoryOutbox, MemoryInbox, MemoryConversations):
+class MemoryTurns(_Memory):
+    """`hitl.ports.Turns` in memory."""
+
+    async def begin_turn(self, turn: KeptTurn) -> bool:
+        """Store a new turn. False if a turn with that id is stored already."""
+        if turn.id in self._turns:
+            return False
+        old = [kept.id for kept in self._turns.values() if kept.place == turn.place and kept.done]
+        for gone in old[:-1]:
+            del self._turns[gone]
+        self._turns[turn.id] = turn
+        return True
+
+    async def keep_turn(self, turn: KeptTurn) -> None:
+        """Store what became of a turn."""
+        self._turns[turn.id] = turn
+
+    async def open_turns(self) -> Sequence[KeptTurn]:
+        """Turns that aren't done, the oldest first."""
+        return [kept for kept in self._turns.values() if not kept.done]
+
+    async def last_turn(self, place: str) -> KeptTurn | None:
+        """Return the newest turn that is done in a conversation."""
+        found = [kept for kept in self._turns.values() if kept.place == place and kept.done]
+        return found[-1] if found else None
+
+
+class MemoryStore(MemoryCalls, MemoryOutbox, MemoryInbox, MemoryConversations, MemoryTurns):
     """Calls in memory, gone with the process: for tests, and for trying things out."""
 
 

@@ -34,7 +34,9 @@ _log = logging.getLogger(__name__)
 _REMEMBERED = 10_000
 
 
-class _Part:
+class Part:
+    """What the parts of a store share: the writer, a connection for reads, the clock and the keys."""
+
     def __init__(self, writer: Writer, reader: sqlite3.Connection, clock: Clock, keys: Keyring) -> None:
         self.keys = keys
         self._writer = writer
@@ -49,7 +51,7 @@ class _Part:
             raise unavailable(error, self._writer.database) from error
 
 
-class SqliteCalls(_Part):
+class SqliteCalls(Part):
     """`hitl.ports.Calls`. Reads see all that was answered before."""
 
     def __init__(self, writer: Writer, reader: sqlite3.Connection, clock: Clock, keys: Keyring) -> None:
@@ -123,7 +125,7 @@ class SqliteCalls(_Part):
         if not found:
             return None
         left = Prompt(ref, principal, kind, moment(found[0][0]))
-        return left if _intact("prompt", ref, seals.prompt_holds(self.keys, found[0][1], left)) else None
+        return left if intact("prompt", ref, seals.prompt_holds(self.keys, found[0][1], left)) else None
 
     async def history(self, ref: str) -> Sequence[Recorded]:
         """The record of one call, oldest first; of the service itself for ref ''."""
@@ -143,7 +145,7 @@ class SqliteCalls(_Part):
         return [call for call in map(_decoded, self._read(statement, *values)) if call is not None]
 
 
-class SqliteOutbox(_Part):
+class SqliteOutbox(Part):
     """`hitl.ports.Outbox`."""
 
     async def sendings(
@@ -214,7 +216,7 @@ class SqliteOutbox(_Part):
         if not found:
             return None
         ref, route, mac = found[0]
-        return (ref, route) if _intact("card", ref, seals.card_holds(self.keys, mac, ref, route, message)) else None
+        return (ref, route) if intact("card", ref, seals.card_holds(self.keys, mac, ref, route, message)) else None
 
     async def cards(self, ref: str) -> Mapping[str, str | None]:
         """Route -> message id of each surface that has, or is to have, the card of a call."""
@@ -222,11 +224,11 @@ class SqliteOutbox(_Part):
 
     def _known(self, ref: str, route: str, message: str | None, mac: str | None) -> str | None:
         """The message of a card as it was sealed."""
-        stands = message is not None and _intact("card", ref, seals.card_holds(self.keys, mac, ref, route, message))
+        stands = message is not None and intact("card", ref, seals.card_holds(self.keys, mac, ref, route, message))
         return message if stands else None
 
 
-class SqliteInbox(_Part):
+class SqliteInbox(Part):
     """`hitl.ports.Inbox`."""
 
     async def receive(self, source: str, event: str, order: str, body: bytes) -> bool:
@@ -253,13 +255,13 @@ class SqliteInbox(_Part):
         return await self._writer.submit(count)
 
 
-class SqliteConversations(_Part):
+class SqliteConversations(Part):
     """`hitl.ports.Conversations`."""
 
     async def moves(self) -> Mapping[str, str]:
         """Conversation -> where the platform moved it last."""
         moves = self._read(sql.MOVES)
-        return {o: n for o, n, mac in moves if _intact("move", o, seals.move_holds(self.keys, mac, o, n))}
+        return {o: n for o, n, mac in moves if intact("move", o, seals.move_holds(self.keys, mac, o, n))}
 
     async def move(self, old: str, new: str) -> None:
         """A platform moved a conversation: the cards of waiting calls there are posted anew."""
@@ -276,7 +278,7 @@ class SqliteConversations(_Part):
         return {
             place: (message, ref)
             for place, message, ref, mac in self._read(sql.TALKS)
-            if _intact("talk", place, seals.talk_holds(self.keys, mac, place, message, ref))
+            if intact("talk", place, seals.talk_holds(self.keys, mac, place, message, ref))
         }
 
     async def say(self, place: str, message: str | None, ref: str | None) -> None:
@@ -313,7 +315,7 @@ def _decoded(row: Sequence[Any]) -> Call | None:
         return None
 
 
-def _intact(what: str, ref: str, holds: bool) -> bool:  # noqa: FBT001 - the answer itself
+def intact(what: str, ref: str, holds: bool) -> bool:  # noqa: FBT001 - the answer itself
     """Whether a seal holds. A row whose seal doesn't counts as if it weren't there; the log says so."""
     if not holds:
         _log.error("store.tampered", {"what": what, "ref": ref})

@@ -48,14 +48,17 @@ class Connector(abc.ABC):
     """One platform at work. It comes up when the platform does: until then `troubles` says why not.
 
     `platform` is the source of its events in the inbox, and begins its troubles and log events. A subclass that
-    isn't called by the platform sets `_receiver`.
+    isn't called by the platform sets `_receiver`. `connected` is called before the first event is handled.
     """
 
-    def __init__(self, platform: str, service: Service, hear: Hear) -> None:
+    def __init__(
+        self, platform: str, service: Service, hear: Hear, connected: Callable[[], None] = lambda: None
+    ) -> None:
         self.service = service
         self.intake = Intake(service.store, {platform: self._handle})
         self._platform = platform
         self._hear = hear
+        self._on_connected = connected
         self._receiver: Receiver | None = None
         self._trouble: str | None = "not connected yet"
         self._connected = False
@@ -108,6 +111,7 @@ class Connector(abc.ABC):
         who = await self._until_connected()
         self._trouble, self._connected = None, True
         _log.info(f"{self._platform}.ready", {"bot": who})
+        self._on_connected()
         async with asyncio.TaskGroup() as work:
             work.create_task(self.intake.run())
             if self._receiver:

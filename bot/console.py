@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
+    from bot.conversation import StoredTurns
     from bot.service import Service
 
 
@@ -35,16 +36,20 @@ class Console:
         show: Callable[[str], None],
         width: Callable[[], int] | None = None,
         colour: bool = False,
+        turns: StoredTurns | None = None,
     ) -> None:
         self._service = service
         self._gate = service.gate
         self._identity = identity
         self._place = conversation
+        self._surface = conversation.partition(":")[0]
         self._principal = service.gate.people.principal(identity)
         self._chat = TerminalChat(show, width=width, colour=colour)
-        self._router = Router(service, self._chat, Manner("", say("offline.help"), shows_outcomes=True))
+        helped = turns.agent.help if turns else say("offline.help")
+        self._router = Router(service, self._chat, Manner("", helped, shows_outcomes=True), stored=turns)
         self._running: dict[str, Call] = {}
         service.listeners.add(self)
+        self._router.listen(self._surface)
 
     async def open_calls(self) -> list[Call]:
         """What waits here for an answer, of what this person may see; oldest first."""
@@ -83,6 +88,7 @@ class Console:
     def leave(self) -> None:
         """The person is gone: nothing is shown any more; what waits goes on waiting."""
         self._service.listeners.remove(self)
+        self._router.leave(self._surface)
 
     async def withdraw_all(self) -> None:
         """The conversation is over: what still waits is withdrawn, and said. Nothing else is shown any more."""

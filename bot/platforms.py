@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from adapters.slack.chat import SlackChat
     from adapters.telegram.chat import TelegramChat
     from bot.connector import Connector
+    from bot.conversation import StoredTurns
     from bot.service import Service
     from bot.settings import Settings
     from hitl.ports import Chat
@@ -57,14 +58,14 @@ class Platforms:
             self._chats["slack"] = _module("slack").build_chat(slack, store, keys, people)
         return self._chats
 
-    def attach(self, service: Service) -> None:
-        """Give the platforms the service that they speak for."""
+    def attach(self, service: Service, turns: StoredTurns | None = None) -> None:
+        """Give the platforms the service that they speak for, and the turns of its agent if those are stored."""
         self._service = service
         telegram, slack = self._settings.telegram, self._settings.slack
         if telegram is not None:
-            self._platforms.append(_module("telegram").Telegram(telegram, self._chats["telegram"], service))
+            self._platforms.append(_module("telegram").Telegram(telegram, self._chats["telegram"], service, turns))
         if slack is not None:
-            self._platforms.append(_module("slack").Slack(slack, self._chats["slack"], service))
+            self._platforms.append(_module("slack").Slack(slack, self._chats["slack"], service, turns))
 
     async def start(self, parts: contextlib.AsyncExitStack) -> None:
         """Start what is set up; `parts` stops it again.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from adapters.executors.kept import is_kept
 from adapters.socket.server import SocketServer
 from bot import logs
+from bot.agent import build_turns
 from bot.compose import compose, policy_library
 from bot.console import Console
 from bot.platforms import Platforms
@@ -64,10 +65,13 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         keep_events=timedelta(days=settings.inbox_days),
     )
     parts.push_async_callback(running.close)
-    platforms.attach(running.service)
+    turns = build_turns(settings.agent, running.service)
+    if turns is not None:
+        parts.push_async_callback(turns.agent.close)
+    platforms.attach(running.service, turns)
 
     def attach(identity: str, show: Callable[[str], None]) -> Console:
-        return Console(running.service, identity=identity, conversation="local", show=show)
+        return Console(running.service, identity=identity, conversation="local", show=show, turns=turns)
 
     socket = SocketServer(settings.folder("runtime"), running.service, attach, platforms.troubles, is_kept)
     parts.push_async_callback(socket.stop)
@@ -79,7 +83,12 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
     await socket.start()
     # What stands by now stays: walking it again held up every answer for 50 ms, some times a second under load.
     gc.freeze()
-    terms = {"stage": settings.stage, "mode": settings.mode.value, "policy": policies.name}
+    terms = {
+        "agent": settings.agent.model or "offline",
+        "stage": settings.stage,
+        "mode": settings.mode.value,
+        "policy": policies.name,
+    }
     places = {"settings": str(source or ""), "socket": str(socket.path), "state": str(settings.folder("state"))}
     _log.info("service.ready", {**places, **terms})
 

@@ -80,6 +80,33 @@ class ToolSettings(_Part):
     allow: list[Name] | None = None
 
 
+class AgentSettings(_Part):
+    """The model behind the agent in chats; without `model`, the offline agent stays.
+
+    `model` is KIND:MODEL, where KIND is `openai` (the Responses API), `openai-chat` (Chat Completions) or `anthropic`.
+    `base_url` is the provider's own by default. `tools` lists what the model may want, as GROUP.TOOL or GROUP.*.
+    A turn ends after `requests` to the model or `tokens`; one answer may take `answer_s`.
+    """
+
+    model: str = ""
+    base_url: str = ""
+    key: SecretStr | None = None
+    key_file: Path | None = None
+    instructions_file: Path | None = None
+    tools: list[Name] = ["workspace.*"]
+    requests: int = Field(default=25, ge=1)
+    tokens: int = Field(default=200_000, ge=1)
+    answer_s: float = Field(default=120.0, gt=0)
+
+    def secret(self) -> str:
+        """The key, from the environment or its file; empty where neither is given. Raises SettingsError."""
+        return _secret("agent", "key", self.key, self.key_file)
+
+    def instructions(self) -> str:
+        """What the operator tells the model. Raises SettingsError if the file can't be read."""
+        return _secret("agent", "instructions", None, self.instructions_file)
+
+
 class StageSettings(_Part):
     """What applies on one stage, such as `dev` or `production`."""
 
@@ -168,6 +195,7 @@ class Settings(BaseSettings):
     resolve_hosts: bool = False
     inbox_days: int = Field(default=30, ge=7)
     tools: ToolSettings = ToolSettings()
+    agent: AgentSettings = AgentSettings()
     http: HttpSettings = Field(default_factory=HttpSettings)
     telegram: TelegramSettings | None = None
     slack: SlackSettings | None = None
@@ -239,7 +267,7 @@ class Settings(BaseSettings):
 
     def secret_files(self) -> list[Path]:
         """The files that secrets come from, as absolute paths."""
-        sections = filter(None, (self.telegram, self.slack))
+        sections = filter(None, (self.telegram, self.slack, self.agent))
         named = (path for section in sections for key, path in section if key.endswith("_file") and path is not None)
         return [path.expanduser().absolute() for path in named]
 
@@ -356,6 +384,7 @@ def _anchored(value: object, folder: Path) -> object:
 
 #: What must not stand in the file itself.
 _SECRETS = {"telegram": ("token", "webhook_secret"), "slack": ("bot_token", "app_token", "signing_secret")}
+_SECRETS |= {"agent": ("key",)}
 
 
 def _refuse_secrets(path: Path | None, values: dict[str, Any]) -> None:

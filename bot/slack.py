@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from functools import partial
 from typing import TYPE_CHECKING
 
 import aiohttp
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
     from adapters.slack.chat import Who
     from bot.connector import ReadBody
+    from bot.conversation import StoredTurns
     from bot.service import Service
     from bot.settings import SlackSettings
     from hitl.events import Heard
@@ -80,9 +82,12 @@ def build_chat(settings: SlackSettings, store: CallsAndCards, keys: Keyring, peo
 class Slack(Connector):
     """One app at work. Raises SettingsError."""
 
-    def __init__(self, settings: SlackSettings, chat: SlackChat, service: Service) -> None:
+    def __init__(
+        self, settings: SlackSettings, chat: SlackChat, service: Service, turns: StoredTurns | None = None
+    ) -> None:
         manner = Manner("/sayso ", say("chat.help.sayso"), toasts=False)
-        super().__init__(SOURCE, service, Router(service, chat, manner).handle)
+        router = Router(service, chat, manner, stored=turns)
+        super().__init__(SOURCE, service, router.handle, partial(router.listen, SOURCE))
         self.settings = settings
         self.chat = chat
         self._people = service.gate.people

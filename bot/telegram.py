@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from telegram import Bot
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from starlette.routing import Route
 
     from bot.connector import ReadBody
+    from bot.conversation import StoredTurns
     from bot.service import Service
     from bot.settings import TelegramSettings
     from hitl.events import Heard
@@ -80,8 +82,11 @@ def _masked(record: logging.LogRecord) -> bool:
 class Telegram(Connector):
     """One bot at work."""
 
-    def __init__(self, settings: TelegramSettings, chat: TelegramChat, service: Service) -> None:
-        super().__init__(SOURCE, service, Router(service, chat).handle)
+    def __init__(
+        self, settings: TelegramSettings, chat: TelegramChat, service: Service, turns: StoredTurns | None = None
+    ) -> None:
+        router = Router(service, chat, stored=turns)
+        super().__init__(SOURCE, service, router.handle, partial(router.listen, SOURCE))
         self.settings = settings
         self.bot = chat.bot
         self._me: Me | None = None

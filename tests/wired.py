@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from adapters.http.shell import Server
     from adapters.telegram.chat import TelegramChat
     from hitl.gate import Gate
+    from tests.scenarios.chats import MakeTurns
     from tests.wire.telegram import Bot
 
 SECRET = "a-webhook-secret-of-the-tests"
@@ -64,14 +65,20 @@ def telegram_settings(server: TelegramServer, bot: Bot, **more: Any) -> Telegram
 
 @contextlib.asynccontextmanager
 async def wired(
-    server: TelegramServer, bot: Bot, gate: Callable[[], Gate], *, receive: str = "polling", **settings: Any
+    server: TelegramServer,
+    bot: Bot,
+    gate: Callable[[], Gate],
+    *,
+    receive: str = "polling",
+    turns: MakeTurns | None = None,
+    **settings: Any,
 ) -> AsyncIterator[Wired]:
-    """The service at work, for as long as the context lasts."""
+    """The service at work, for as long as the context lasts; with `turns`, an agent whose turns are stored."""
     chosen = telegram_settings(server, bot, receive=receive, webhook_secret=SECRET, **settings)
     guard = gate()
     chat = await build_chat(chosen, guard.store, guard.keys)
     service = Service(guard, {SOURCE: chat})
-    telegram = Telegram(chosen, chat, service)
+    telegram = Telegram(chosen, chat, service, turns(service) if turns else None)
     wires = Wired(server, bot, service, chat, telegram)
     async with contextlib.AsyncExitStack() as parts:
         parts.push_async_callback(chat.close)

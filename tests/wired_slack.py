@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from adapters.http.shell import Server
     from adapters.slack.chat import SlackChat
     from hitl.gate import Gate
+    from tests.scenarios.chats import MakeTurns
     from tests.wire.slack import App, SlackServer
 
 #: How long the two sides may take to have nothing left to say to each other.
@@ -64,16 +65,22 @@ def slack_settings(server: SlackServer, account: App, **more: Any) -> SlackSetti
 
 @contextlib.asynccontextmanager
 async def wired(
-    server: SlackServer, account: App, gate: Callable[[], Gate], *, receive: str = "socket", **settings: Any
+    server: SlackServer,
+    account: App,
+    gate: Callable[[], Gate],
+    *,
+    receive: str = "socket",
+    turns: MakeTurns | None = None,
+    **settings: Any,
 ) -> AsyncIterator[Wired]:
-    """The service at work, for as long as the context lasts."""
+    """The service at work, for as long as the context lasts; with `turns`, an agent whose turns are stored."""
     chosen = slack_settings(server, account, receive=receive, **settings)
     guard = gate()
     chat = build_chat(chosen, guard.store, guard.keys, guard.people)
     async with contextlib.AsyncExitStack() as parts:
         parts.push_async_callback(chat.close)
         service = Service(guard, {SOURCE: chat})
-        slack = Slack(chosen, chat, service)
+        slack = Slack(chosen, chat, service, turns(service) if turns else None)
         wires = Wired(server, account, service, chat, slack)
         if receive == "http":  # before the service's first edits, whose echoes come at once
             wires.http = await serving(parts, slack)

@@ -38,6 +38,8 @@ class Words:
         pointed = await self._voice.gate.pointed_at(heard.answers) if heard.answers else None
         if pointed is not None and pointed.asks == heard.identity:
             return await self._reason(heard, pointed.ref)
+        if pointed is None and await self._turns.stopped(heard):
+            return None
         for answer in await self._service.decide(self._reply(heard)):
             direct = pointed is not None and answer.call is not None
             if answer.came is Came.NOT_A_REPLY:

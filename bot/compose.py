@@ -60,11 +60,14 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
     terms: Terms | None = None,
     clock: Clock | None = None,
     executor: Executor | None = None,
+    others: Mapping[str, Executor] | None = None,
     chats: MakeChats | None = None,
     mark: Path | None = None,
     keep_events: timedelta = KEEP,
 ) -> Running:
     """A service over the state folder, ready to `start`. `allow` names the workspace tools that may run; None: all.
+
+    `others` are the executors of other tool groups.
 
     Its mark (`adapters.database.mark`) lies beside it by default.
 
@@ -82,7 +85,7 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
             store=store,
             policies=policies,
             people=people,
-            executor=executor or Groups({TOOLS: workspace_tools(workspace, allow)}),
+            executor=executor or Groups({TOOLS: workspace_tools(workspace, allow), **(others or {})}),
             keys=store.keys,
             owner=f"service:{folder.id}:{secrets.token_hex(4)}",
             limits=limits,

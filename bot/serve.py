@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import importlib
 import logging
 import signal
 from datetime import timedelta
@@ -15,12 +16,14 @@ from adapters.socket.server import SocketServer
 from bot import logs
 from bot.compose import compose, policy_library
 from bot.console import Console
+from bot.errors import SettingsError
 from bot.platforms import Platforms
 from bot.policies import Policies
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
+    from types import ModuleType
 
     from bot.settings import Settings
 
@@ -48,7 +51,14 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
     """Everything, in the order in which it depends on one another; `parts` stops it the other way round."""
     library = policy_library(settings.policy_folders(), resolve_hosts=settings.resolve_hosts)
     policies = Policies(library, settings.policy_name())
-    platforms = Platforms(settings, policies.troubles)
+    servers = _mcp().build_servers(settings) if settings.mcp else None
+    if servers is not None:
+        parts.push_async_callback(servers.stop)
+
+    def troubles() -> Sequence[str]:
+        return [*policies.troubles(), *(servers.troubles() if servers else ())]
+
+    platforms = Platforms(settings, troubles)
     parts.push_async_callback(platforms.close)
     running = await compose(
         state=settings.folder("state"),
@@ -61,6 +71,7 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         chats=platforms.make,
         mark=settings.mark_file(),
         keep_events=timedelta(days=settings.inbox_days),
+        others=dict.fromkeys(servers.upstreams, servers) if servers else None,
     )
     parts.push_async_callback(running.close)
     platforms.attach(running.service)
@@ -68,7 +79,9 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
     def attach(identity: str, show: Callable[[str], None]) -> Console:
         return Console(running.service, identity=identity, conversation="local", show=show)
 
-    socket = SocketServer(settings.folder("runtime"), running.service, attach, platforms.troubles, is_kept)
+    gateway = _mcp().build_gateway(running.service, servers) if servers else None
+    speak = _mcp().over_socket(running.service, gateway) if gateway else None
+    socket = SocketServer(settings.folder("runtime"), running.service, attach, platforms.troubles, is_kept, speak)
     parts.push_async_callback(socket.stop)
     parts.push_async_callback(policies.stop)
     await policies.start(running.store)
@@ -81,6 +94,14 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
     terms = {"stage": settings.stage, "mode": settings.mode.value, "policy": policies.name}
     places = {"settings": str(source or ""), "socket": str(socket.path), "state": str(settings.folder("state"))}
     _log.info("service.ready", {**places, **terms})
+
+
+def _mcp() -> ModuleType:
+    """The module that puts the MCP gateway together. Raises SettingsError naming the extra that it needs."""
+    try:
+        return importlib.import_module("bot.mcp")
+    except ModuleNotFoundError as error:
+        raise SettingsError(f"[mcp] is configured, but {error.name} isn't installed: install sayso[mcp].") from error
 
 
 def _reload_on_hangup(policies: Policies, parts: contextlib.AsyncExitStack) -> None:

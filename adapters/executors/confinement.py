@@ -20,9 +20,13 @@ import sys
 import tempfile
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from adapters.executors import keeper
 from adapters.executors.git import DISARMED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 BASH = "/bin/bash"
 #: Seconds between asking a command to end and killing it.
@@ -92,8 +96,19 @@ def kept_command(
     if way is Confinement.LANDLOCK:
         own = [str(path) for path in (root, temporary) if path]
         limits = {"reads": [*_PROGRAMS, *_SETTINGS, "/proc"], "writes": [*own, *_DEVICES]}
-    keep = [sys.executable, "-I", "-S", keeper.__file__, str(os.getpid()), str(GRACE_S)]
-    return [*keep, json.dumps(limits), str(scratch or ""), "--", *shell]
+    return [*_keeper(GRACE_S), json.dumps(limits), str(scratch or ""), "--", *shell]
+
+
+def kept_program(program: Sequence[str], grace_s: float) -> list[str]:
+    """Return the arguments that run a program kept but not confined; its first word must be an absolute path.
+
+    Told to stop, it has `grace_s` to end. No process below it is taken for a person of this service's user.
+    """
+    return [*_keeper(grace_s), json.dumps(None), "", "--", *program]
+
+
+def _keeper(grace_s: float) -> list[str]:
+    return [sys.executable, "-I", "-S", keeper.__file__, str(os.getpid()), str(grace_s)]
 
 
 def _bubblewrap(root: Path) -> list[str]:

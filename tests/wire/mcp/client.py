@@ -170,6 +170,22 @@ def _said(text: str, *, error: bool = False) -> t.CallToolResult:
     return t.CallToolResult(content=[t.TextContent(type="text", text=text)], is_error=error)
 
 
+#: What a folder without a script gets.
+_FIRST = [
+    {"name": "list_notes", "description": "List the notes.", "does": {"what": "echo", "says": "milk, bread"}},
+    {
+        "name": "delete_note",
+        "description": "Delete a note.",
+        "inputSchema": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
+        "does": {"what": "echo", "says": "deleted"},
+    },
+]
+
+
 def main(argv: list[str]) -> None:
-    """Serve the script of a folder until the client leaves."""
+    """Serve the script of a folder until the client leaves; a folder without one gets two tools for notes."""
+    script = Path(argv[0]) / "script.json"
+    if not script.exists():
+        script.parent.mkdir(parents=True, exist_ok=True)
+        script.write_text(json.dumps({"tools": _FIRST}, indent=2) + "\n")
     asyncio.run(Scripted(Path(argv[0])).serve())

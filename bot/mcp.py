@@ -7,16 +7,21 @@ import shutil
 from typing import TYPE_CHECKING
 
 from adapters.executors.confinement import kept_program
+from adapters.executors.kept import is_kept
 from adapters.mcp.callers import Caller
 from adapters.mcp.executor import Servers
 from adapters.mcp.gateway import Gateway
-from adapters.mcp.lines import serve_lines
+from adapters.mcp.lines import LineServer
 from adapters.mcp.targets import Target
 from bot.errors import SettingsError
+from hitl.errors import NotApprover
+from hitl.model import Entry, Event
+from hitl.outcomes import Refusal, fact
+from hitl.ports import Change, adding
+from sayso_client.relay import MCP_SOCKET_NAME
 
 if TYPE_CHECKING:
-    import asyncio
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from bot.service import Service
@@ -42,16 +47,20 @@ def build_gateway(service: Service, servers: Servers) -> Gateway:
     return Gateway(service, servers)
 
 
-def over_socket(
-    service: Service, gateway: Gateway
-) -> Callable[[str, asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
-    """Return what serves an MCP client over the service's socket, known by its user id."""
+def line_server(service: Service, gateway: Gateway, folder: Path) -> LineServer:
+    """Return what serves the relays of this machine's users, on a socket in the service's runtime folder."""
 
-    async def serve(identity: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def admit(uid: int, pid: int) -> Caller:
+        identity = f"local:{uid}"
         principal = service.gate.people.principal(identity)
-        await serve_lines(gateway, Caller(principal, _LOCAL, _SOCKET), reader, writer)
+        kept = uid == os.getuid() and is_kept(pid)
+        if kept or not service.gate.people.is_listed(principal):
+            entry = Entry("", Event.REFUSED_PEER, identity, {"kept": True} if kept else {})
+            await service.store.commit(adding(Change(entries=(entry,))))
+            raise NotApprover(fact(Refusal.KEPT if kept else Refusal.PEER, who=identity))
+        return Caller(principal, _LOCAL, _SOCKET)
 
-    return serve
+    return LineServer(folder / MCP_SOCKET_NAME, gateway, admit)
 
 
 def _target(name: str, server: McpServerSettings) -> Target:

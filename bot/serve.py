@@ -70,6 +70,7 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         policies=policies,
         chats=platforms.make,
         mark=settings.mark_file(),
+        keys=settings.given_keys(),
         keep_events=timedelta(days=settings.inbox_days),
         others=dict.fromkeys(servers.upstreams, servers) if servers else None,
     )
@@ -79,9 +80,7 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
     def attach(identity: str, show: Callable[[str], None]) -> Console:
         return Console(running.service, identity=identity, conversation="local", show=show)
 
-    gateway = _mcp().build_gateway(running.service, servers) if servers else None
-    speak = _mcp().over_socket(running.service, gateway) if gateway else None
-    socket = SocketServer(settings.folder("runtime"), running.service, attach, platforms.troubles, is_kept, speak)
+    socket = SocketServer(settings.folder("runtime"), running.service, attach, platforms.troubles, is_kept)
     parts.push_async_callback(socket.stop)
     parts.push_async_callback(policies.stop)
     await policies.start(running.store)
@@ -89,6 +88,11 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
     await running.service.start()
     await platforms.start(parts)
     await socket.start()
+    if servers is not None:
+        gateway = _mcp().build_gateway(running.service, servers)
+        relays = _mcp().line_server(running.service, gateway, settings.folder("runtime"))
+        parts.push_async_callback(relays.stop)
+        await relays.start()
     # What stands by now stays: walking it again held up every answer for 50 ms, some times a second under load.
     gc.freeze()
     terms = {"stage": settings.stage, "mode": settings.mode.value, "policy": policies.name}

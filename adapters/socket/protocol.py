@@ -103,12 +103,6 @@ class Attach(_Request):
     op: Literal["attach"]
 
 
-class Mcp(_Request):
-    """Turn this connection into one of an MCP client: a JSON-RPC message a line, both ways."""
-
-    op: Literal["mcp"]
-
-
 class Line(_Request):
     """After `attach`: one line to the agent."""
 
@@ -121,6 +115,6 @@ class Ping(_Request):
     op: Literal["ping"]
 
 
-Request = AskFor | Wait | ClaimIt | Finish | Release | Pending | Show | Decide | Withdraw | Attach | Mcp | Ping
+Request = AskFor | Wait | ClaimIt | Finish | Release | Pending | Show | Decide | Withdraw | Attach | Ping
 LINE: TypeAdapter[Line] = TypeAdapter(Line)
 REQUEST: TypeAdapter[Request] = TypeAdapter(Annotated[Request, Field(discriminator="op")])

@@ -13,21 +13,19 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pydantic import ValidationError
 
 from adapters.socket.operations import Operations, untroubled
-from adapters.socket.protocol import LINE, REQUEST, Attach, Mcp
+from adapters.socket.protocol import LINE, REQUEST, Attach
 from hitl.errors import Failed, InvalidConfirmation, SaysoError, Unavailable
 from hitl.wording import say
 from sayso_client.wire import LONGEST_LINE, SOCKET_NAME, encode, refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable
     from pathlib import Path
 
     from adapters.socket.operations import Desk, Troubles
 
     #: Whether the process with that id is a command that this service runs itself.
     Kept = Callable[[int], bool]
-    #: Serves an MCP client, known by its identity, over its connection.
-    ServeMcp = Callable[[str, asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 _CREDENTIALS = struct.Struct("3i")
 _log = logging.getLogger(__name__)
@@ -53,7 +51,6 @@ class SocketServer:
 
     `attach` makes a conversation for a peer and a way to show text; `troubles` names what is in the way of gating.
     `kept` knows the commands that the service runs under its own user: none of them may speak as its people do.
-    `mcp` serves MCP clients; None where that isn't set up.
     """
 
     def __init__(
@@ -63,14 +60,12 @@ class SocketServer:
         attach: Callable[[str, Callable[[str], None]], Attached],
         troubles: Troubles = untroubled,
         kept: Kept = nobodys,
-        mcp: ServeMcp | None = None,
     ) -> None:
         self.path = folder / SOCKET_NAME
         self._desk = desk
         self._attach = attach
         self._troubles = troubles
         self._kept = kept
-        self._mcp = mcp
         self._server: asyncio.Server | None = None
         self._peers: set[asyncio.Task[None]] = set()
 
@@ -115,33 +110,27 @@ class SocketServer:
         try:
             await operations.admit(kept=uid == os.getuid() and self._kept(pid))
             while line := await _next_line(reader):
-                answer, talk = await self._answer(operations, line)
+                answer, attach = await self._answer(operations, line)
                 await _send(writer, answer)
-                if isinstance(talk, Attach):
+                if attach:
                     await self._converse(operations.identity, reader, writer)
-                elif talk and self._mcp:
-                    await self._mcp(operations.identity, reader, writer)
-                if talk:
                     break
         except SaysoError as error:
             await _send(writer, _refusal(error))
 
-    async def _answer(self, operations: Operations, line: bytes) -> tuple[dict[str, Any], Attach | Mcp | None]:
-        """The answer to a request, and what the connection becomes after it, if anything else."""
+    async def _answer(self, operations: Operations, line: bytes) -> tuple[dict[str, Any], bool]:
         try:
             request = REQUEST.validate_json(line)
-            if isinstance(request, Mcp) and self._mcp is None:
-                raise Unavailable(say("mcp.none"))
-            if isinstance(request, Attach | Mcp):
-                return {"ok": True}, request
-            return {"ok": True, **await operations.do(request)}, None
+            if isinstance(request, Attach):
+                return {"ok": True}, True
+            return {"ok": True, **await operations.do(request)}, False
         except ValidationError as error:
-            return _refusal(InvalidConfirmation(_explain(error))), None
+            return _refusal(InvalidConfirmation(_explain(error))), False
         except SaysoError as error:
-            return _refusal(error), None
+            return _refusal(error), False
         except (TypeError, ValueError, KeyError, OSError):
             _log.exception("socket.request_failed", {"identity": operations.identity})
-            return _refusal(Failed(say("reach.failed"))), None
+            return _refusal(Failed(say("reach.failed"))), False
 
     async def _converse(self, identity: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         def show(text: str) -> None:

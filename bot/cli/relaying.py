@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from bot.cli.common import Config, SocketFile, connect
+from bot.cli.common import Config, SocketFile, socket_path
 
 if TYPE_CHECKING:
     import typer
@@ -24,6 +24,7 @@ def mcp(config: Config = None, socket: SocketFile = None) -> None:
 
     Example: claude mcp add sayso -- sayso mcp
     """
-    with connect(config, socket) as client:
-        client.call("mcp")
-        client.carry(sys.stdin.fileno(), sys.stdout.fileno())
+    from sayso_client.relay import MCP_SOCKET_NAME, relay
+
+    path = socket_path(config, socket).with_name(MCP_SOCKET_NAME)
+    relay(path, sys.stdin.fileno(), sys.stdout.fileno())

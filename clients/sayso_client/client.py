@@ -7,14 +7,10 @@ import json
 import os
 import socket
 import stat
-import threading
 
 from sayso_client.errors import ClientError, answered
 from sayso_client.wire import encode
 from sayso_client.wording import say
-
-#: Bytes that are carried at once.
-_CHUNK = 1 << 16
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,25 +93,6 @@ class Client:
             raise answered(answer["error"])
         return str(answer["show"]) if "show" in answer else None
 
-    def carry(self, source: int, sink: int) -> None:
-        """After `mcp`: carry bytes from one file descriptor to the service and from the service to another one.
-
-        Return when `source` has ended and the service has answered what it had to.
-        """
-        carrying = threading.Thread(target=self._carry_in, args=(source,), daemon=True)
-        carrying.start()
-        with contextlib.suppress(BrokenPipeError, ConnectionError):
-            while chunk := self._lines.read1(_CHUNK):
-                _write(sink, chunk)
-        if carrying.is_alive():
-            raise self._broke_off()
-
-    def _carry_in(self, source: int) -> None:
-        with contextlib.suppress(OSError):
-            while chunk := os.read(source, _CHUNK):
-                self._socket.sendall(chunk)
-            self._socket.shutdown(socket.SHUT_WR)
-
     def _send(self, message: dict[str, Any]) -> None:
         # Who hangs up while we speak may have said why: that is read next, or that there is nothing.
         with contextlib.suppress(OSError):
@@ -134,12 +111,6 @@ class Client:
     def _broke_off(self) -> ClientError:
         self.broken = True
         return _unavailable("reach.broken", path=self._path)
-
-
-def _write(sink: int, chunk: bytes) -> None:
-    """Write all of it."""
-    while chunk:
-        chunk = chunk[os.write(sink, chunk) :]
 
 
 def _unavailable(key: str, **facts: object) -> ClientError:

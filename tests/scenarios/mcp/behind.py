@@ -19,15 +19,13 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from adapters.executors.confinement import kept_program
-from adapters.executors.kept import is_kept
 from adapters.mcp.callers import Caller
 from adapters.mcp.executor import Servers
 from adapters.mcp.gateway import Gateway
 from adapters.mcp.http import HttpMount
 from adapters.mcp.ladder import Waits
-from adapters.mcp.lines import serve_lines
 from adapters.mcp.targets import Target
-from adapters.socket.server import SocketServer
+from bot.mcp import line_server
 from bot.service import Service
 from hitl.gate import Gate
 from hitl.limits import Limits
@@ -39,7 +37,7 @@ from tests.hitl.world import NOON, Rules, Store, verdict
 from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Mapping, Sequence
 
 ROOT = Path(__file__).parents[3]
 SAYSO = Path(sys.executable).with_name("sayso")
@@ -138,17 +136,11 @@ class Behind:
             yield self
 
     async def _listen(self, parts: contextlib.AsyncExitStack) -> None:
-        async def speak(identity: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            principal = self.service.gate.people.principal(identity)
-            await serve_lines(self.gateway, Caller(principal, "local", "socket"), reader, writer)
-
-        def attach(_identity: str, _show: Callable[[str], None]) -> Any:
-            raise NotImplementedError
-
-        socket = SocketServer(self._folder / "run", self.service, attach, kept=is_kept, mcp=speak)
-        await socket.start()
-        parts.push_async_callback(socket.stop)
-        self.socket = socket.path
+        (self._folder / "run").mkdir(mode=0o711, exist_ok=True)
+        relays = line_server(self.service, self.gateway, self._folder / "run")
+        await relays.start()
+        parts.push_async_callback(relays.stop)
+        self.socket = relays.path
 
     async def _serve(self, parts: contextlib.AsyncExitStack) -> None:
         mount = HttpMount(self.gateway, _caller)

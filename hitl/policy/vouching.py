@@ -102,7 +102,10 @@ class Vouching:
         found = self._expanded(use.path)
         if found is None or (use.dashes and any(name.startswith(("-", "+")) for name in found)):
             return UNSURE
-        return min((self._one(tool, name) for name in found), default=self._one(tool, _example(use.path)))
+        if not found:
+            # It names nothing now; when the command runs, a closed file may be there.
+            return min(UNSURE, self._one(tool, _example(use.path)))
+        return min(self._one(tool, name) for name in found)
 
     def _meets(self, closed: Glob, pattern: str) -> bool:
         absolute = clean(pattern if pattern.startswith("/") or self.cwd is None else f"{self.cwd}/{pattern}")
@@ -155,9 +158,16 @@ class Vouching:
                 return UNSURE
             found = [name for name in (*found, *known) if name.split("/", 1)[0] != ".git"]
         paths = [posixpath.join(use.path, name) for name in found if not _passed_over(name, use)]
+        if use.only and not paths and self._may_name_closed(use):
+            return UNSURE
         links = {posixpath.join(use.path, name) for name in tree.links} if use.follows else set()
         led = min((self._one(READ, path) for path in paths if path in links), default=YES)
         return min(led, *(self._open(paths, tool) for tool in tools))
+
+    def _may_name_closed(self, use: Use) -> bool:
+        """Whether a file that isn't there yet, but may be when the command runs, could be a closed one."""
+        lasts = {_last(path) for one in self.closed[READ].globs for path in one.alternatives}
+        return any(meets(pattern, last) for pattern in use.only for last in lasts)
 
     def _expanded_moved(self, use: Use) -> int:
         """The folders that a pattern names now, each with all below it."""
@@ -211,6 +221,11 @@ _ANSWERS: Final = {"allow": YES, "approve": UNSURE, "deny": NO}
 def _example(pattern: str) -> str:
     """A name that a pattern matches, if nothing else is known of it."""
     return "".join("x" if char in WILD else char for char in pattern.replace("]", ""))
+
+
+def _last(alternative: str) -> str:
+    """The name that a glob's files end with; of a glob for all below a folder, the folder's."""
+    return alternative.removesuffix("/**").rpartition("/")[2]
 
 
 def _passed_over(name: str, use: Use) -> bool:

@@ -36,7 +36,8 @@ _HARMLESS_SETTINGS = names(
     "LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_NUMERIC LC_TIME LANG LANGUAGE TZ NO_COLOR FORCE_COLOR CLICOLOR COLUMNS "
     "LINES GIT_OPTIONAL_LOCKS GIT_TERMINAL_PROMPT PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED CI"
 )
-_SETTING = re.compile(r"[\w+:/,=@-]*", re.ASCII)
+#: A value such as C.UTF-8, Europe/Vienna or en_GB:en. A path would choose the file of a zone or of translations.
+_SETTING = re.compile(r"(?:[\w+:,=@-]|(?<=\w)\.(?=\w)|(?<=\w)/(?=\w))*", re.ASCII)
 _NULL = "/dev/null"
 _PASSED_ON = re.compile(r"\d+|-")
 _INPUTS, _OUTPUTS = frozenset(("<",)), frozenset((">", ">>", ">|", "&>", "&>>"))

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from hitl.policy.globs import is_pattern
+from hitl.policy.shell import awk
 from hitl.policy.shell.arguments import Parsed, parse
 from hitl.policy.shell.plain import Step, steps
 from hitl.policy.shell.plain_words import Below, NotPlain, Word, looks_like_a_file
@@ -148,6 +149,8 @@ _FIND_VALUED = names(
 _FIND_PATHS = names("-newer -anewer -cnewer -samefile")
 _FIND_ACTIONS = names("-print -print0 -ls -printf -quit -exec -delete -prune")
 _EITHER = names("-o -or , -not ! -prune")
+#: Actions that hand no name to anything.
+_FIND_ENDS = names("-quit -prune")
 
 
 class _Find:
@@ -159,6 +162,7 @@ class _Find:
         self.paths: list[Word] = []
         self.commands: list[tuple[Word, ...]] = []
         self.actions: set[str] = set()
+        #: What the names of files must fit that the first action gets: a test behind an action doesn't hold for it.
         self.patterns: list[str] = []
         self.either = False
         self._read(list(step.words[1:]))
@@ -196,7 +200,7 @@ class _Find:
                 raise NotPlain(f"find {name} gets a value that isn't written out")
             if name in _FIND_PATHS:
                 self.paths.append(value)
-            elif name == "-name":
+            elif name == "-name" and self.actions <= _FIND_ENDS:
                 self.patterns.append(value.text)
         elif name == "-exec":
             self._exec(rest)
@@ -268,19 +272,10 @@ def _only_edits(script: str) -> bool:
     return True
 
 
-_AWK_ACTS = re.compile(
-    r"system|getline|ENVIRON|PROCINFO|SYMTAB|FUNCTAB|ARGV|ARGC|ARGIND|close|/inet|@|[|`]|\bprintf?\b[^;}]*>", re.ASCII
-)
-#: A regular expression at a place where nothing can be divided: its bars are no pipes.
-_AWK_MATCH = re.compile(r"(^|[(!~&{};,]\s*)/(?:[^/\\\n\"]|\\.)*/")
-
-
 def _awk(found: Found, step: Step) -> None:
     call = parse(step)
     for kind, word in call.operands[:1]:
-        if kind == "text" and (
-            word.literal is None or _AWK_ACTS.search(_AWK_MATCH.sub(r"\1x", word.literal.replace("||", " or ")))
-        ):
+        if kind == "text" and (word.literal is None or not awk.only_prints(word.literal)):
             raise NotPlain("an awk program may run, write or read more than its files")
     _reads(found, call)
 

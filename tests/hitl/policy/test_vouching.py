@@ -199,6 +199,40 @@ def test_a_search_is_held_to_the_names_that_it_includes(work: Path, options: str
     assert expected == here(work, f"grep -rn {options} x src")
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "find . -exec cat {} + -name '*.md'",
+        "find . -type f -exec head -1 {} \\; -name '*.md'",
+        "find . -print0 -name '*.md' | xargs -0 cat",
+        "find . -print -name '*.md' -exec cat {} +",
+    ],
+)
+def test_a_name_behind_an_action_narrows_nothing(work: Path, command: str) -> None:
+    """`find` tests in order: an action gets each file that the tests before it let through."""
+    (work / ".env").write_text("x")
+    assert here(work, command) == "approve"
+    assert here(work, "find . -name '*.md' -exec cat {} +") == "allow"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "find . -name '*.pem' -print0 | xargs -0 cat",
+        "find . -name '.en?' -exec cat {} +",
+        "find . -name 'credential*.json' -exec cat {} +",
+        "cat .en?",
+        "cat .e*",
+        "cat .[e]nv",
+        "head -5 *nv",
+        "grep -r x --include='*.key' .",
+    ],
+)
+def test_a_pattern_of_a_closed_file_that_is_not_there_yet_asks(work: Path, command: str) -> None:
+    """A file may appear between the judgement and the run, so a pattern that fits nothing but closed names asks."""
+    assert here(work, command) != "allow"
+
+
 def test_a_link_out_of_the_folder_is_not_read_as_a_file_in_it(work: Path) -> None:
     """A path is judged where it leads."""
     (work / "src" / "link").symlink_to("/etc/hosts")

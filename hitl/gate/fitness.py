@@ -18,6 +18,7 @@ from hitl.model import (
     PolicyCall,
     Preparation,
     Runs,
+    ToolInfo,
     Verdict,
     Vote,
 )
@@ -89,17 +90,24 @@ async def why_unfit(gate: Gate, call: Call, verdict: Verdict) -> Fact | None:
 
 def judged_now(gate: Gate, call: Call) -> Verdict:
     """The verdict of the policy in force on a stored call. Raises PolicyUnusable where it can't give one."""
-    return gate.terms.verdict(gate.policies, question(call, call.arguments, call))
+    info = gate.executor.info(call.tools, call.tool) if call.runs is Runs.SERVICE else None
+    return gate.terms.verdict(gate.policies, question(call, call.arguments, call, info))
 
 
-def question(asked: Ask | Call, args: Mapping[str, Any], found: Preparation | Call) -> PolicyCall:
-    """What the policy is asked. ``found`` says where the call runs, and how."""
+def question(
+    asked: Ask | Call, args: Mapping[str, Any], found: Preparation | Call, info: ToolInfo | None
+) -> PolicyCall:
+    """What the policy is asked. ``found`` says where the call runs, and how; ``info`` what its executor says of it.
+
+    Nobody vouches for a tool's hints, so they may raise a risk and never lower one.
+    """
     seen, is_command = judged(asked.runs, args)
     return PolicyCall(
         asked.tools,
         asked.tool,
         seen,
         found.cwd,
+        annotations=info.annotations or None if info else None,
         requester=asked.requester,
         origin=asked.origin,
         is_command=is_command,

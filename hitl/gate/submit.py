@@ -73,7 +73,7 @@ def _judge(gate: Gate, ask: Ask, info: ToolInfo, prepared: Preparation) -> Verdi
     if not info.executor:
         return denial("no_tool")
     try:
-        verdict = gate.terms.verdict(gate.policies, question(ask, ask.args, prepared))
+        verdict = gate.terms.verdict(gate.policies, question(ask, ask.args, prepared, info))
     except PolicyUnusable:
         return denial("policy_error")
     return gate.terms.applied(tightened(verdict, ask, prepared, gate.limits), ask)

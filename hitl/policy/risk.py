@@ -17,7 +17,7 @@ from typing import Any, Final
 from hitl.policy import values
 from hitl.policy.globs import clean
 from hitl.policy.model import PolicyCall
-from hitl.policy.operators.scope import command_effects, shape_of
+from hitl.policy.operators.scope import command_effects, disputed, shape_of
 from hitl.policy.operators.text import pattern_set
 from hitl.policy.operators.tool import hint
 from hitl.policy.shell.effects import Effects
@@ -358,7 +358,10 @@ def assess(call: PolicyCall, named: Named | None = None) -> Assessment:
     if shape is not None and shape.kind == "command":
         return _assess_command(call)
     if call.annotations is not None:
-        level, why, known = _hinted(call, assess_name(call.tool))
+        if disputed(call):
+            level, why, known = _hinted(call, (max(level, MEDIUM), "its server says that it changes something", known))
+        elif shape is None or shape.kind not in _KINDS:
+            level, why, known = _hinted(call, (level, why, known))
     args = call.args
     if not args or level == CRITICAL:
         return level, why

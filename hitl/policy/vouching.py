@@ -151,6 +151,10 @@ class Vouching:
         tree = self._tree_of(use.path)
         if tree is None or tree.single:
             return UNSURE if tree is None else YES
+        return self._files(use, tree, tools)
+
+    def _files(self, use: Use, tree: Tree, tools: Sequence[str]) -> int:
+        """The files of a tree that the command uses."""
         found = list(tree.files)
         if use.how == "tracked":
             known = self._tracked(use.path)

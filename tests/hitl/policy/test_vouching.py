@@ -362,3 +362,28 @@ def test_the_way_from_a_log_to_any_command_is_closed() -> None:
     line = 'git log -1 --format="[core] fsmonitor = ./x" --output=.git/config'
 
     assert {"approve", "deny"} >= {action(line), action(line, "dev")}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "src/__pycache__/main.cpython-311.pyc", "gradlew", "gradle/wrapper/gradle-wrapper.properties", ".tox/py/bin/python",
+        ".yarn/releases/yarn.cjs", ".bundle/config", "vendor/bin/tool", ".tekton/build.yaml", ".lintstagedrc.js", ".rspec",
+        ".terraform/providers/x", ".ghci",
+    ],
+)  # fmt: skip
+def test_what_runs_before_or_in_place_of_what_people_read_is_protected(path: str) -> None:
+    """`dev` asks before it writes compiled code, wrappers of build tools, and what an interpreter or CI system loads."""
+    assert "approve" == POLICIES["dev"].judge(PolicyCall("", "write_file", {"path": path}, cwd="/srv/app")).action
+
+
+@pytest.mark.parametrize("line", ["LC_ALL=C.UTF-8 sort a.csv", "TZ=Europe/Vienna date", "LANG=en_GB.UTF-8 ls"])
+def test_a_language_or_zone_passes(line: str) -> None:
+    """Such a value changes only how a command writes."""
+    assert "allow" == action(line)
+
+
+@pytest.mark.parametrize("line", ["LANGUAGE=../../x ls", "LANG=/tmp/x ls", "TZ=:/etc/x date", "LANGUAGE=en:/tmp/x ls"])
+def test_a_path_as_language_or_zone_asks(line: str) -> None:
+    """A C library would read the file that it names."""
+    assert "approve" == action(line)

@@ -7,6 +7,7 @@ if the policy lets ``write_file`` write it. So no command is allowed what the to
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -164,6 +165,8 @@ class Vouching:
         paths = [posixpath.join(use.path, name) for name in found if not _passed_over(name, use)]
         if use.only and not paths and self._may_name_closed(use):
             return UNSURE
+        if use.split and any(map(_SPLITS.search, paths)):
+            return UNSURE
         links = {posixpath.join(use.path, name) for name in tree.links} if use.follows else set()
         led = min((self._one(READ, path) for path in paths if path in links), default=YES)
         return min(led, *(self._open(paths, tool) for tool in tools))
@@ -220,6 +223,10 @@ class Vouching:
 
 
 _ANSWERS: Final = {"allow": YES, "approve": UNSURE, "deny": NO}
+
+
+#: What xargs takes for the end of a name, or takes off it (POSIX, xargs).
+_SPLITS: Final = re.compile(r"[\s'\"\\]")
 
 
 def _example(pattern: str) -> str:

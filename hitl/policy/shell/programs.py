@@ -236,6 +236,8 @@ HIJACK_VARIABLES = names(
     "WGETRC CURL_* YARN_* CARGO_* RUSTUP_* GOENV MYPY* PYTEST_* BUNDLE_* GEM_* COMPOSER_* TF_* ANSIBLE_* VAGRANT_* HG* "
     "SVN_* SYSTEMD_* ZDOTDIR NLSPATH LOCPATH JAVA_HOME"
 )
+#: Of these, variables that name a program which shows text: `cat` is one that prints it as it is.
+PAGERS = names("PAGER GIT_PAGER")
 # Those of them that change no program and no search for one.
 HARMLESS_VARIABLES = names(
     "GIT_AUTHOR_* GIT_COMMITTER_* GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS GIT_TRACE* PYTHONDONTWRITEBYTECODE "

@@ -370,7 +370,8 @@ class Reader:
         reads = command is not None and any(
             child.type == "command_name" and text_of(child) == "read" for child in command.children
         )
-        if not (reads and name == "IFS"):  # only what ``read`` makes of its one line
+        pages = name in programs.PAGERS and text_of(node) == f"{name}=cat"
+        if not pages and not (reads and name == "IFS"):  # only what ``read`` makes of its one line
             self._sets(name)
 
     def _sets(self, name: str) -> None:

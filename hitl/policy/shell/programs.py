@@ -6,6 +6,7 @@ Each table is data from the programs' own manuals (coreutils, util-linux, findut
 import re
 from collections.abc import Callable, Iterable
 from fnmatch import translate
+from functools import lru_cache
 
 from hitl.policy.shell.wrappers import options
 from hitl.policy.tables import names
@@ -273,6 +274,7 @@ names_program = one_of(GIT_SETTINGS)
 _hijacking, _harmless = one_of(HIJACK_VARIABLES), one_of(HARMLESS_VARIABLES)
 
 
+@lru_cache(maxsize=1024)
 def hijacks(variable: str) -> bool:
     """Whether setting a variable may change which program a name means, or what it does."""
     return bool(_hijacking(variable)) and not _harmless(variable)

@@ -52,6 +52,8 @@ _ALL = ("$@", "${@}", "[@]}")
 _GROUPS = frozenset({"subshell", "compound_statement"})
 _ESCAPED_BLANK = re.compile(r"\\[ \t\v\f]|(\\.)", re.DOTALL)
 _SPELLING = re.compile(r"[('\"\\$`{#\n]")
+#: Ends of lines that are sure to need their tree: a shell runs what is piped into it.
+_LISTENERS = ("| bash", "|bash", "| sh", "|sh")
 _CONTROL = re.compile(r"[;|&><`\n\r]|\$[(\[]|\$\{\}|[<>]\(")
 
 
@@ -111,8 +113,9 @@ def read_into(reading: Reading, line: str, depth: int, positional: dict[str, Fie
         peel.run(Reader(reading, depth, positional), split, None)
         return
     visible = line.isascii() and line.isprintable()
-    commands = words.simple_commands(line) if visible and (len(line) < MAX_COMMANDS or _few(line)) else None
-    if commands is not None and ("|" not in line or not any(peel.may_listen(command[0]) for command in commands)):
+    simple = visible and not line.endswith(_LISTENERS) and (len(line) < MAX_COMMANDS or _few(line))
+    commands = words.simple_commands(line) if simple else None
+    if commands is not None and ("|" not in line or not any(map(peel.may_listen, commands))):
         reading.parse_later(line)
         reader = Reader(reading, depth, positional)
         for command in commands:
@@ -367,11 +370,9 @@ class Reader:
         name, command = text_of(node.children[0]), node.parent
         if command is not None and command.type == "declaration_command":
             return
-        reads = command is not None and any(
-            child.type == "command_name" and text_of(child) == "read" for child in command.children
-        )
-        pages = name in programs.PAGERS and text_of(node) == f"{name}=cat"
-        if not pages and not (reads and name == "IFS"):  # only what ``read`` makes of its one line
+        if name == "IFS" and command is not None and _is_read(command):  # only what ``read`` makes of its one line
+            return
+        if name not in programs.PAGERS or text_of(node) != f"{name}=cat":
             self._sets(name)
 
     def _sets(self, name: str) -> None:
@@ -583,6 +584,10 @@ class Reader:
             return [[field for item in value.named_children for field in self._word(item)]]
         known = self.value(value)
         return [[known]] if known is not None else []
+
+
+def _is_read(command: Node) -> bool:
+    return any(child.type == "command_name" and text_of(child) == "read" for child in command.children)
 
 
 def _past_redirects(command: Node, *, own: bool) -> list[Node]:

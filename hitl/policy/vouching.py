@@ -99,7 +99,7 @@ class Vouching:
         """A pattern of names: nothing that it can name is closed, or what it names now is open."""
         closed = self.closed[tool]
         if not use.dashes and not closed.untold and not any(self._meets(one, use.path) for one in closed.globs):
-            return self._one(tool, _example(use.path))
+            return min(self._one(tool, _example(use.path)), self._links(use.path, tool))
         found = self._expanded(use.path)
         if found is None or (use.dashes and any(name.startswith(("-", "+")) for name in found)):
             return UNSURE
@@ -115,6 +115,30 @@ class Vouching:
         return not closed.alternatives or any(
             meets(absolute, one) or (not one.startswith("**") and meets(relative, one)) for one in closed.alternatives
         )
+
+    def _links(self, pattern: str, tool: str) -> int:
+        """YES if each link that a pattern names now, or goes through, leads to what a tool may use."""
+        if self.paths is None or self.cwd is None:
+            return YES
+        folders, linked = ["/" if pattern.startswith("/") else ""], set[str]()
+        for part in pattern.strip("/").split("/"):
+            if not is_pattern(part):
+                folders = [posixpath.join(folder, part) for folder in folders]
+                continue
+            reached: list[str] = []
+            for folder in folders:
+                tree = self.paths.tree(posixpath.join(self.cwd, folder or "."), most=MOST_ENTRIES, deep=False)
+                if tree is not None and not tree.complete:
+                    return UNSURE
+                if tree is not None and not tree.single:
+                    links = frozenset(tree.links)
+                    names = [name for name in tree.files if fnmatchcase(name, part)]
+                    reached += [posixpath.join(folder, name) for name in names]
+                    linked |= {posixpath.join(folder, name) for name in names if name in links}
+            folders = reached
+            if len(linked) > _MOST_MATCHES or len(folders) > MOST_ENTRIES:
+                return UNSURE
+        return min((self._one(tool, name) for name in linked), default=YES)
 
     def _expanded(self, pattern: str) -> list[str] | None:
         """The names that a pattern matches now, hidden ones too; None if that can't be told."""

@@ -59,7 +59,7 @@ class Step:
     """One simple command: its words, where it may run, what its redirections read and write, and where input is from.
 
     ``folders`` are relative to the call's working folder; "" is that folder. ``fed_by``: the step whose output it
-    reads through a pipe, if any.
+    reads through a pipe, if any. ``merged``: what it complains of goes into the pipe, too.
     """
 
     words: tuple[Word, ...]
@@ -67,6 +67,7 @@ class Step:
     inputs: tuple[Word, ...] = ()
     outputs: tuple[Word, ...] = ()
     fed_by: Step | None = None
+    merged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +193,11 @@ class _Walk:
                 before = len(self.steps)
                 self.statement(child, own)
                 fed_by = self.steps[-1] if len(self.steps) == before + 1 else None
-            elif child.type not in ("|", "|&"):
+                if fed_by is not None and b">&" in (child.text or b""):
+                    fed_by = replace(fed_by, merged=True)
+            elif child.type == "|&":
+                fed_by = None if fed_by is None else replace(fed_by, merged=True)
+            elif child.type != "|":
                 raise NotPlain(f"{child.type} is not read here")
         return _Folders(state.folders, state.folders)
 

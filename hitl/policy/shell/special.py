@@ -140,7 +140,7 @@ def _names_from(fed_by: Step | None, call: Parsed) -> Word:
     Without the zero bytes xargs splits names at blanks and takes quotes and backslashes off: such names mean others.
     """
     whole = call.has("-0", "--null")
-    if fed_by is None or fed_by.words[0].literal != "find" or call.has("-d", "--delimiter"):
+    if fed_by is None or fed_by.merged or fed_by.words[0].literal != "find" or call.has("-d", "--delimiter"):
         return Word(None, loose=True)
     look = _Find(fed_by)
     if look.actions == {"-print0"} if whole else look.actions <= {"-print"}:

@@ -456,3 +456,25 @@ def test_a_search_of_hidden_files_is_one_in_every_spelling(work: Path, option: s
     (work / ".env").write_text("x")
 
     assert ("allow", "approve", "allow") == (before, here(work, f"rg {option} x"), here(work, "rg x"))
+
+
+@pytest.mark.parametrize("pipe", ["2>&1 |", "|&"])
+def test_what_find_complains_of_names_nothing(work: Path, pipe: str) -> None:
+    """An error quotes a folder's name, whose words xargs would take for other files."""
+    (work / "a.md").write_text("x")
+
+    assert "allow" == here(work, "find . -name '*.md' 2>/dev/null | xargs wc -l")
+    assert "approve" == here(work, f"find . -name '*.md' {pipe} xargs wc -l")
+
+
+@pytest.mark.parametrize("command", ["cat *.md", "wc -l n*.md", 'for f in *.md; do cat "$f"; done', "cat docs/*/a.md"])
+def test_a_pattern_reads_a_link_where_it_leads(work: Path, tmp_path: Path, command: str) -> None:
+    """A link in the folder may have any name, so a pattern that fits no closed name may lead to a closed file."""
+    (work / "docs" / "sub").mkdir(parents=True)
+    (work / "docs" / "sub" / "a.md").write_text("x")
+    (work / "notes.md").write_text("x")
+    before = here(work, command)
+    (work / "now.md").symlink_to(tmp_path / "secret.txt")
+    (work / "docs" / "out").symlink_to(tmp_path)
+
+    assert ("allow", "approve") == (before, here(work, command))

@@ -97,7 +97,7 @@ def judged_now(gate: Gate, call: Call) -> Verdict:
 def question(
     asked: Ask | Call, args: Mapping[str, Any], found: Preparation | Call, info: ToolInfo | None
 ) -> PolicyCall:
-    """What the policy is asked. ``found`` says where the call runs, and how; ``info`` what its executor says of it.
+    """Return the question to the policy. ``found`` holds the folder and conditions, ``info`` the tool's definition.
 
     Nobody vouches for a tool's hints, so they may raise a risk and never lower one.
     """

@@ -249,7 +249,7 @@ class Vouching:
 _ANSWERS: Final = {"allow": YES, "approve": UNSURE, "deny": NO}
 
 
-#: What xargs takes for the end of a name, or takes off it (POSIX, xargs).
+#: Characters that end a name for xargs, or that xargs takes off a name (POSIX, xargs).
 _SPLITS: Final = re.compile(r"[\s'\"\\]")
 
 

@@ -2,7 +2,7 @@
 
 Such a yes was meant for another question. The words come from a list of actions (`languages/actions.txt`), because a
 person may call the card's own action by any name. Only a contradiction counts: the yes names an action of the list,
-the card has words of other actions there, and none of the one that was named.
+and the card's words name other actions of the list only.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class _Actions(NamedTuple):
 def another(text: str, title: str, arguments: str) -> str:
     """Return the word of a reply that names an action other than the card's; empty if none does.
 
-    `title` holds the names of the card's tool and its sentence. Where it names no action, as that of a shell, short
-    arguments do.
+    `title` holds the names of the card's tool and its sentence. If the title names no action, as a shell's title, short
+    arguments count in its place.
     """
     known = _actions()
     words = _words(_IDIOMS.sub(" ", fold(own_words(text).text)), known.said)

@@ -34,7 +34,7 @@ def shape_of(call: PolicyCall) -> Shape | None:
 
 
 def disputed(call: PolicyCall) -> bool:
-    """Whether the tables take the tool for one that only reads, by its name, and its own MCP hints say otherwise.
+    """Whether the tool has the name of a reader in the tables, and its own MCP hints say that it changes something.
 
     A hint counts only if it is given: a server that says nothing disputes nothing.
     """

@@ -1,8 +1,8 @@
-"""What an awk program does beside printing: whether it may run, write or read more than the files it is given.
+"""Tells whether an awk program only prints, or may run a command, write a file or read other files.
 
 Texts and regular expressions are taken out first, because their letters are data: ``print "a;b" > "x"`` writes a file,
 ``/a|b/`` runs nothing. A slash after an operand divides, and after anything else begins a regular expression (POSIX,
-awk, "Lexical Conventions"). Where that can't be told, the rest of the program is read with all its letters.
+awk, "Lexical Conventions"). If it may be either, the rest of the program keeps all its letters.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ACTS = re.compile(
 
 
 def only_prints(program: str) -> bool:
-    """Whether a program does nothing but read the files that it is given, and print."""
+    """Whether a program only reads the files that it is given, and prints."""
     kept = _without_data(program)
     return kept is not None and _ACTS.search(kept.replace("||", " ")) is None
 

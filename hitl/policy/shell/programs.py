@@ -237,7 +237,7 @@ HIJACK_VARIABLES = names(
     "WGETRC CURL_* YARN_* CARGO_* RUSTUP_* GOENV MYPY* PYTEST_* BUNDLE_* GEM_* COMPOSER_* TF_* ANSIBLE_* VAGRANT_* HG* "
     "SVN_* SYSTEMD_* ZDOTDIR NLSPATH LOCPATH JAVA_HOME"
 )
-#: Of these, variables that name a program which shows text: `cat` is one that prints it as it is.
+#: Variables among these that name a pager. The program `cat` as a pager only prints.
 PAGERS = names("PAGER GIT_PAGER")
 # Those of them that change no program and no search for one.
 HARMLESS_VARIABLES = names(

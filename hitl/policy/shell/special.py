@@ -175,7 +175,7 @@ class _Find:
         self.paths: list[Word] = []
         self.commands: list[tuple[Word, ...]] = []
         self.actions: set[str] = set()
-        #: What the names of files must fit that the first action gets: a test behind an action doesn't hold for it.
+        #: Patterns of the names that the first action gets: a test behind an action doesn't hold for the action.
         self.patterns: list[str] = []
         self.either = False
         self._read(list(step.words[1:]))

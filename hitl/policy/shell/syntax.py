@@ -417,7 +417,9 @@ class Reader:
 
     def _redirect(self, node: Node) -> None:
         children = node.children
-        operator = next((kind for child in children if (kind := child.type)[0] in "<>&"), ">")
+        operator = children[0].type
+        if operator[0] not in "<>&":  # a descriptor stands first
+            operator = next((kind for child in children if (kind := child.type)[0] in "<>&"), ">")
         if operator[0] == "<" and operator != "<>":
             return
         value = self.value(children[-1])
@@ -601,6 +603,8 @@ def _past_redirects(command: Node, *, own: bool) -> list[Node]:
         redirects += [child for child in parent.children if child.type in _REDIRECTS]
     found: list[Node] = []
     for redirect in redirects:
+        if redirect.named_child_count == 1:  # its target
+            continue
         inner = [child for child in redirect.named_children if child.type in _WORDS]
         found += inner if redirect.type == "heredoc_redirect" else inner[1:]
     return found

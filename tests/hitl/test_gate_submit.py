@@ -423,3 +423,12 @@ async def test_a_caller_says_nothing_of_its_tools(world: World) -> None:
     await world.gate.submit(ask(WRITE, runs=Runs.CALLER))
 
     assert [None] == [asked.annotations for asked in world.rules.asked]
+
+
+async def test_a_note_that_no_card_can_hold_is_refused(world: World) -> None:
+    """Every card masks the note again, so a note of more than 10,000 characters is refused, and nothing is recorded."""
+    with pytest.raises(InvalidConfirmation):
+        await world.ask(note="x" * 10_001)
+
+    assert [] == await world.store.pending()
+    assert 10_000 == len((await world.ask(note="x" * 10_000)).note)

@@ -103,7 +103,7 @@ def question(asked: Ask | Call, args: Mapping[str, Any], found: Preparation | Ca
         requester=asked.requester,
         origin=asked.origin,
         is_command=is_command,
-        isolated=asked.runs is Runs.SERVICE and ISOLATED in found.preconditions,
+        isolated=asked.runs is Runs.SERVICE and not ISOLATED.isdisjoint(found.preconditions),
     )
 
 

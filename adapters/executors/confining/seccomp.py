@@ -23,6 +23,8 @@ _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _X32 = 0x40000000
 #: O_CREAT, and what O_TMPFILE has beside O_DIRECTORY.
 _MAKES = 0o20000100
+#: CLONE_NEWUSER: in a user namespace of its own a command has capabilities, and so more of the kernel to attack.
+_NEW_USERS = 0x10000000
 #: set-user-ID and set-group-ID: with one of them, whoever runs the file later does so as its owner.
 _SET_ID = 0o6000
 
@@ -38,6 +40,9 @@ class Numbers:
     #: Memory that no bound sees, I/O around any filter, and calls whose arguments a filter can't see. Programs do
     #: without them, as on a kernel that doesn't have them.
     absent: tuple[int, ...]
+    #: `clone`, and the calls that enter namespaces.
+    clone: int
+    namespaces: tuple[int, ...]
     #: Looking into, or taking from, other processes; kernel keys.
     others: tuple[int, ...]
     #: Every way to a socket but a connected pair, and segments that outlive their maker.
@@ -62,7 +67,9 @@ _X86_64 = Numbers(
         133: (1, None),
         259: (2, None),
     },
-    absent=(319, 323, 425, 426, 427, 437, 447, 463, 466, 469),
+    absent=(319, 323, 425, 426, 427, 435, 437, 447, 463, 466, 469),
+    clone=56,
+    namespaces=(272, 308),
     others=(101, 310, 311, 312, 438, 440, 248, 249, 250, 298, 321),
     channels=(41, 29, 68, 64, 240),
     by_path={
@@ -88,7 +95,9 @@ _AARCH64 = Numbers(
     architecture=0xC00000B7,
     seccomp=277,
     modes={52: (1, None), 53: (2, None), 452: (2, None), 56: (3, 2), 33: (2, None)},
-    absent=(279, 282, 425, 426, 427, 437, 447, 463, 466, 469),
+    absent=(279, 282, 425, 426, 427, 435, 437, 447, 463, 466, 469),
+    clone=220,
+    namespaces=(97, 268),
     others=(117, 270, 271, 272, 438, 440, 217, 218, 219, 241, 280),
     channels=(198, 194, 186, 190, 180),
     by_path={
@@ -115,11 +124,11 @@ def numbers() -> Numbers:
 
 
 def inside() -> bytes:
-    """Return the filter for a command in namespaces of its own: nothing there but memory that no bound sees, and
-    files that would run as their owner.
+    """Return the filter for a command in namespaces of its own: refused are only memory that no bound sees,
+    more namespaces, and files that would run as their owner.
     """
     found = numbers()
-    return _program(found, _no_set_id(found), _refused(found.absent, errno.ENOSYS))
+    return _program(found, *_always(found))
 
 
 def alone(*, answered: bool) -> bytes:
@@ -132,8 +141,7 @@ def alone(*, answered: bool) -> bytes:
     by_path.append(_if(found.utimensat, _if_set(1, [_returned(_NOTIFY)])))
     return _program(
         found,
-        _no_set_id(found),
-        _refused(found.absent, errno.ENOSYS),
+        *_always(found),
         _refused(found.others, errno.EPERM),
         _refused(found.channels, errno.EACCES),
         *(by_path if answered else ()),
@@ -156,6 +164,16 @@ def _program(found: Numbers, *parts: _Code) -> bytes:
     for part in parts:
         code += part
     return b"".join(struct.pack("HBBI", *each) for each in [*code, _returned(_ALLOW)])
+
+
+def _always(found: Numbers) -> tuple[_Code, ...]:
+    new_users = [_loaded(0), (_ANY_BIT, 0, 1, _NEW_USERS), _returned(_ERRNO | errno.EPERM), (_LOAD, 0, 0, _NUMBER)]
+    return (
+        _no_set_id(found),
+        _refused(found.absent, errno.ENOSYS),
+        _refused(found.namespaces, errno.EPERM),
+        _if(found.clone, new_users),
+    )
 
 
 def _no_set_id(found: Numbers) -> _Code:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import os
+import shlex
 import shutil
 import sqlite3
 import stat
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from adapters.database.survey import Survey
+    from adapters.executors.confinement import Sandbox
     from bot.settings import Settings
     from hitl.people import Directory
 
@@ -247,7 +249,6 @@ def _sqlite(path: Path) -> Check:
 
 
 def _tools(settings: Settings) -> Iterator[Check]:
-    from adapters.executors.confinement import confinement
     from bot.compose import workspace_tools
 
     allow = settings.tools.allow
@@ -266,12 +267,59 @@ def _tools(settings: Settings) -> Iterator[Check]:
     else:
         text = f"the service may run {listed}, because tools.allow is not set"
         yield Check("tools", Health.YELLOW, f"{text}; set it to the tools that are needed")
-    how = confinement()
-    if "bash" in may_run and how == "none":
-        text = "bash is not confined; its calls never count less than high. Install bubblewrap"
+    if "bash" in may_run:
+        yield from _sandbox(settings)
+
+
+def _sandbox(settings: Settings) -> Iterator[Check]:
+    """How commands run, and whether one that runs so can reach the keys: a command tries."""
+    from adapters.executors.confinement import best
+    from bot.compose import sandbox_of
+
+    try:
+        sandbox = sandbox_of(settings) or best()
+    except Unavailable as error:
+        yield Check("confinement", Health.RED, _flat(error.message))
+        return
+    how = f"bash by {sandbox.way}" if sandbox.way != "none" else "bash is not confined"
+    how += f", as {sandbox.user.name}" if sandbox.user else ""
+    bounds = sandbox.bounds
+    how += (
+        f"; at most {bounds.memory >> 20} MB of memory, {bounds.processes} processes, files of {bounds.file >> 20} MB"
+    )
+    if reached := _reached(settings, sandbox):
+        text = f"{how}; a command can reach {reached}. Install bubblewrap, or set tools_user"
+        yield Check("confinement", Health.RED, text)
+    elif sandbox.way == "none":
+        text = f"{how}; its calls never count less than high. Install bubblewrap"
         yield Check("confinement", Health.YELLOW, text)
-    elif "bash" in may_run:
-        yield Check("confinement", Health.GREEN, f"bash by {how}")
+    elif os.geteuid() == 0 and sandbox.user is None:
+        text = f"{how}; it runs as root, whom the kernel limits to no number of processes. Set tools_user"
+        yield Check("confinement", Health.YELLOW, text)
+    else:
+        yield Check("confinement", Health.GREEN, how)
+
+
+def _reached(settings: Settings, sandbox: Sandbox) -> str:
+    """What of the service's own a command can read or change, if anything."""
+    from adapters.executors.confinement import runs
+
+    own = [settings.folder("state"), *settings.secret_files()]
+    with tempfile.TemporaryDirectory(prefix="sayso-tools-") as anywhere:
+        place = Path(anywhere).resolve()
+        sandbox.give(place)
+        for path in filter(Path.exists, own):
+            named = shlex.quote(str(path))
+            # Asking for the rights isn't enough: Landlock refuses the open alone. Nothing is changed: a file is opened
+            # to be added to, and its mode, which only the owner may set, is set to what it is.
+            look = (
+                f"ls {named} || chmod {stat.S_IMODE(path.stat().st_mode):o} {named}"
+                if path.is_dir()
+                else f"cat {named} || : >> {named}"
+            )
+            if runs(sandbox, place, look):
+                return str(path)
+    return ""
 
 
 def _exposed(settings: Settings) -> Iterator[Check]:

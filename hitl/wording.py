@@ -237,6 +237,7 @@ ENGLISH: Mapping[str, str] = {
     "unfit.surfaces": "every surface refused its card",
     "unfit.unseen": "nobody saw it",
     "unfit.changed": "{why}",
+    "unfit.exposed": "{why}",
     # what an agent is told
     "agent.succeeded": "{short} was {how} and ran.",
     "agent.denied": "{short} is denied by the policy: {why}. It was not run.",

@@ -96,35 +96,36 @@ class Shell:
             floor=Risk.HIGH if sandbox.way is Confinement.NONE else Risk.LOW,
         )
 
-    def now(self, precondition: str) -> str:
-        """How commands are confined, or a file's digest, as it is now; why not, if the file can't be read."""
+    def changed(self, args: Bash, shown: Mapping[str, str]) -> str | None:
+        """What isn't as it was shown, as a sentence: how commands are confined, a file, or which scripts there are."""
         facts = dict(self.sandbox.facts())
-        if precondition in {CONFINED, USER}:
-            return facts.get(precondition, "")
-        if precondition.startswith(SCRIPT):
-            return script_now(self._folder, precondition)
-        return base_now(self._folder, precondition)
+        for name in (CONFINED, USER):
+            if shown.get(name) != facts.get(name):
+                return say("shell.otherwise", way=shown.get(name, ""))
+        files = {name: value for name, value in shown.items() if name not in facts}
+        for name, value in files.items():
+            now = script_now if name.startswith(SCRIPT) else base_now
+            if now(self._folder, name) != value:
+                return say("path.changed", path=one_line(name.partition(":")[2]))
+        scripts = scripts_of(args.command, self._folder).found
+        new = next((script.path for script in scripts if SCRIPT + script.path not in shown), None)
+        return new and say("path.changed", path=one_line(new))
 
     async def bash(self, context: Context, args: Bash) -> Ran:
         """Run a command line with bash in the workspace. What it started ends with it."""
-        shown = context.preconditions
-        for name in {CONFINED, USER, *dict(self.sandbox.facts())}:
-            if shown.get(name, "") != self.now(name):
-                raise NotAsShown(say("shell.otherwise", way=shown.get(name, "")))
-        for name, base in shown.items():
-            if self.now(name) != base:
-                raise NotAsShown(say("path.changed", path=one_line(name.partition(":")[2])))
         with contextlib.ExitStack() as parts:
-            frozen = self._frozen(args.command, shown, parts)
+            place = self._place(context.preconditions, parts)
+            frozen = await asyncio.to_thread(self._ready, args, context.preconditions, place)
             return await self._run(args.command, context, self._temporary(parts), frozen)
 
     async def _run(self, command: str, context: Context, temporary: Path | None, frozen: Frozen) -> Ran:
         reader, writer = os.pipe()
         try:
             argv = self.sandbox.command(command, self._root, temporary, temporary, writer, frozen)
-            env = environment(self._root, context.ref, temporary)
-            process = await _started(argv, self._root, env, writer)
-            os.close(writer)
+            try:
+                process = await _started(argv, self._root, environment(self._root, context.ref, temporary), writer)
+            finally:
+                os.close(writer)
             flow, late = Flow(), False
             reading = asyncio.ensure_future(_read(process, flow))
             try:
@@ -157,23 +158,30 @@ class Shell:
                     made.append(change(shown_path((script.path,)), old, new).diff)
         return cut_middle("\n".join(made), PREVIEW_KEPT).text
 
-    def _frozen(self, command: str, shown: Mapping[str, str], parts: contextlib.ExitStack) -> Frozen:
-        """Copies of the scripts as they were approved, which the command sees in their place.
-
-        Only where the sandbox has mounts of its own, and the line is one command: `chmod +x run && ./run` is meant to
-        change the file. Raises NotAsShown for a script that isn't as it was shown.
-        """
-        names = [name.removeprefix(SCRIPT) for name in shown if name.startswith(SCRIPT)]
-        if not names or not self.sandbox.has_mounts or not scripts_of(command, self._folder).alone:
-            return ()
+    def _place(self, shown: Mapping[str, str], parts: contextlib.ExitStack) -> Path | None:
+        """A folder for copies of scripts, if the command can see a copy in a script's place."""
+        if not self.sandbox.has_mounts or not any(name.startswith(SCRIPT) for name in shown):
+            return None
         place = Path(parts.enter_context(tempfile.TemporaryDirectory(prefix="sayso-", ignore_cleanup_errors=True)))
         place.chmod(0o711)
-        frozen = []
-        for number, name in enumerate(names):
+        return place
+
+    def _ready(self, args: Bash, shown: Mapping[str, str], place: Path | None) -> Frozen:
+        """Copies of the scripts as they were approved, which the command sees in their place.
+
+        Only where the line is one command: `chmod +x run && ./run` is meant to change the file. Raises NotAsShown if
+        something isn't as it was shown.
+        """
+        if why := self.changed(args, shown):
+            raise NotAsShown(why)
+        if place is None or not scripts_of(args.command, self._folder).alone:
+            return ()
+        frozen: list[tuple[str, str]] = []
+        for name in [name.removeprefix(SCRIPT) for name in shown if name.startswith(SCRIPT)]:
             data, mode = bytes_of(self._folder, name)
             if hashlib.sha256(data).hexdigest() != shown[SCRIPT + name]:
                 raise NotAsShown(say("path.changed", path=one_line(name)))
-            copy = place / str(number)
+            copy = place / str(len(frozen))
             copy.write_bytes(data)
             copy.chmod(mode & 0o555 | 0o444)
             frozen.append((str(copy), os.path.realpath(self._root / name)))
@@ -196,7 +204,7 @@ def register_shell(registry: Registry, shell: Shell) -> None:
         shell.bash,
         Declared(Bash),
         look=shell.look,
-        now=shell.now,
+        changed=shell.changed,
         grace_s=GRACE_S + _KEEPER_S + 1,
     )
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 import functools
 import os
 import pwd
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,7 +26,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from adapters.executors.confining import bubblewrap, landlock
+from adapters.executors.confining import landlock
 from adapters.executors.confining.plan import Bounds, Plan
 from adapters.executors.git import DISARMED
 from hitl.errors import Unavailable
@@ -152,7 +153,7 @@ class Sandbox:
             bounds=self.bounds,
             reads=(*_PROGRAMS, *_SETTINGS, *(("/proc",) if alone else ())),
             writes=(*([str(temporary)] if temporary else []), *_DEVICES) if alone else (),
-            program=bubblewrap.found() if self.way is Confinement.BUBBLEWRAP else (),
+            program=bubblewrap() if self.way is Confinement.BUBBLEWRAP else (),
             user=None if self.user is None else (self.user.uid, self.user.gid),
             scratch=str(scratch or ""),
             report=report,
@@ -169,6 +170,20 @@ class Sandbox:
 
 #: The names of the preconditions of `Sandbox.facts`.
 CONFINED, USER = "confinement", "user"
+
+
+#: Options of bubblewrap that not every version has, with the version that brought them.
+_NEWER = {"--disable-userns": "0.8.0", "--size": "0.7.0"}
+
+
+@functools.cache
+def bubblewrap() -> tuple[str, ...]:
+    """Return the program, if it is installed, and those of its newer options that it knows."""
+    program = shutil.which("bwrap")
+    if program is None:
+        return ()
+    told = subprocess.run([program, "--help"], capture_output=True, text=True, check=False).stdout
+    return (program, *(option for option in _NEWER if option in told))
 
 
 @functools.cache
@@ -195,7 +210,7 @@ def environment(root: Path, ref: str, temporary: Path | None) -> dict[str, str]:
 
 def works(sandbox: Sandbox) -> bool:
     """Whether a confined command can write its folder, and can't see a file beside it."""
-    if sandbox.way is Confinement.BUBBLEWRAP and not bubblewrap.found():
+    if sandbox.way is Confinement.BUBBLEWRAP and not bubblewrap():
         return False
     with tempfile.TemporaryDirectory(prefix="sayso-probe-") as made:
         beside = Path(made)

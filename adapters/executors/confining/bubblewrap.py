@@ -2,30 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import os
-import shutil
-import subprocess
 from typing import TYPE_CHECKING
 
 from adapters.executors.confining import seccomp
 
 if TYPE_CHECKING:
     from adapters.executors.confining.plan import Plan
-
-
-#: Options that not every version has, with the version that brought them.
-_NEWER = {"--disable-userns": "0.8.0", "--size": "0.7.0"}
-
-
-@functools.cache
-def found() -> tuple[str, ...]:
-    """Return the program, if it is installed, and which of its newer options it knows: for a plan."""
-    program = shutil.which("bwrap")
-    if program is None:
-        return ()
-    told = subprocess.run([program, "--help"], capture_output=True, text=True, check=False).stdout
-    return (program, *(option for option in _NEWER if option in told))
 
 
 def enter(plan: Plan, command: list[str], _channel: object = None) -> list[str]:

@@ -24,14 +24,19 @@ import os
 import resource
 import select
 import signal
-import socket
 import struct
 import time
-from typing import NoReturn
+from typing import TYPE_CHECKING
 
 from adapters.executors.confining import system
-from adapters.executors.confining.answers import Answers
-from adapters.executors.confining.plan import Bounds, Plan, Way
+from adapters.executors.confining.plan import Bounds, Plan
+
+if TYPE_CHECKING:
+    import socket
+    from typing import NoReturn
+
+    from adapters.executors.confining.answers import Answers
+    from adapters.executors.confining.plan import Way
 
 NEVER_STARTED = 125
 #: The kinds of confinement; `none` is no module.
@@ -63,8 +68,7 @@ def _kept(plan: Plan, command: list[str]) -> tuple[int, bool]:
     system.prctl(system.SUBREAPER, 1)
     if os.getppid() != plan.parent:
         return NEVER_STARTED, True
-    answered = plan.way == "landlock" and plan.user is None
-    ours, theirs = socket.socketpair() if answered else (None, None)
+    ours, theirs = _channel() if plan.way == "landlock" and plan.user is None else (None, None)
     child = os.fork()
     if child == 0:
         _become(plan, command, theirs)
@@ -75,6 +79,12 @@ def _kept(plan: Plan, command: list[str]) -> tuple[int, bool]:
     status = keeping.until_over()
     shown = os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
     return shown, keeping.stopped
+
+
+def _channel() -> tuple[socket.socket, socket.socket]:
+    import socket  # noqa: PLC0415 - only this needs it, and each command waits for it
+
+    return socket.socketpair()
 
 
 class _Keeping:
@@ -94,6 +104,10 @@ class _Keeping:
 
     def answer(self, channel: socket.socket) -> None:
         """Answer the calls of the command, once its filter's listener came; it doesn't if the command can't start."""
+        import socket  # noqa: PLC0415 - as above
+
+        from adapters.executors.confining.answers import Answers  # noqa: PLC0415 - as above
+
         _, listeners, *_ = socket.recv_fds(channel, 1, 1)
         channel.close()
         for listener in listeners:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
-import socket
 import stat
 from typing import TYPE_CHECKING
 
 from adapters.executors.confining import seccomp, system
 
 if TYPE_CHECKING:
+    import socket
+
     from adapters.executors.confining.plan import Plan
 
 # linux/landlock.h; the numbers of the system calls are the same on every architecture.
@@ -56,6 +57,8 @@ def enter(plan: Plan, command: list[str], channel: socket.socket | None = None) 
     if channel is None:
         seccomp.load(seccomp.alone(answered=False))
         return command
+    import socket  # noqa: PLC0415 - the keeper has loaded it, if there is a channel
+
     listener = seccomp.load(seccomp.alone(answered=True), seccomp.NEW_LISTENER)
     socket.send_fds(channel, [b"x"], [listener])
     os.close(listener)

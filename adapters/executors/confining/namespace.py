@@ -13,7 +13,6 @@ import signal
 import socket
 import stat
 import struct
-from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from adapters.executors.confining import seccomp, system
@@ -41,9 +40,9 @@ def enter(plan: Plan, command: list[str], _channel: object = None) -> list[str]:
     """Return in the third process: below one that waits for the second, which is the first of the new namespace."""
     uid, gid = os.getuid(), os.getgid()
     system.unshare(_NEW)
-    Path("/proc/self/setgroups").write_text("deny", "utf-8")
-    Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1", "utf-8")
-    Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1", "utf-8")
+    _write("/proc/self/setgroups", "deny")
+    _write("/proc/self/uid_map", f"{uid} {uid} 1")
+    _write("/proc/self/gid_map", f"{gid} {gid} 1")
     if first := os.fork():
         _wait_for(first)
     system.prctl(system.PDEATHSIG, signal.SIGKILL)
@@ -53,10 +52,15 @@ def enter(plan: Plan, command: list[str], _channel: object = None) -> list[str]:
     if second := os.fork():
         _wait_for(second)
     with contextlib.suppress(OSError):
-        Path("/proc/sys/user/max_user_namespaces").write_text("0", "utf-8")
+        _write("/proc/sys/user/max_user_namespaces", "0")
     system.no_privileges()
     seccomp.load(seccomp.inside())
     return command
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "wb", 0) as file:
+        file.write(text.encode())
 
 
 def _wait_for(child: int) -> NoReturn:

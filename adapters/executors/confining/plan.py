@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import socket
+    from typing import Protocol, Self
+else:
+    Protocol = object
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(NamedTuple):
     """How much one command may use, with everything that it starts."""
 
     #: Bytes of memory, summed over its processes; also what one process may allocate (RLIMIT_DATA).
@@ -22,8 +23,7 @@ class Bounds:
     file: int = 1 << 30
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """How one command is kept."""
 
     #: The service's process id. The keeper ends the command if it has another parent.
@@ -52,7 +52,7 @@ class Plan:
 
     def dumped(self) -> str:
         """Return the plan as JSON."""
-        return json.dumps(asdict(self))
+        return json.dumps({**self._asdict(), "bounds": self.bounds._asdict()})
 
     @classmethod
     def loaded(cls, text: str) -> Self:

@@ -10,7 +10,7 @@ import ctypes
 import errno
 import os
 import struct
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from adapters.executors.confining import system
 
@@ -29,8 +29,7 @@ _NEW_USERS = 0x10000000
 _SET_ID = 0o6000
 
 
-@dataclass(frozen=True, slots=True)
-class Numbers:
+class Numbers(NamedTuple):
     """The system calls of one architecture, by number; a call that it doesn't have is absent."""
 
     architecture: int

@@ -7,7 +7,6 @@ import ctypes
 import os
 import signal
 import struct
-from pathlib import Path
 
 # linux/prctl.h
 PDEATHSIG, DUMPABLE, CAPBSET_DROP, SUBREAPER, NO_NEW_PRIVS, CAP_AMBIENT = 1, 4, 24, 36, 38, 47
@@ -64,8 +63,8 @@ def no_privileges() -> None:
     Root's capabilities would reach around Landlock: CAP_PERFMON reads any environment. Who isn't root may not drop
     them, and has none after exec.
     """
-    with contextlib.suppress(PermissionError):
-        for capability in range(int(Path("/proc/sys/kernel/cap_last_cap").read_text("utf-8")) + 1):
+    with contextlib.suppress(PermissionError), open("/proc/sys/kernel/cap_last_cap", "rb") as last:
+        for capability in range(int(last.read()) + 1):
             prctl(CAPBSET_DROP, capability)
     prctl(CAP_AMBIENT, _CLEAR_ALL)
     prctl(NO_NEW_PRIVS, 1)

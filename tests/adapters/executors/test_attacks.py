@@ -129,8 +129,9 @@ def place(sandbox: Sandbox) -> Iterator[Path]:
 
 
 async def _run(place: Path, sandbox: Sandbox, command: str, limit_s: float = 60) -> Ran:
-    context = Context("token:agent", "ref-1", "ref-1", limit_s, dict(sandbox.facts()))
-    return await Shell(place / "workspace", sandbox).bash(context, Bash(command=command))
+    shell, args = Shell(place / "workspace", sandbox), Bash(command=command)
+    context = Context("token:agent", "ref-1", "ref-1", limit_s, dict(shell.look(args).preconditions))
+    return await shell.bash(context, args)
 
 
 def _python() -> None:

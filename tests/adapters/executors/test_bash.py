@@ -200,18 +200,18 @@ async def test_other_processes_can_not_be_signalled(root: Path, confined: Confin
 async def test_time_is_up(root: Path, way: Confinement) -> None:
     """What was said before stays, and the result says that it was stopped."""
     line, mark = _sleep(4001)
-    ran = await _bash(root, way, f"echo before; {line}", limit_s=0.3)
+    ran = await _bash(root, way, f"echo before; {line}", limit_s=2)
 
     assert Result.TIMED_OUT == ran.result
     assert "before\n" == ran.output
-    assert say("shell.late", limit=0.3) == ran.error
+    assert say("shell.late", limit=2) == ran.error
     assert [] == _running(mark)
 
 
 async def test_a_command_may_tidy_up(root: Path, way: Confinement) -> None:
     """It is asked to end before it is killed."""
     line, _ = _sleep(4002)
-    ran = await _bash(root, way, f"trap 'echo tidied; exit' TERM; echo ready; {line} & wait", limit_s=0.3)
+    ran = await _bash(root, way, f"trap 'echo tidied; exit' TERM; echo ready; {line} & wait", limit_s=2)
 
     assert "ready\ntidied\n" == ran.output
 
@@ -219,7 +219,7 @@ async def test_a_command_may_tidy_up(root: Path, way: Confinement) -> None:
 async def test_what_ignores_being_asked_is_killed(root: Path, way: Confinement) -> None:
     """Two seconds after it was asked."""
     line, mark = _sleep(4003)
-    ran = await _bash(root, way, f"trap '' TERM; {line}; {line}", limit_s=0.3)
+    ran = await _bash(root, way, f"trap '' TERM; {line}; {line}", limit_s=2)
 
     assert Result.TIMED_OUT == ran.result
     assert [] == _running(mark)
@@ -241,7 +241,7 @@ async def test_nothing_outlives_the_command(root: Path, way: Confinement, leavin
 async def test_a_grandchild_in_its_own_session_is_stopped_in_time(root: Path, way: Confinement) -> None:
     """At the limit too, though it left the session, ignores being asked, and keeps the output open."""
     line, mark = _sleep(4005)
-    ran = await _bash(root, way, f"setsid sh -c 'trap \"\" TERM; {line}; {line}' & {line}", limit_s=0.3)
+    ran = await _bash(root, way, f"setsid sh -c 'trap \"\" TERM; {line}; {line}' & {line}", limit_s=2)
 
     assert Result.TIMED_OUT == ran.result
     assert [] == _running(mark)
@@ -332,7 +332,7 @@ async def test_a_command_never_runs_less_confined_than_shown(root: Path) -> None
     lease = a_lease(shown, ask, await shown.prepare(ask))
     ran = await now.run(lease, limit_s=5)
 
-    assert say("path.changed", path="confinement") == await now.still_holds(lease.call)
+    assert say("shell.otherwise", way="bubblewrap") == await now.still_holds(lease.call)
     assert Ran(Result.REFUSED, error=say("shell.otherwise", way="bubblewrap")) == ran
     assert [] == names(root)
 
@@ -343,7 +343,7 @@ async def test_the_registry_leaves_the_shell_time_to_tell(root: Path) -> None:
     register_shell(registry, Shell(root, Sandbox(Confinement.NONE)))
     line, _ = _sleep(4008)
     ask = an_ask("bash", command=f"echo before; {line}")
-    ran = await registry.run(a_lease(registry, ask, await registry.prepare(ask)), limit_s=0.3)
+    ran = await registry.run(a_lease(registry, ask, await registry.prepare(ask)), limit_s=2)
 
     assert (Result.TIMED_OUT, "before\n") == (ran.result, ran.output)
 

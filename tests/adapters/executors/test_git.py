@@ -29,8 +29,9 @@ def _plainly(root: Path, line: str) -> None:
 
 async def _disarmed(root: Path, line: str) -> Ran:
     """Runs a line as the service's shell does."""
-    context = Context("token:agent", "ref-1", "ref-1", 10, {"confinement": Confinement.NONE.value})
-    return await Shell(root, Sandbox(Confinement.NONE)).bash(context, Bash(command=f"export EVIL_ROOT={root}; {line}"))
+    shell, args = Shell(root, Sandbox(Confinement.NONE)), Bash(command=f"export EVIL_ROOT={root}; {line}")
+    context = Context("token:agent", "ref-1", "ref-1", 10, dict(shell.look(args).preconditions))
+    return await shell.bash(context, args)
 
 
 @pytest.fixture

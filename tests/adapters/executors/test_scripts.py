@@ -139,6 +139,21 @@ async def test_a_card_names_the_scripts_and_a_change_stops_the_run(root: Path) -
     assert "-touch one\n+touch two" in second.preview
 
 
+@pytest.mark.parametrize("command", ["bash deploy.sh", "bash *.sh", "./deploy.sh", "make"])
+async def test_a_script_that_appears_after_the_asking_does_not_run(root: Path, command: str) -> None:
+    """People were shown a line that ran no file; the file that somebody put there since is one that nobody approved."""
+    registry = Registry("workspace", None)
+    register_shell(registry, Shell(root, Sandbox(Confinement.NONE)))
+    ask = an_ask("bash", command=command)
+    lease = a_lease(registry, ask, await registry.prepare(ask))
+    path = "Makefile" if command == "make" else "deploy.sh"
+    (root / path).write_text("all:\n\ttouch ran\n")
+    ran = await registry.run(lease, limit_s=10)
+
+    assert say("path.changed", path=path) == await registry.still_holds(lease.call)
+    assert (Result.REFUSED, [path]) == (ran.result, names(root))
+
+
 @pytest.mark.parametrize("way", [Confinement.BUBBLEWRAP, Confinement.NAMESPACE], ids=str)
 async def test_the_bytes_that_were_hashed_are_those_that_run(root: Path, way: Confinement) -> None:
     """With mounts of its own, a command sees a copy: a change of the file while it runs changes nothing."""

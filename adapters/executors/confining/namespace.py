@@ -115,7 +115,7 @@ def _show(path: str) -> None:
 def _bind(source: str, target: str, *, read_only: bool) -> None:
     if os.path.isdir(source):
         os.makedirs(target, exist_ok=True)
-    else:
+    elif not os.path.exists(target):
         os.makedirs(os.path.dirname(target), exist_ok=True)
         os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC))
     system.mount(source, target, None, _BIND | _REC)

@@ -272,7 +272,7 @@ def _tools(settings: Settings) -> Iterator[Check]:
 
 
 def _sandbox(settings: Settings) -> Iterator[Check]:
-    """How commands run, and whether one that runs so can reach the keys: a command tries."""
+    """Report how commands run, and let a command try to reach the keys."""
     from adapters.executors.confinement import best
     from bot.compose import sandbox_of
 
@@ -301,7 +301,7 @@ def _sandbox(settings: Settings) -> Iterator[Check]:
 
 
 def _reached(settings: Settings, sandbox: Sandbox) -> str:
-    """What of the service's own a command can read or change, if anything."""
+    """Return the first of the service's own files that a command can read or change, or an empty text."""
     from adapters.executors.confinement import runs
 
     own = [settings.folder("state"), *settings.secret_files()]
@@ -310,8 +310,8 @@ def _reached(settings: Settings, sandbox: Sandbox) -> str:
         sandbox.give(place)
         for path in filter(Path.exists, own):
             named = shlex.quote(str(path))
-            # Asking for the rights isn't enough: Landlock refuses the open alone. Nothing is changed: a file is opened
-            # to be added to, and its mode, which only the owner may set, is set to what it is.
+            # `test -r` isn't enough: Landlock refuses only the open. The attempt changes nothing: it opens
+            # a file for appending, and sets a folder's mode, which only the owner may do, to its present mode.
             look = (
                 f"ls {named} || chmod {stat.S_IMODE(path.stat().st_mode):o} {named}"
                 if path.is_dir()

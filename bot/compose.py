@@ -129,7 +129,7 @@ def policy_library(folders: Sequence[Path], *, resolve_hosts: bool = False) -> L
 
 
 def sandbox_of(settings: Settings) -> Sandbox | None:
-    """How the settings have commands run; None for the best that works here, found when the first command comes.
+    """Return the sandbox that the settings ask for; None for the best that works here, found with the first command.
 
     Raises Unavailable if commands can't run as `tools_user`, or that user can't work in the workspace.
     """

@@ -164,16 +164,16 @@ class Service:
             _log.warning("follower.not_told", {"ref": call.ref, "why": str(error)})
 
     def changed(self, call: Call) -> None:
-        """Wake the outbox for calls that chats see, and ask again about an approved one that wasn't run."""
+        """Wake the outbox for calls that chats see, and ask again about an approved call that wasn't run."""
         if call.routes or is_chat(call.origin):
             self._outbox.set()
         if call.result is Result.REFUSED and call.decision is Decision.APPROVED and call.runs is Runs.SERVICE:
             self._again[call.ref] = self._start(self._ask_again(call))
 
     async def _ask_again(self, call: Call) -> Call | None:
-        """Ask about an approved call as it is now, if it wasn't run because a file or the sandbox had changed.
+        """Submit an approved call again if a changed file or sandbox kept the call from running.
 
-        People then see what changed. None if nothing did, or the call can't be asked again: it stays refused.
+        The new card shows the change. Returns None if nothing changed or the new call can't be submitted.
         """
         try:
             known = self.gate.executor.info(call.tools, call.tool) is not None

@@ -137,8 +137,8 @@ class Registry:
 
         `look` finds, before people are asked, what the call would do; it may raise InvalidConfirmation. Where there is
         none, `sentence` tells of it: a template over the arguments in the operator's own words, `Deletes {path}.`.
-        `now` reads one precondition again by its name. `changed` looks at all of them, and at what the arguments mean
-        now, and says what is no longer as it was shown. `grace_s` is how long past the limit the tool may take to stop
+        `now` reads one precondition again by its name. `changed` checks all of them, and the present meaning of the
+        arguments, and returns a sentence about the first difference. `grace_s` is how long past the limit the tool may take to stop
         what it started and to tell of it. `read_only`, `destructive`, `idempotent` and `open_world` mean what MCP's
         annotations of these names mean, and are by default the worst.
 

@@ -1,4 +1,4 @@
-"""Which files of the workspace a command line runs, as far as the line names them, and their bytes.
+"""Find the files of the workspace that a command line runs, as far as the line names them, and read their bytes.
 
 A person approves `bash deploy.sh` for what deploy.sh says. Its digest is therefore a precondition of the call
 (`script:deploy.sh`), read again before the run. Named are: programs of the workspace (`./run`), what an interpreter is
@@ -30,9 +30,9 @@ from hitl.errors import InvalidConfirmation
 if TYPE_CHECKING:
     from hitl.policy.shell import Command, Reading
 
-#: What the names of preconditions on scripts begin with; the path follows.
+#: Names of preconditions on scripts begin with this; the path follows.
 SCRIPT = "script:"
-#: Files that one line may bind. A line that names more is told of by its first ones.
+#: The largest number of files that are bound for one line; further files are left out.
 MOST = 50
 _MOST_FOLDERS = 8
 
@@ -50,7 +50,7 @@ _SHELL = re.compile(
     r"(?:ba|da|z|k|mk|fi|c|tc)?sh|(?:python|perl|ruby|php|lua)[\d.]*|node|deno|bun|eval|source|\.|psql|mysql|sqlite3|at"
     r"|batch|crontab"
 )
-#: What programs read from their folder without being told.
+#: Files that programs read from their folder although no argument names the file.
 _UNTOLD = {
     "make": ("GNUmakefile", "makefile", "Makefile"),
     "gmake": ("GNUmakefile", "makefile", "Makefile"),
@@ -111,7 +111,7 @@ def scripts_of(line: str, folder: Folder) -> Scripts:
 
 
 def script_now(folder: Folder, precondition: str) -> str:
-    """Return the digest of a bound file as it is now; why not, if it can't be read."""
+    """Return the present digest of a bound file, or the reason why the file can't be read."""
     try:
         return digest_of(folder, precondition.removeprefix(SCRIPT))
     except InvalidConfirmation as refusal:
@@ -175,7 +175,7 @@ class _Finder:
         yield from self._untold(base, words)
 
     def _given(self, base: str, words: Sequence[str]) -> Iterator[str]:
-        """What an interpreter is given: its first file, files behind options, scripts, and the module that it runs."""
+        """Yield the files given to an interpreter: its first file, files behind options, scripts, and its module."""
         first = "-c" not in words
         for before, word in zip(["", *words], words, strict=False):
             value = word.partition("=")[2] if word.startswith("--") else word
@@ -228,7 +228,7 @@ class _Finder:
                 yield path
 
     def _inside(self, folder: str, word: str) -> str | None:
-        """The path in the workspace that a word may mean from a folder; None for one that leads elsewhere."""
+        """The path in the workspace that a word may mean from a folder; None for a path that leads elsewhere."""
         root = str(self._folder.root)
         word = re.sub(r"^~(?=/|$)", root, word)
         path = posixpath.normpath(posixpath.join(root, re.sub(r"^~(?=/|$)", root, folder), word))
@@ -269,7 +269,7 @@ def _real(folder: Folder, path: str) -> tuple[str, ...]:
 
 
 def _read(folder: Folder, path: str) -> Script | None:
-    """A file as it is; None if it is none of the workspace's, or can't be read: then it can't be run either."""
+    """Read a file; None if the file lies elsewhere or can't be read, so that no command can run it."""
     try:
         data, _ = bytes_of(folder, path)
     except InvalidConfirmation:

@@ -23,12 +23,12 @@ _INTERPRETER = re.compile(
 _SCRIPT = re.compile(r".*\.(?:sh|bash|zsh|fish|py|pl|rb|[cm]?js|ts|php|lua|r|jl|tcl|awk|sed|mk|ps1|sql)", re.IGNORECASE)
 _MAKE = re.compile(r"g?make")
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
-#: Files that one command may bind.
+#: The largest number of files that are bound for one command.
 _MOST = 50
 
 
 def digests(command: Sequence[str], folder: str) -> dict[str, str]:
-    """Return the SHA-256 of each script file that a command names, by its path as the command has it."""
+    """Return the SHA-256 of each script file that a command names, by the path in the command."""
     found: dict[str, str] = {}
     for word in dict.fromkeys(_named(command, folder)):
         digest = _digest(word, folder)

@@ -3,8 +3,8 @@
     python -I -S .../confining/__main__.py PLAN_JSON -- PROGRAM ARG ...
 
 It is a separate program because limits must be set between fork and exec, which is safe only where there
-is one thread. Whatever the command starts is re-parented to the keeper (PR_SET_CHILD_SUBREAPER), also
-what left the session, so all of it can be found and killed: when the command ends, when the keeper is
+is one thread. All processes of the command are re-parented to the keeper (PR_SET_CHILD_SUBREAPER), also
+those that left the session, so that the keeper can find and kill them: when the command ends, when the keeper is
 told to stop (SIGTERM), when the service dies (PR_SET_PDEATHSIG), and when it uses more than its bounds. Told to stop,
 the keeper asks with SIGTERM first and kills after the plan's `grace_s`.
 
@@ -164,7 +164,7 @@ class _Keeping:
 
 
 def _signal_all(number: int) -> None:
-    """Signal every descendant. What is around the command is only killed: asked to end, it would kill what is in it."""
+    """Signal every descendant. Processes around the command are only killed: SIGTERM to them kills the command."""
     for pid, name in _descendants():
         if number == signal.SIGKILL or name not in _AROUND:
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -216,7 +216,7 @@ def _become(plan: Plan, command: list[str], channel: socket.socket | None) -> No
             command = way.enter(plan, command, channel)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _AWAITED)
         os.execv(command[0], command)  # noqa: S606  the command that was approved
-    except Exception as error:  # noqa: BLE001 - whatever it was, nothing is run, and what was is said
+    except Exception as error:  # noqa: BLE001 - after any error nothing is run, and the error is told
         os.write(2, f"not started: {error}\n".encode())
     finally:
         os._exit(NEVER_STARTED)
@@ -246,7 +246,7 @@ def _limit(plan: Plan) -> None:
 
 
 def _tasks(user: int) -> int:
-    """How many processes and threads the user has, as the kernel counts them for RLIMIT_NPROC."""
+    """Count the user's processes and threads as the kernel does for RLIMIT_NPROC."""
     count = 0
     for name in os.listdir("/proc"):
         if name.isdigit():

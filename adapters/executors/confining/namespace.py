@@ -1,6 +1,6 @@
 """Namespaces that the keeper makes itself, where the kernel lets users and bubblewrap isn't installed.
 
-The command sees what it would see under bubblewrap: the system's programs read-only, the workspace, a `/tmp`, `/dev`
+The command has the same view as under bubblewrap: the system's programs read-only, the workspace, a `/tmp`, `/dev`
 and `/proc` of its own, no other process, and no network but its own loopback. It needs Linux 5.12 (mount_setattr).
 """
 
@@ -37,7 +37,7 @@ _BUILD = "/tmp"  # noqa: S108 - hidden by the mount before anything is in it
 
 
 def enter(plan: Plan, command: list[str], _channel: object = None) -> list[str]:
-    """Return in the third process: below one that waits for the second, which is the first of the new namespace."""
+    """Return in a grandchild. Its parent is the first process of the new namespace; its grandparent waits for that."""
     uid, gid = os.getuid(), os.getgid()
     system.unshare(_NEW)
     _write("/proc/self/setgroups", "deny")

@@ -1,4 +1,4 @@
-"""What the service tells the keeper about one command, as one JSON argument, and what each confinement must do."""
+"""The service's orders to the keeper for one command, as one JSON argument, and the protocol of a confinement."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ else:
 
 
 class Bounds(NamedTuple):
-    """How much one command may use, with everything that it starts."""
+    """The most that one command may use, with everything that it starts."""
 
     #: Bytes of memory, summed over its processes; also what one process may allocate (RLIMIT_DATA).
     memory: int = 4 << 30
@@ -24,7 +24,7 @@ class Bounds(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """How one command is kept."""
+    """Orders for keeping one command."""
 
     #: The service's process id. The keeper ends the command if it has another parent.
     parent: int
@@ -43,7 +43,7 @@ class Plan(NamedTuple):
     program: tuple[str, ...] = ()
     #: A user's and a group's id that the command runs as, or None for the service's own.
     user: tuple[int, int] | None = None
-    #: A folder made for this command. The service removes it, or the keeper if it was told to stop.
+    #: A folder made for this command. The service removes it; the keeper does after a signal to stop.
     scratch: str = ""
     #: Pairs of files: a copy, and the file in whose place the command sees it, read-only.
     frozen: tuple[tuple[str, str], ...] = ()

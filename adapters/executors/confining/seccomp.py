@@ -34,7 +34,7 @@ class Numbers(NamedTuple):
 
     architecture: int
     seccomp: int
-    #: Which argument of a call is a file's mode, and which its flags if the mode counts only for a new file.
+    #: By call: the number of its argument for a file's mode, and of its flags if the mode counts only for a new file.
     modes: dict[int, tuple[int, int | None]]
     #: Memory that no bound sees, I/O around any filter, and calls whose arguments a filter can't see. Programs do
     #: without them, as on a kernel that doesn't have them.

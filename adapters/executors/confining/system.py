@@ -36,7 +36,7 @@ def rename(name: str) -> None:
 
 
 def mount(source: str, target: str, kind: str | None, flags: int = 0, options: str | None = None) -> None:
-    """Attach a file system, or a part of one, at the target, as the manual of mount has it."""
+    """Attach a file system, or a part of a file system, at the target."""
     texts = [None if text is None else os.fsencode(text) for text in (source, target, kind, options)]
     checked(_libc.mount(texts[0], texts[1], texts[2], ctypes.c_ulong(flags), texts[3]))
 
@@ -47,7 +47,7 @@ def unmount(target: str, flags: int) -> None:
 
 
 def unshare(flags: int) -> None:
-    """Give this process namespaces of its own, as the manual of unshare has it."""
+    """Give this process new namespaces, by the flags of the unshare call."""
     checked(_libc.unshare(flags))
 
 

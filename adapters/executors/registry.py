@@ -138,9 +138,9 @@ class Registry:
         `look` finds, before people are asked, what the call would do; it may raise InvalidConfirmation. Where there is
         none, `sentence` tells of it: a template over the arguments in the operator's own words, `Deletes {path}.`.
         `now` reads one precondition again by its name. `changed` checks all of them, and the present meaning of the
-        arguments, and returns a sentence about the first difference. `grace_s` is how long past the limit the tool may take to stop
-        what it started and to tell of it. `read_only`, `destructive`, `idempotent` and `open_world` mean what MCP's
-        annotations of these names mean, and are by default the worst.
+        arguments, and returns a sentence about the first difference. `grace_s` is how long past the limit the tool may
+        take to stop what it started and to tell of it. `read_only`, `destructive`, `idempotent` and `open_world` mean
+        what MCP's annotations of these names mean, and are by default the worst.
 
         Raises ValueError for a name that is taken, or a tool that nothing tells of.
         """

@@ -60,8 +60,8 @@ def signals(numbers: set[signal.Signals]) -> int:
 def no_privileges() -> None:
     """Leave what is executed next no capability, and no way to gain one.
 
-    Root's capabilities would reach around Landlock: CAP_PERFMON reads any environment. Who isn't root may not drop
-    them, and has none after exec.
+    Root's capabilities would reach around Landlock: CAP_PERFMON reads any environment. Other users may not drop them,
+    and have none after exec.
     """
     with contextlib.suppress(PermissionError), open("/proc/sys/kernel/cap_last_cap", "rb") as last:
         for capability in range(int(last.read()) + 1):

@@ -216,7 +216,7 @@ def _become(plan: Plan, command: list[str], channel: socket.socket | None) -> No
             command = way.enter(plan, command, channel)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _AWAITED)
         os.execv(command[0], command)  # noqa: S606  the command that was approved
-    except Exception as error:  # noqa: BLE001 - after any error nothing is run, and the error is told
+    except Exception as error:  # noqa: BLE001 - after any error nothing is run, and stderr names the error
         os.write(2, f"not started: {error}\n".encode())
     finally:
         os._exit(NEVER_STARTED)

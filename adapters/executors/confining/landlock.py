@@ -39,7 +39,7 @@ class _PathRule(ctypes.Structure):
 
 
 def version() -> int:
-    """Return the version of Landlock here. Raises OSError where there is none."""
+    """Return the version of Landlock here. Raises OSError if the kernel has no Landlock."""
     return system.call(_CREATE, None, 0, _VERSION)
 
 

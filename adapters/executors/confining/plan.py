@@ -13,7 +13,7 @@ else:
 
 
 class Bounds(NamedTuple):
-    """The most that one command may use, with everything that it starts."""
+    """Upper bounds on one command together with all of its processes."""
 
     #: Bytes of memory, summed over its processes; also what one process may allocate (RLIMIT_DATA).
     memory: int = 4 << 30

@@ -76,7 +76,9 @@ def counted(gate: Gate, call: Call, verdict: Verdict, votes: Sequence[Vote]) -> 
 
 
 async def why_unfit(gate: Gate, call: Call, verdict: Verdict) -> Fact | None:
-    """Why the call may not run now, if so: the policy, the allowlist, what changed meanwhile."""
+    """Why the call may not run now, if so: open keys, the policy, the allowlist, what changed meanwhile."""
+    if why := gate.exposed():
+        return fact(Unfit.EXPOSED, why=why)
     if verdict.action is Action.DENY:
         return fact(Unfit.POLICY, why=_told(verdict.message or verdict.why))
     if call.runs is Runs.CALLER:
@@ -111,7 +113,7 @@ def question(
         requester=asked.requester,
         origin=asked.origin,
         is_command=is_command,
-        isolated=asked.runs is Runs.SERVICE and ISOLATED in found.preconditions,
+        isolated=asked.runs is Runs.SERVICE and not ISOLATED.isdisjoint(found.preconditions),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import httpx2
 import pytest
 from mcp import MCPError
 
+from adapters.executors.confinement import KEEPER
 from adapters.executors.kept import is_kept
 from hitl.cards import card
 from hitl.model import Decision, Status, Verb
@@ -239,7 +241,7 @@ def _servers_of(script: Scripted) -> list[int]:
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             words = (process / "cmdline").read_bytes().split(b"\0")
-            if str(script.folder).encode() in words and not any(word.endswith(b"keeper.py") for word in words):
+            if str(script.folder).encode() in words and os.fsencode(KEEPER) not in words:
                 found.append(int(process.name))
     return found
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from hitl.audit import FIRST, chain, contradicted, with_args
+from hitl.audit import FIRST, chain, contradicted, steps_held, with_args
 from hitl.errors import Tampered
 from hitl.model import (
     Action,
@@ -122,7 +122,7 @@ class MemoryCalls(_Memory):
         if unit.expect is not None:
             if not self._holds(unit.expect, now):
                 return None
-            said = [(line.event, line.data) for line in self._lines.get(unit.expect.ref, ())]
+            said = steps_held((line.event, line.data) for line in self._lines.get(unit.expect.ref, ()))
             if change.call is not None and contradicted(said, entries):
                 raise Tampered
         elif change.call is not None:

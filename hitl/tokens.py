@@ -6,6 +6,7 @@ Keys are derived for each purpose from a list of master keys with HMAC-SHA256 as
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import re
 import secrets
@@ -84,7 +85,7 @@ class Keyring:
             raise ValueError(msg)
         self._signer = masters[0][0]
         self._derived = {
-            (kid, version, purpose): hmac.digest(key, f"sayso/{version}/{purpose}".encode(), "sha256")
+            (kid, version, purpose): _Mac(hmac.digest(key, f"sayso/{version}/{purpose}".encode(), "sha256"))
             for kid, key in masters
             for version in (_FIRST, _NOW)
             for purpose in Purpose
@@ -118,7 +119,28 @@ class Keyring:
         return (self._mac(kid, _FIRST, purpose, data)[:16] for kid in signer_first)
 
     def _mac(self, kid: str, version: str, purpose: Purpose, data: bytes) -> bytes:
-        return hmac.digest(self._derived[kid, version, purpose], data, "sha256")
+        return self._derived[kid, version, purpose].of(data)
+
+
+class _Mac:
+    """HMAC-SHA256 (RFC 2104) under one key. Both paddings of the key are hashed once, not for each MAC.
+
+    A call takes ten MACs of a few hundred bytes, and `hmac.digest` takes twice as long for one.
+    """
+
+    __slots__ = ("_inner", "_outer")
+
+    def __init__(self, key: bytes) -> None:
+        padded = key.ljust(hashlib.sha256().block_size, b"\0")
+        self._inner = hashlib.sha256(bytes(byte ^ 0x36 for byte in padded))
+        self._outer = hashlib.sha256(bytes(byte ^ 0x5C for byte in padded))
+
+    def of(self, data: bytes) -> bytes:
+        """Return the MAC of the data, 32 bytes."""
+        inner, outer = self._inner.copy(), self._outer.copy()
+        inner.update(data)
+        outer.update(inner.digest())
+        return outer.digest()
 
 
 def new_ref(now: datetime) -> str:

@@ -103,6 +103,7 @@ TABLE: tuple[tuple[State, Trigger, State, str | None], ...] = (
     (State.IDLE, Trigger.RESET, State.IDLE, "decided"),
 )
 
+_STATES: Mapping[str, State] = {state.value: state for state in State}
 _DECISIONS: Mapping[Trigger, Decision] = {
     Trigger.ALLOW: Decision.ALLOWED,
     Trigger.DENY: Decision.DENIED,
@@ -177,7 +178,7 @@ def destination(subject: Subject, trigger: Trigger) -> State | None:
         moved = MACHINE.events[trigger.value].trigger(subject)
     except MachineError:
         return None
-    return State(subject.state) if moved else None
+    return _STATES[subject.state] if moved else None
 
 
 def advance(

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _LOOKALIKES = str.maketrans("ILO", "110")
 SHORT_LENGTH = 6
+#: Two characters for ten random bits.
+_PAIRS = tuple(one + two for one in CROCKFORD for two in CROCKFORD)
+#: The digit of a UUID that holds its variant (RFC 9562 section 4.1: the bits 10), for each random digit.
+_VARIANTS = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}
 _IN_TURN = re.compile(r"\d[A-Z]+\d|[A-Z]\d+[A-Z]")
 _MIN_KEY_BYTES = 32
 #: The versions of what is sealed, and under which derived key.
@@ -145,18 +149,16 @@ class _Mac:
 
 def new_ref(now: datetime) -> str:
     """A UUID version 7 (RFC 9562 section 5.7): milliseconds first, so that refs sort by time."""
-    millis = int(now.timestamp() * 1000)
-    number = (millis << 80) | secrets.randbits(80)
-    number = number & ~(0xF << 76) | (7 << 76)
-    number = number & ~(0x3 << 62) | (2 << 62)
-    return str(UUID(int=number))
+    when, random = f"{int(now.timestamp() * 1000):012x}", secrets.token_hex(10)
+    variant = _VARIANTS[random[3]]
+    return f"{when[:8]}-{when[8:]}-7{random[:3]}-{variant}{random[4:7]}-{random[7:19]}"
 
 
 def new_short() -> str:
     """Six Crockford characters, digits and letters in turn, so that no short ref is a word or an amount (`4388HR`)."""
     while True:
         number = secrets.randbits(5 * SHORT_LENGTH)
-        text = "".join(CROCKFORD[number >> 5 * place & 31] for place in range(SHORT_LENGTH))
+        text = _PAIRS[number >> 20] + _PAIRS[number >> 10 & 1023] + _PAIRS[number & 1023]
         if _IN_TURN.search(text):
             return text
 

@@ -56,6 +56,7 @@ class Gate:
         self.observers = list(observers)
         self.reach = Reach()
         self.flood = Flood(self.limits)
+        self._access = Access(people)
         self.secret = new_secret()
         self.secret_hash = secret_hash(self.secret)
 
@@ -163,7 +164,9 @@ class Gate:
     @property
     def access(self) -> Access:
         """Who may do what, by the directory of now."""
-        return Access(self.people)
+        if self._access.people is not self.people:
+            self._access = Access(self.people)
+        return self._access
 
     def seen_locally(self, call: Call) -> bool:
         """Whether an approver can see it in this machine's pending list, whatever the chats do."""

@@ -53,10 +53,12 @@ class Directory:
     conversations: Mapping[str, Conversation] = field(default_factory=dict)
     routes: tuple[str, ...] = ()
     self_approval_socket: Risk | None = None
+    _owner: Mapping[str, str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse shared identities, identities with two owners, and self-approval of critical calls."""
-        self._refuse_shared(self._owners())
+        object.__setattr__(self, "_owner", self._owners())
+        self._refuse_shared(self._owner)
         if Risk.CRITICAL in {
             self.self_approval_socket,
             *(c.self_approval for c in self.conversations.values()),
@@ -84,7 +86,7 @@ class Directory:
 
     def principal(self, identity: str) -> str:
         """The one principal behind an identity."""
-        return next((name for name, owned in self.principals.items() if identity in owned), identity)
+        return self._owner.get(identity, identity)
 
     def approvers_for(self, origin: str, verdict: Verdict) -> tuple[str, ...]:
         """Who may approve: the rule's list, else the conversation's, else the installation's. Empty means nobody."""

@@ -25,7 +25,7 @@ def verify(config: Config = None, json: AsJson = False) -> None:
     Example: sayso audit verify
     """
     from adapters.database.examine import examine
-    from adapters.database.keys import load
+    from adapters.database.keys import read
     from adapters.database.mark import Mark
     from bot.compose import mark_beside
     from hitl.tokens import Keyring
@@ -34,7 +34,7 @@ def verify(config: Config = None, json: AsJson = False) -> None:
     state = found.folder("state")
     if not (state / "sayso.db").exists():
         fail(f"there is no database in {state}: the service makes it at its first start", 1)
-    keys = Keyring(load(state / "keys.json"))
+    keys = Keyring(read(state / "keys.json"))
     examined = examine(state / "sayso.db", keys, Mark(found.mark_file() or mark_beside(state), keys))
     if json:
         flaws = [{"what": flaw.what, **flaw.particulars, "text": sentence(flaw)} for flaw in examined.flaws]

@@ -120,7 +120,10 @@ async def add_reason(gate: Gate, target: str, identity: str, reason: str) -> Ans
         return refuse(unknown_call(target))
     if not reason.strip():
         return Answer(Came.UNCLEAR, fact(Told.NO_WORDS, short=call.short), call)
-    return await _explain(gate, call, gate.people.principal(identity), encodable(reason))
+    try:
+        return await _explain(gate, call, gate.people.principal(identity), encodable(reason))
+    except Tampered as error:
+        return refuse(error, call)
 
 
 async def _explain(gate: Gate, call: Call, principal: str, reason: str, event: tuple[str, str] | None = None) -> Answer:

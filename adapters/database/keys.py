@@ -20,31 +20,34 @@ if TYPE_CHECKING:
 
 _FILE_MODE = 0o600
 _KEY_BYTES = 32
-#: The bits of a mode that let others than the owner use a file.
-_OTHERS = 0o077
+#: What may not be set in the mode of a file of ours, and of one that was given: such a file may belong to root and be
+#: read by our group.
+_OPEN, _OPEN_GIVEN = 0o077, 0o037
 
 
-def load(path: Path) -> Sequence[tuple[str, bytes]]:
-    """The master keys as of `read`. One is made where there is no file, and the file gets the mode 0600."""
+def load(path: Path, *, given: bool = False) -> Sequence[tuple[str, bytes]]:
+    """The master keys as of `read`. A file that wasn't `given` is made where there is none, and gets the mode 0600."""
     try:
-        if not path.exists():
+        if not given and not path.exists():
             _make(path)
-        if not path.stat().st_mode & _OTHERS:
+        if not given and not path.stat().st_mode & _OPEN:
             close_to_others(path, _FILE_MODE)
     except OSError as error:
         raise _unreadable(path, error) from error
-    return read(path)
+    return read(path, given=given)
 
 
-def read(path: Path) -> Sequence[tuple[str, bytes]]:
+def read(path: Path, *, given: bool = False) -> Sequence[tuple[str, bytes]]:
     """The master keys, `(key id, key)`: the first signs, all verify. Nothing is changed.
+
+    The group of a file that was `given` (a credential, a mounted secret) may read it.
 
     The file is `{"keys": [{"id": ..., "key": base64}, ...]}`. To rotate, put a new key first and keep the old one
     behind it: what that one sealed can be checked with it alone. Raises Unavailable for a file that isn't there, that
     others can use, or that isn't one.
     """
     try:
-        if path.stat().st_mode & _OTHERS:
+        if path.stat().st_mode & (_OPEN_GIVEN if given else _OPEN):
             raise Unavailable(f"{path} can be used by other users. Make new keys, or run: chmod 600 {path}")
         return _parsed(json.loads(path.read_bytes()))
     except OSError as error:

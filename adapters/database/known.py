@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from hitl.model import Call
 
-#: So many calls' chains are remembered, about 400 bytes each.
-_REMEMBERED = 10_000
+#: Of so many calls it is remembered where their chains end (600 bytes each), and of so many what was done with them.
+_ENDS, _DONE = 1_000, 10_000
 
 
 class End(Struct, frozen=True):
@@ -32,8 +32,6 @@ class End(Struct, frozen=True):
     seq: int
     hash: str
     steps: Steps
-    #: Whether the next line may follow. If not, the database held another line in its place: read the chain again.
-    sure: bool = True
 
 
 def asked(requester: str, origin: str, digest: str, agent: str, routes: tuple[str, ...]) -> Asked:
@@ -61,7 +59,9 @@ class Known:
 
     def __init__(self, waiting: Iterable[tuple[str, Asked]]) -> None:
         """`waiting`: the calls in the database that wait for people, the oldest first."""
-        self._ends: FIFOCache[str, End] = FIFOCache(_REMEMBERED)
+        self._ends: FIFOCache[str, End] = FIFOCache(_ENDS)
+        #: So that nobody makes the service forget what it did by cutting a chain.
+        self._done: FIFOCache[str, frozenset[str]] = FIFOCache(_DONE)
         self._waiting: dict[str, Asked] = {}
         self._of: dict[str, int] = {}
         self._same, self._places = _Refs(), _Refs()
@@ -75,6 +75,10 @@ class Known:
     def end(self, ref: str) -> End | None:
         """Where the chain of a call ends, as of this unit; None if that isn't known."""
         return self._new_ends.get(ref) or self._ends.get(ref)
+
+    def done(self, ref: str) -> frozenset[str]:
+        """Which of decision, claim and result this process wrote into the chain of a call, as far as it remembers."""
+        return self._done.get(ref, NO_STEPS.done)
 
     def waiting(self, limit: int) -> list[str]:
         """The calls that wait, the oldest first."""
@@ -110,15 +114,15 @@ class Known:
             self._moved.append(call)
 
     def doubted(self, ref: str) -> None:
-        """The database holds a line that this process did not write where the next one belongs."""
-        known = self._ends.get(ref)
-        if known is not None:
-            self._ends[ref] = End(known.seq, known.hash, known.steps, sure=False)
+        """The database holds a line of somebody else where the next one belongs: read the chain again."""
+        self._ends.pop(ref, None)
 
     def settled(self) -> None:
         """The group is durable."""
         for ref, end in self._new_ends.items():
             self._ends[ref] = end
+            if end.steps.done:
+                self._done[ref] = end.steps.done
         for call in self._moved:
             self._follow(call)
         self.undone()

@@ -10,7 +10,7 @@ from adapters.database import rows
 from adapters.database import statements as sql
 from adapters.database.known import BEGINNING, End
 from hitl import seals
-from hitl.audit import FIRST, NO_STEPS, chain, contradicted, steps_held, steps_of, with_args
+from hitl.audit import FIRST, chain, contradicted, steps_held, steps_of, with_args
 from hitl.errors import Tampered
 from hitl.model import PostKind
 from hitl.ports import KeyTakenError, ShortTakenError
@@ -73,10 +73,9 @@ def _end(connection: sqlite3.Connection, known: Known, ref: str, entries: Sequen
     Raises Tampered where the chain says already what the entries say, or lost a step that this process wrote.
     """
     end = known.end(ref)
-    if end is None or not end.sure:
-        wrote = end.steps.done if end else NO_STEPS.done
+    if end is None:
         end = _read_end(connection, ref)
-        if steps_of(entries) and not wrote <= end.steps.done:
+        if steps_of(entries) and not known.done(ref) <= end.steps.done:
             raise Tampered
     if contradicted(end.steps, entries):
         raise Tampered
@@ -131,7 +130,7 @@ def _record(
     """Add lines to their chains, and keep where those end in `ends` if all of the chain is known."""
     for entry in entries:
         end = ends.get(entry.ref) or known.end(entry.ref)
-        if end is not None and end.sure:
+        if end is not None:
             seq, prev = end.seq, end.hash
         else:
             seq, prev = connection.execute(sql.LAST_LINE, (entry.ref,)).fetchone() or (0, FIRST)
@@ -142,7 +141,7 @@ def _record(
             # Somebody wrote a line into the file in the place of this one. What follows is read from the file again.
             known.doubted(entry.ref)
             raise Tampered from None
-        if end is not None and end.sure:
+        if end is not None:
             ends[entry.ref] = End(line.seq, line.hash, end.steps.with_entry(entry))
 
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: Of so many calls it is remembered where their chains end (600 bytes each), and of so many what was done with them.
 _ENDS, _DONE = 1_000, 10_000
+#: So many characters of a digest tell calls apart, in less memory than all 64. The call itself is compared whole.
+_MARK = 12
 
 
 class End(Struct, frozen=True):
@@ -34,24 +36,24 @@ class End(Struct, frozen=True):
     steps: Steps
 
 
-def asked(requester: str, origin: str, digest: str, agent: str, routes: tuple[str, ...]) -> Asked:
-    """What is asked about a call, each name kept once however many calls hold it. Raises TypeError for no text."""
-    name = sys.intern
-    return Asked(name(requester), name(origin), name(digest), name(agent), tuple(map(name, routes)))
-
-
 #: The end of a chain without a line.
 BEGINNING = End(0, FIRST, NO_STEPS)
 
 
-class Asked(Struct, frozen=True):
-    """What is asked about a call that waits."""
+class Asked(Struct, frozen=True, gc=False):
+    """What is asked about a call that waits. `mark` is the start of its digest."""
 
+    mark: str
     requester: str
     origin: str
-    digest: str
     agent: str
     routes: tuple[str, ...]
+
+
+def asked(requester: str, origin: str, digest: str, agent: str, routes: tuple[str, ...]) -> Asked:
+    """What is asked about a call, each name kept once however many calls hold it. Raises TypeError for no text."""
+    name = sys.intern
+    return Asked(digest[:_MARK], name(requester), name(origin), name(agent), tuple(map(name, routes)))
 
 
 class Known:
@@ -66,7 +68,7 @@ class Known:
         self._of: dict[str, int] = {}
         self._same, self._places = _Refs(), _Refs()
         self._new_ends: dict[str, End] = {}
-        self._moved: list[Call] = []
+        self._moved: list[tuple[str, Asked | None]] = []
         for ref, asked in waiting:
             self._add(ref, asked)
 
@@ -101,17 +103,20 @@ class Known:
         """How many calls of the requester wait."""
         return self._of.get(requester, 0)
 
-    def same(self, digest: str, agent: str) -> str | None:
-        """The oldest waiting call with that digest from that agent."""
-        return next((ref for ref in self._same.of(digest) if self._waiting[ref].agent == agent), None)
+    def same(self, digest: str, agent: str) -> list[str]:
+        """The waiting calls from that agent whose digests begin as this one, the oldest first."""
+        return [ref for ref in self._same.of(digest[:_MARK]) if self._waiting[ref].agent == agent]
 
     # -- what is written ------------------------------------------------------------------------------------
 
     def noted(self, call: Call | None, ends: Mapping[str, End]) -> None:
-        """One unit of the group wrote this."""
+        """One unit of the group wrote this. Raises TypeError for a call whose names aren't text."""
+        if call is not None and call.state is State.AWAITING:
+            waits = asked(call.requester, call.origin, call.digest, call.agent, call.routes)
+            self._moved.append((call.ref, waits))
+        elif call is not None:
+            self._moved.append((call.ref, None))
         self._new_ends.update(ends)
-        if call is not None:
-            self._moved.append(call)
 
     def doubted(self, ref: str) -> None:
         """The database holds a line of somebody else where the next one belongs: read the chain again."""
@@ -123,8 +128,13 @@ class Known:
             self._ends[ref] = end
             if end.steps.done:
                 self._done[ref] = end.steps.done
-        for call in self._moved:
-            self._follow(call)
+        for ref, waits in self._moved:
+            if (waits is not None) is (ref in self._waiting):
+                continue
+            if waits is None:
+                self._drop(ref)
+            else:
+                self._add(ref, waits)
         self.undone()
 
     def undone(self) -> None:
@@ -132,19 +142,10 @@ class Known:
         self._new_ends.clear()
         self._moved.clear()
 
-    def _follow(self, call: Call) -> None:
-        waits = call.state is State.AWAITING
-        if waits is (call.ref in self._waiting):
-            return
-        if waits:
-            self._add(call.ref, asked(call.requester, call.origin, call.digest, call.agent, call.routes))
-        else:
-            self._drop(call.ref)
-
     def _add(self, ref: str, asked: Asked) -> None:
         self._waiting[ref] = asked
         self._of[asked.requester] = self._of.get(asked.requester, 0) + 1
-        self._same.add(asked.digest, ref)
+        self._same.add(asked.mark, ref)
         for place in {asked.origin, *asked.routes}:
             self._places.add(place, ref)
 
@@ -153,7 +154,7 @@ class Known:
         self._of[asked.requester] -= 1
         if not self._of[asked.requester]:
             del self._of[asked.requester]
-        self._same.drop(asked.digest, ref)
+        self._same.drop(asked.mark, ref)
         for place in {asked.origin, *asked.routes}:
             self._places.drop(place, ref)
 

@@ -87,8 +87,8 @@ class SqliteCalls(_Part):
 
     async def same_open(self, digest: str, agent: str) -> Call | None:
         """The oldest waiting call with that digest from that agent."""
-        ref = self._memory.same(digest, agent)
-        return await self.get(ref) if ref else None
+        alike = [await self.get(ref) for ref in self._memory.same(digest, agent)]
+        return next((call for call in alike if call is not None and call.digest == digest), None)
 
     async def due(self, limit: int) -> Sequence[Call]:
         """Calls whose `due_at` is over, the most overdue first."""

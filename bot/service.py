@@ -18,7 +18,6 @@ from hitl.delivery import Delivery
 from hitl.errors import SaysoError, Unavailable
 from hitl.faults import reach
 from hitl.model import Entry, Event, Ran, Result, Runs, State
-from hitl.people import is_chat
 from hitl.ports import Change, PlatformError, adding
 from hitl.wording import say
 
@@ -153,7 +152,7 @@ class Service:
 
     def changed(self, call: Call) -> None:
         """Wake the outbox for calls that chats see."""
-        if call.routes or is_chat(call.origin):
+        if call.routes or self.gate.people.is_chat(call.origin):
             self._outbox.set()
 
     async def _submitted(self, ask: Ask) -> tuple[Submitted, list[Lease]]:

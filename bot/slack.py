@@ -11,47 +11,27 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack import webhook
 from adapters.slack.chat import SlackChat
-from adapters.slack.handlers import (
-    Me,
-    author_of,
-    identity_of,
-    is_direct,
-    is_shared,
-    message_of,
-    parse_place,
-    place_of,
-    read,
-    understand,
-)
+from adapters.slack.handlers import Me, author_of, is_shared, read, understand
 from adapters.slack.pace import Pace
-from adapters.slack.receiver import SOURCE, Inbox, Sockets, bolt
+from adapters.slack.receiver import Inbox, Sockets
 from adapters.slack.retries import Soon
-from bot.connector import Connector
-from bot.conversation import Manner, Router
-from bot.errors import SettingsError
+from adapters.slack.surface import EMAIL, SURFACE, identity_of, is_direct, message_of, parse_place, place_of
+from hitl.errors import SettingsError
 from hitl.events import Command, Echo, Reaction, Text
 from hitl.ports import PlatformError
 from hitl.records import replace
-from hitl.wording import say
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
-    from starlette.routing import Route
-
     from adapters.slack.chat import Who
-    from bot.connector import ReadBody
-    from bot.service import Service
-    from bot.settings import SlackSettings
+    from adapters.slack.settings import SlackSettings
     from hitl.events import Heard
     from hitl.model import Incoming
-    from hitl.people import Directory
-    from hitl.ports import CallsAndCards
-    from hitl.tokens import Keyring
+    from hitl.platforms import Core, Endpoint, Hear, Register
 
 _log = logging.getLogger(__name__)
-EMAIL = "email:"
 #: Whose lines may hold bodies, and addresses with tickets in them; what matters is said here.
 _TALKATIVE = ("slack_bolt", "slack_sdk")
 
@@ -71,40 +51,57 @@ def make_client(settings: SlackSettings) -> AsyncWebClient:
     )
 
 
-def build_chat(settings: SlackSettings, store: CallsAndCards, keys: Keyring, people: Directory) -> SlackChat:
-    """The chat side, which the service needs before it exists itself. Raises SettingsError."""
-    pace = Pace(asyncio.get_running_loop().time, scale=settings.pace)
-    return SlackChat(make_client(settings), keys, pace, people, stands=store.adopt, fresh=store.get)
+async def build(settings: SlackSettings, core: Core, register: Register | None = None) -> Slack:
+    """The platform, not yet connected. Raises SettingsError."""
+    del register
+    pace, store = Pace(asyncio.get_running_loop().time, scale=settings.pace), core.store
+    client = make_client(settings)
+    return Slack(settings, SlackChat(client, core.keys, pace, core.people, stands=store.adopt, fresh=store.get), core)
 
 
-class Slack(Connector):
-    """One app at work. Raises SettingsError."""
+class Slack:
+    """Implements `hitl.platforms.Platform`: one app at work."""
 
-    def __init__(self, settings: SlackSettings, chat: SlackChat, service: Service) -> None:
-        manner = Manner("/sayso ", say("chat.help.sayso"), toasts=False)
-        super().__init__(SOURCE, service, Router(service, chat, manner).handle)
-        self.settings = settings
+    surface = SURFACE
+
+    def __init__(self, settings: SlackSettings, chat: SlackChat, core: Core) -> None:
+        self._settings = settings
         self.chat = chat
-        self._people = service.gate.people
+        self._core = core
+        self._people = core.people
         self._me: Me | None = None
-        self.inbox = Inbox(service.store, self.intake.wake, chat.threads.missed)
-        self._app = bolt(chat.client, self.inbox)
-        self._receiver = self._make_sockets() if settings.receive == "socket" else None
 
-    def _route(self, read_body: ReadBody) -> Route:
-        return webhook.route(self._app, self.settings.secret("signing_secret"), read_body)
-
-    def _make_sockets(self) -> Sockets:
-        token, session = self.settings.secret("app_token"), self.chat.client.session
+    def receiver(self, woken: Callable[[], None]) -> Sockets | None:
+        """Socket Mode's connections, unless Slack sends requests. Raises SettingsError without an app token."""
+        if self._settings.is_pushed:
+            return None
+        token, session = self._settings.secret("app_token"), self.chat.client.session
         if not token or session is None:
             raise SettingsError("Socket Mode needs an app token: set SAYSO_SLACK__APP_TOKEN, or slack.app_token_file.")
-        missed, connections = self.chat.threads.missed, self.settings.connections
-        return Sockets(self._app, self.chat.client, session, token, connections=connections, missed=missed)
+        return Sockets(self._inbox(woken), self.chat.client, session, token, connections=self._settings.connections)
 
-    async def _connect(self) -> str:
+    def endpoint(self, woken: Callable[[], None]) -> Endpoint:
+        """Where Slack sends requests. Raises SettingsError without a signing secret."""
+        return webhook.endpoint(self._inbox(woken), self._settings.secret("signing_secret"))
+
+    async def connect(self) -> str:
+        """Ask Slack who we are. Raises PlatformError."""
         self._me = await self.chat.connect()
         self.chat.threads.missed()
         return self._me.user
+
+    async def dispatch(self, event: Incoming, hear: Hear) -> None:
+        """Read a recorded event, and hand on what it says."""
+        heard = await self._understand(event)
+        if heard is not None:
+            await hear(heard)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self.chat.close()
+
+    def _inbox(self, woken: Callable[[], None]) -> Inbox:
+        return Inbox(self._core.store, woken, self.chat.threads.missed)
 
     async def _understand(self, event: Incoming) -> Heard | None:
         body, me = read(event.body), self._me
@@ -123,7 +120,7 @@ class Slack(Connector):
         if place is None:
             return None
         heard = replace(heard, conversation=place_of(team, place, thread))
-        if await self.service.store.by_message(str(heard.message)) is None:
+        if await self._core.store.by_message(str(heard.message)) is None:
             await self.chat.posted(heard.conversation)
         return heard
 
@@ -154,7 +151,7 @@ class Slack(Connector):
             _log.warning("slack.not_looked_back", {"conversation": heard.conversation, "why": str(error)})
             return
         for ts, author in said:
-            known = await self.service.store.by_message(message_of(card.partition(":")[0], ts))
+            known = await self._core.store.by_message(message_of(card.partition(":")[0], ts))
             if author == me.user:
                 self.chat.threads.wrote(heard.conversation, ts, known[0] if known else None)
             else:
@@ -162,7 +159,7 @@ class Slack(Connector):
 
     async def _newest_card(self, heard: Text) -> str | None:
         """The message of the newest card of a waiting call that stands there."""
-        store = self.service.store
+        store = self._core.store
         calls = [*await store.pending(origin=heard.conversation)]
         if heard.thread is None:
             calls += [call for call in await store.pending() if heard.conversation in call.routes]
@@ -189,7 +186,7 @@ class Slack(Connector):
                 return replace(heard, barred="chat.unchecked")
             identity = identity_of(who.team, user) if is_shared(body) and who.team else heard.identity
             heard = replace(heard, identity=identity, barred="chat.bot" if who.bot else heard.barred)
-        return await self._by_email(heard, user) if self.settings.emails else heard
+        return await self._by_email(heard, user) if self._settings.emails else heard
 
     async def _who(self, user: str) -> Who | None:
         """What Slack says of a person, None where it refuses to. Raises PlatformError for what may pass."""
@@ -208,12 +205,12 @@ class Slack(Connector):
         """
         if self.chat.threads.known(thread) or thread in self._people.named_routes():
             return True
-        return bool(await self.service.store.pending(origin=thread, limit=1))
+        return bool(await self._core.store.pending(origin=thread, limit=1))
 
     async def _is_reaction_to_card(self, heard: Heard) -> bool:
         if not isinstance(heard, Reaction):
             return False
-        return await self.service.store.by_message(heard.message or "") is not None
+        return await self._core.store.by_message(heard.message or "") is not None
 
     async def _by_email(self, heard: Heard, user: str) -> Heard:
         """The address in place of the id, of one of our own whom no list names otherwise and one names so."""

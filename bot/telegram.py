@@ -14,26 +14,19 @@ from adapters.telegram import webhook
 from adapters.telegram.chat import TelegramChat
 from adapters.telegram.handlers import Me, understand
 from adapters.telegram.pace import Pace
-from adapters.telegram.receiver import SOURCE, Inbox, Poller
-from bot.connector import Connector
-from bot.conversation import Router
-from bot.errors import SettingsError
-from hitl.model import Post, PostKind
-from hitl.ports import Change, PlatformError, adding
+from adapters.telegram.receiver import Inbox, Poller, read
+from adapters.telegram.surface import PLATFORM, SURFACE
+from hitl.errors import SettingsError
+from hitl.ports import PlatformError
 from hitl.redaction import mask
 
 if TYPE_CHECKING:
-    from starlette.routing import Route
+    from collections.abc import Callable
 
-    from bot.connector import ReadBody
-    from bot.service import Service
-    from bot.settings import TelegramSettings
-    from hitl.events import Heard
+    from adapters.telegram.settings import TelegramSettings
     from hitl.model import Incoming
-    from hitl.ports import Store
-    from hitl.tokens import Keyring
+    from hitl.platforms import Core, Endpoint, Hear, Register
 
-_OURS = "telegram:"
 #: Loggers of libraries whose lines, below a warning, tell of requests: the token is part of every address.
 _TALKATIVE = ("httpx", "httpcore", "telegram")
 
@@ -52,23 +45,24 @@ def make_bot(settings: TelegramSettings) -> Bot:
     return Bot(token, base_url=f"{settings.api}/bot", base_file_url=f"{settings.api}/file/bot", request=request)
 
 
-async def build_chat(settings: TelegramSettings, store: Store, keys: Keyring) -> TelegramChat:
-    """The chat side, which the service needs before it exists itself. Raises SettingsError."""
-    pace = Pace(asyncio.get_running_loop().time, scale=settings.pace)
-    bot, moves = make_bot(settings), dict(await store.moves())
-    said = await store.said()
-    return TelegramChat(
+async def build(settings: TelegramSettings, core: Core, register: Register | None = None) -> Telegram:
+    """The platform, not yet connected. Raises SettingsError."""
+    del register
+    pace, store = Pace(asyncio.get_running_loop().time, scale=settings.pace), core.store
+    bot, moves, said = make_bot(settings), dict(await store.moves()), await store.said()
+    chat = TelegramChat(
         bot,
-        keys,
+        core.keys,
         pace,
         moves=moves,
         moved=store.move,
         stands=store.adopt,
         fresh=store.get,
-        said={place: last for place, last in said.items() if place.startswith(_OURS)},
+        said={place: last for place, last in said.items() if place.startswith(f"{PLATFORM}:")},
         say=store.say,
         bind=store.bind,
     )
+    return Telegram(settings, chat, core)
 
 
 def _masked(record: logging.LogRecord) -> bool:
@@ -77,37 +71,45 @@ def _masked(record: logging.LogRecord) -> bool:
     return True
 
 
-class Telegram(Connector):
-    """One bot at work."""
+class Telegram:
+    """Implements `hitl.platforms.Platform`: one bot at work."""
 
-    def __init__(self, settings: TelegramSettings, chat: TelegramChat, service: Service) -> None:
-        super().__init__(SOURCE, service, Router(service, chat).handle)
-        self.settings = settings
+    surface = SURFACE
+
+    def __init__(self, settings: TelegramSettings, chat: TelegramChat, core: Core) -> None:
+        self._settings = settings
+        self.chat = chat
         self.bot = chat.bot
+        self._core = core
         self._me: Me | None = None
-        self.inbox = Inbox(self.bot, service.store, self.intake.wake)
-        self._receiver = Poller(self.bot, self.inbox) if settings.receive == "polling" else None
 
-    def _route(self, read_body: ReadBody) -> Route:
-        return webhook.route(self.inbox, self.settings.secret("webhook_secret"), read_body)
+    def receiver(self, woken: Callable[[], None]) -> Poller | None:
+        """The loop that polls, unless Telegram calls our webhook."""
+        return None if self._settings.is_pushed else Poller(self.bot, self._inbox(woken))
 
-    async def _connect(self) -> str:
+    def endpoint(self, woken: Callable[[], None]) -> Endpoint:
+        """The webhook. Raises SettingsError without a secret: anybody could press buttons by such a webhook."""
+        return webhook.endpoint(self._inbox(woken), self._settings.secret("webhook_secret"))
+
+    async def connect(self) -> str:
+        """Ask Telegram who the bot is. Raises PlatformError."""
         try:
             await self.bot.initialize()
         except TelegramError as error:
-            why = f"no connection to {self.settings.api} ({type(error).__name__})"
+            why = f"no connection to {self._settings.api} ({type(error).__name__})"
             raise PlatformError(why, passing=True) from error
-        await self._refresh_open_cards()
         self._me = Me(self.bot.id, self.bot.username)
         return self._me.username
 
-    async def _refresh_open_cards(self) -> None:
-        """Telegram drops presses after 150 seconds, so people are told on each open card to press again."""
-        for call in await self.service.store.pending():
-            posts = tuple(Post(call.ref, route, PostKind.EDIT) for route in call.routes if route.startswith(_OURS))
-            if posts:
-                await self.service.store.commit(adding(Change(posts=posts)))
-                self.service.changed(call)
+    async def dispatch(self, event: Incoming, hear: Hear) -> None:
+        """Read a recorded update, and hand on what it says."""
+        heard = understand(read(event.body, self.bot), self._me) if self._me else None
+        if heard is not None:
+            await hear(heard)
 
-    async def _understand(self, event: Incoming) -> Heard | None:
-        return understand(self.inbox.read(event.body), self._me) if self._me else None
+    async def close(self) -> None:
+        """Close the connections."""
+        await self.chat.close()
+
+    def _inbox(self, woken: Callable[[], None]) -> Inbox:
+        return Inbox(self._core.store, woken)

@@ -11,12 +11,12 @@ from telegram import BotCommand, ChatMemberRestricted, ReactionTypeEmoji
 from telegram.constants import ChatAction, ChatMemberStatus, ChatType
 from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, TelegramError
 
-from adapters.telegram.handlers import ALLOWED_UPDATES, parse_place
-from adapters.telegram.receiver import SOURCE
+from adapters.telegram.handlers import ALLOWED_UPDATES
+from adapters.telegram.surface import PLATFORM, parse_place
 from adapters.telegram.webhook import PATH
-from bot.checks import Check, Health
-from bot.errors import SettingsError
 from bot.telegram import make_bot
+from hitl.errors import SettingsError
+from hitl.platforms import Check, Health
 from hitl.records import replace
 from hitl.redaction import mask
 from hitl.replies import Verdict as Says
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
     from telegram import Bot, ChatFullInfo, ChatMember, ReactionType, WebhookInfo
 
-    from bot.settings import Settings, TelegramSettings
+    from adapters.telegram.settings import TelegramSettings
+    from hitl.people import Directory
 
 #: Commands and what people read beside them, by language (ISO 639-1; '' is everybody else's).
 COMMANDS: Mapping[str, Mapping[str, str]] = {
@@ -87,7 +88,7 @@ async def set_up(bot: Bot, settings: TelegramSettings) -> list[str]:
     me = await bot.get_me()
     return [
         f"token: belongs to @{me.username}",
-        await (_webhook(bot, settings) if settings.receive == "webhook" else _no_webhook(bot)),
+        await (_webhook(bot, settings) if settings.is_pushed else _no_webhook(bot)),
         *[await _commands(bot, language, texts) for language, texts in COMMANDS.items()],
         *[await _texts(bot, language, text) for language, text in DESCRIPTIONS.items()],
     ]
@@ -102,15 +103,16 @@ async def remove(bot: Bot) -> list[str]:
     ]
 
 
-async def report(settings: Settings) -> list[Check]:
-    """Everything that cards and answers on Telegram depend on, as far as Telegram tells. Raises SettingsError."""
-    if settings.telegram is None:
-        return []
+async def report(settings: TelegramSettings, people: Directory, port: int | None) -> list[Check]:
+    """Check everything that cards and answers on Telegram depend on, as far as Telegram tells.
+
+    `port` is where our HTTP server listens, None if there is none. Raises SettingsError.
+    """
     try:
-        async with make_bot(settings.telegram) as bot:
-            return await _checks(bot, settings, settings.telegram)
+        async with make_bot(settings) as bot:
+            return await _checks(bot, settings, people, port)
     except TelegramError as error:
-        return [Check("telegram", Health.RED, f"{reason(error)}. Is {settings.telegram.api} within reach?")]
+        return [Check("telegram", Health.RED, f"{reason(error)}. Is {settings.api} within reach?")]
 
 
 def reason(error: TelegramError) -> str:
@@ -120,15 +122,14 @@ def reason(error: TelegramError) -> str:
     return mask(" ".join(error.message.split())).rstrip(".")
 
 
-async def _checks(bot: Bot, settings: Settings, telegram: TelegramSettings) -> list[Check]:
-    people = settings.directory()
+async def _checks(bot: Bot, settings: TelegramSettings, people: Directory, port: int | None) -> list[Check]:
     me = await bot.get_me()
     return [
         Check("telegram token", Health.GREEN, f"belongs to @{me.username}"),
         _privacy(sees_all=bool(me.can_read_all_group_messages)),
-        _receiving(await bot.get_webhook_info(), settings, telegram),
-        *[await _place(bot, place, me.id) for place in people.places_on(SOURCE)],
-        *[await _approver(bot, identity) for identity in people.approvers_on(SOURCE)],
+        _receiving(await bot.get_webhook_info(), settings, port),
+        *[await _place(bot, place, me.id) for place in people.places_on(PLATFORM)],
+        *[await _approver(bot, identity) for identity in people.approvers_on(PLATFORM)],
     ]
 
 
@@ -195,8 +196,8 @@ def _privacy(*, sees_all: bool) -> Check:
     return Check("telegram privacy mode", Health.GREEN, text)
 
 
-def _receiving(info: WebhookInfo, settings: Settings, telegram: TelegramSettings) -> Check:
-    state, text = _polled(info) if telegram.receive == "polling" else _pushed(info, settings, telegram)
+def _receiving(info: WebhookInfo, settings: TelegramSettings, port: int | None) -> Check:
+    state, text = _pushed(info, settings, port) if settings.is_pushed else _polled(info)
     return Check("telegram receiving", state, text)
 
 
@@ -206,13 +207,13 @@ def _polled(info: WebhookInfo) -> tuple[Health, str]:
     return Health.GREEN, f"by polling; {info.pending_update_count} updates wait"
 
 
-def _pushed(info: WebhookInfo, settings: Settings, telegram: TelegramSettings) -> tuple[Health, str]:
-    if missing := _missing(telegram):
+def _pushed(info: WebhookInfo, settings: TelegramSettings, port: int | None) -> tuple[Health, str]:
+    if missing := _missing(settings):
         return Health.RED, missing
-    if settings.http.port is None:
+    if port is None:
         return Health.RED, "by webhook, but nothing listens for it: set http.port"
-    if info.url != _url(telegram):
-        return Health.RED, f"the webhook is {info.url or 'not set'}, not {_url(telegram)}; {_AGAIN}"
+    if info.url != _url(settings):
+        return Health.RED, f"the webhook is {info.url or 'not set'}, not {_url(settings)}; {_AGAIN}"
     if set(info.allowed_updates or ()) != set(ALLOWED_UPDATES):
         return Health.RED, f"the webhook takes other updates than are read; {_AGAIN}"
     if info.last_error_message and info.last_error_date:
@@ -236,7 +237,7 @@ async def _place(bot: Bot, place: str, me: int) -> Check:
         # The one call that only shows "typing" is refused where a card would be.
         await bot.send_chat_action(chat_id, ChatAction.TYPING, message_thread_id=topic)
     except ChatMigrated as error:
-        now = await _place(bot, f"{SOURCE}:{error.new_chat_id}", me)
+        now = await _place(bot, f"{PLATFORM}:{error.new_chat_id}", me)
         return replace(now, name=place, text=f"became {now.name}; {now.text}")
     except (BadRequest, Forbidden) as error:
         return Check(place, Health.RED, f"cards can't reach it: {reason(error)}. Is the bot in that chat?")
@@ -259,7 +260,7 @@ def decides(offered: Sequence[ReactionType]) -> bool:
 
 
 async def _approver(bot: Bot, identity: str) -> Check:
-    number = identity.removeprefix(f"{SOURCE}:")
+    number = identity.removeprefix(f"{PLATFORM}:")
     if not number.isdecimal():
         return Check(identity, Health.RED, "isn't anybody on Telegram: an approver is telegram:NUMBER, as /whoami says")
     try:

@@ -13,7 +13,7 @@ from cachetools import FIFOCache
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from adapters.slack.errors import GONE, SERVER_ERROR, TOO_MANY, AstrayError, explained, promised
-from adapters.slack.handlers import Alone, Kept, Me, message_of, parse_place, place_of, writer_of
+from adapters.slack.handlers import Alone, Kept, Me, writer_of
 from adapters.slack.messages import (
     Message,
     card_message,
@@ -25,8 +25,8 @@ from adapters.slack.messages import (
     reason_window,
 )
 from adapters.slack.retries import Soon
+from adapters.slack.surface import channel_of, message_of, parse_place, place_of
 from adapters.slack.threads import Threads
-from hitl.people import chat_of
 from hitl.ports import PlatformError
 from hitl.wording import say
 
@@ -115,7 +115,7 @@ class SlackChat:
     async def posted(self, conversation: str) -> None:
         """Wait until no card is on its way to that chat: whoever sends one knows then what became of it."""
         for route, lock in list(self._posting.items()):
-            if chat_of(route) == chat_of(conversation):
+            if channel_of(route) == channel_of(conversation):
                 async with lock:
                     pass
 
@@ -263,7 +263,7 @@ class SlackChat:
 
     def _card(self, route: str, call: Call) -> Message:
         heard = self._member.get(route, (0.0, True))[1]
-        return card_message(call, self._keys, chat_of(route), self._users(call.approvers), heard=heard)
+        return card_message(call, self._keys, channel_of(route), self._users(call.approvers), heard=heard)
 
     async def _look_at(self, route: str) -> None:
         """Learn whether we are a member of a channel that a route names, for ten minutes.

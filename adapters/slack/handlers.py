@@ -16,6 +16,7 @@ from urllib.parse import parse_qs
 
 from adapters.slack.formatting import EMOJI, plain, shown
 from adapters.slack.messages import APPROVE, DETAILS, PAGE_ACTION, REASON_FIELD, REASON_WINDOW, REJECT, packed
+from adapters.slack.surface import PLATFORM, identity_of, is_direct, message_of, place_of
 from hitl.events import Command, Echo, Explained, Heard, PageTurned, Press, Reaction, Text
 from hitl.model import Verb
 from hitl.records import replace
@@ -23,11 +24,9 @@ from hitl.records import replace
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-PLATFORM = "slack"
 #: Message sub-types that a person sends; whatever else has one is told by Slack, by bots, or about another message.
 _SAID = frozenset({None, "file_share", "thread_broadcast"})
 _BROADCAST = "thread_broadcast"
-_DIRECT = "D"
 _UNKNOWN = "?"
 _SLACKBOT = "USLACKBOT"
 _ACTIONS = frozenset({APPROVE, REJECT, DETAILS})
@@ -89,30 +88,6 @@ class Kept:
         return cls(**json.loads(text))
 
 
-def place_of(team: str, channel: str, thread: str | None = None) -> str:
-    """A channel or a thread of it as a conversation. A direct one has the person's id in place of the channel's."""
-    return f"{PLATFORM}:{team}/{channel}" + (f"/{thread}" if thread else "")
-
-
-def parse_place(place: str) -> tuple[str, str, str | None]:
-    """Team, channel (or person) and thread of a conversation. Raises ValueError for what is none of Slack's."""
-    platform, _, rest = place.partition(":")
-    team, channel, thread, *more = *rest.split("/"), "", ""
-    if platform != PLATFORM or not (team and channel) or any(more):
-        raise ValueError(place)
-    return team, channel, thread or None
-
-
-def identity_of(team: str, user: str) -> str:
-    """Who a person is: the team that they belong to, and their id."""
-    return f"{PLATFORM}:{team}/{user}"
-
-
-def message_of(channel: str, ts: str) -> str:
-    """A message's id among all chats."""
-    return f"{channel}:{ts}"
-
-
 def read(raw: bytes) -> dict[str, Any]:
     """What Slack sent, whichever way: JSON, a form around JSON, or a command's form. Raises ValueError, LookupError."""
     if raw.lstrip()[:1] == b"{":
@@ -171,11 +146,6 @@ def writer_of(message: Mapping[str, Any]) -> str:
     return str(message.get("user") or message.get("bot_id") or _UNKNOWN)
 
 
-def is_direct(channel: str) -> bool:
-    """Whether it is a conversation of one person with us."""
-    return channel.startswith(_DIRECT)
-
-
 def is_shared(body: Mapping[str, Any]) -> bool:
     """Whether people of other workspaces may have done it: then the team in it needn't be theirs.
 
@@ -223,7 +193,7 @@ def _message(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Heard
         return None
     user = str(user)
     channel, ts, thread = event["channel"], event["ts"], event.get("thread_ts") or ""
-    direct = channel.startswith(_DIRECT)
+    direct = is_direct(channel)
     mentioned = f"<@{me.user}>" in text or f"<@{me.user}|" in text
     root = thread or (ts if mentioned and not direct else "")
     said = shown(event, me.user)
@@ -253,7 +223,7 @@ def _reaction(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Hear
     name = _TONE.sub("", str(event["reaction"]))
     return Reaction(
         identity=identity_of(_team(body, event), user),
-        conversation=place_of(me.team, user if channel.startswith(_DIRECT) else channel),
+        conversation=place_of(me.team, user if is_direct(channel) else channel),
         message=message_of(channel, item["ts"]),
         text=EMOJI.get(name, f":{name}:"),
         press=Alone(user, channel).pack(),
@@ -283,7 +253,7 @@ def _pressed(body: Mapping[str, Any], me: Me) -> tuple[Alone, dict[str, Any]]:
         channel, ts = _channel(body), str(container.get("message_ts") or "")
         thread = str(container.get("thread_ts") or _fields(body.get("message")).get("thread_ts") or "")
         thread = "" if thread == ts else thread
-        where = place_of(me.team, user if channel.startswith(_DIRECT) else channel, thread)
+        where = place_of(me.team, user if is_direct(channel) else channel, thread)
         message = message_of(channel, ts) if ts else None
     alone = Alone(
         user, channel, thread, str(body.get("trigger_id", "")), str(body.get("response_url", "")), view.get("id", "")
@@ -314,7 +284,7 @@ def _command(body: Mapping[str, Any], me: Me) -> Command:
     alone = Alone(user, channel, "", str(body.get("trigger_id", "")), str(body.get("response_url", "")))
     return Command(
         identity=identity_of(team, user),
-        conversation=place_of(me.team, user if channel.startswith(_DIRECT) else channel),
+        conversation=place_of(me.team, user if is_direct(channel) else channel),
         press=alone.pack(),
         name=_COMMANDS.get(word.casefold(), word.casefold()),
         text=plain(rest.strip()),

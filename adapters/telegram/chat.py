@@ -12,7 +12,6 @@ from telegram import ForceReply, InlineKeyboardButton, InlineKeyboardMarkup, Lin
 from telegram.constants import ParseMode
 from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, RetryAfter, TelegramError
 
-from adapters.telegram.handlers import is_private, message_of, parse_place, place_of
 from adapters.telegram.messages import (
     LONGEST,
     Message,
@@ -24,6 +23,7 @@ from adapters.telegram.messages import (
     whole_message,
 )
 from adapters.telegram.receiver import seconds_of
+from adapters.telegram.surface import is_private, message_of, parse_place, place_of
 from hitl.cards import outcome
 from hitl.errors import Unavailable
 from hitl.model import Verb

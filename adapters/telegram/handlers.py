@@ -22,6 +22,7 @@ from telegram import (
 )
 
 from adapters.telegram.formatting import cut_off, spans_of
+from adapters.telegram.surface import PLATFORM, message_of, place_of
 from hitl.events import BEFORE_NAME, Command, Heard, Moved, Press, Reaction, Text
 from hitl.replies import Span, SpanKind
 
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 #: Exactly the updates that something here reads; Telegram remembers the list.
 ALLOWED_UPDATES = ("message", "edited_message", "callback_query", "message_reaction", "channel_post")
-GENERAL_TOPIC = 1
 _DECIDING = frozenset({"approve", "reject", "cancel"})
 #: What may follow our name at the end of a text.
 _AFTER_WORDS = " .!"
@@ -48,30 +48,6 @@ class Me:
     username: str
 
 
-def place_of(chat_id: int, topic: int | None) -> str:
-    """A chat, or a topic of one, as a conversation. The General topic (id 1) is the chat itself."""
-    return f"telegram:{chat_id}" + (f"/{topic}" if topic and topic != GENERAL_TOPIC else "")
-
-
-def message_of(chat_id: int, message_id: int) -> str:
-    """A message's id among all chats."""
-    return f"{chat_id}:{message_id}"
-
-
-def parse_place(place: str) -> tuple[int, int | None]:
-    """Chat id and topic of a conversation. Raises ValueError for another platform's."""
-    platform, _, rest = place.partition(":")
-    chat, _, topic = rest.partition("/")
-    if platform != "telegram":
-        raise ValueError(place)
-    return int(chat), int(topic) if topic else None
-
-
-def is_private(place: str) -> bool:
-    """Whether it is a chat with one person: groups and channels have negative ids (Bot API, `Chat`)."""
-    return parse_place(place)[0] > 0
-
-
 def order_of(update: Mapping[str, Any]) -> str:
     """The lane whose raw updates are handled in order: a conversation, and in it each person's presses.
 
@@ -80,9 +56,9 @@ def order_of(update: Mapping[str, Any]) -> str:
     pressed = _fields(update.get("callback_query"))
     if pressed:
         chat = _fields(_fields(pressed.get("message")).get("chat"))
-        return f"telegram:{chat.get('id')}/press/{_fields(pressed.get('from')).get('id')}"
+        return f"{PLATFORM}:{chat.get('id')}/press/{_fields(pressed.get('from')).get('id')}"
     chats = (_fields(_fields(part).get("chat")).get("id") for part in update.values())
-    return f"telegram:{next(filter(None, chats), '')}"
+    return f"{PLATFORM}:{next(filter(None, chats), '')}"
 
 
 def _fields(value: Any) -> Mapping[str, Any]:
@@ -265,4 +241,4 @@ def _is_me(message: Message, entity: MessageEntity, me: Me) -> bool:
 
 
 def _identity(user: User | None) -> str:
-    return f"telegram:{user.id}" if user else "telegram:unknown"
+    return f"{PLATFORM}:{user.id}" if user else f"{PLATFORM}:unknown"

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from adapters.slack.settings import SlackSettings
 from adapters.slack.webhook import PATH
 from bot.errors import SettingsError
-from bot.settings import Settings, SlackSettings, find_config, load
+from bot.settings import Settings, find_config, load
 from bot.slack_setup import EMAIL_SCOPE, report
 
 if TYPE_CHECKING:
-    from bot.checks import Check
+    from hitl.platforms import Check
 
 MANIFEST = Path(__file__).parents[1] / "slack-manifest.yaml"
 _SIGNS = {"green": "✔", "yellow": "!", "red": "✘"}
@@ -51,9 +52,10 @@ def _push(wanted: dict[str, Any], url: str) -> None:
 
 def check(settings: Settings) -> list[Check]:
     """Everything that can be asked. Raises SettingsError."""
-    if settings.slack is None:
+    section = settings.section("slack")
+    if section is None:
         raise SettingsError("There is no [slack] in the configuration: see docs/how-to/slack.md.")
-    return asyncio.run(report(settings))
+    return asyncio.run(report(section, settings.directory(), settings.http.port))
 
 
 def main(argv: list[str] | None = None) -> int:

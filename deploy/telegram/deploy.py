@@ -20,10 +20,11 @@ from bot.telegram_setup import reason, remove, set_up
 
 async def deploy(settings: Settings, *, removing: bool) -> list[str]:
     """Do it; a line for each thing done. Raises SettingsError, TelegramError."""
-    if settings.telegram is None:
+    section = settings.section("telegram")
+    if section is None:
         raise SettingsError("There is no [telegram] in the configuration: see docs/how-to/telegram.md.")
-    async with make_bot(settings.telegram) as bot:
-        return await (remove(bot) if removing else set_up(bot, settings.telegram))
+    async with make_bot(section) as bot:
+        return await (remove(bot) if removing else set_up(bot, section))
 
 
 def main() -> int:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.checks import Health
 from bot.settings import Settings
 from bot.slack_setup import SCOPES, report
 from hitl.model import Action, Risk, Status, Verb
 from hitl.people import Conversation
+from hitl.platforms import Health
 from hitl.wording import say
 from tests.faults.matrix import HANG_S, TIMEOUT_S, Life, Trouble, check, summary
 from tests.hitl.world import verdict
@@ -274,7 +274,8 @@ async def asked(method: str, fault: Fault) -> set[str]:
         channel, person = places
         slack = slack_settings(server, app, timeout_s=TIMEOUT_S)
         await server.fail(method, fault)
-        checks = await report(Settings(slack=slack, routes=[channel], approvers=[person]))
+        people = Settings(routes=[channel], approvers=[person]).directory()
+        checks = await report(slack, people, None)
         return {places.get(one.name, one.name) for one in checks if one.state is not Health.GREEN}
 
 

@@ -8,7 +8,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from adapters.slack.handlers import Alone, Kept, Me, event_of, is_shared, parse_place, place_of, read, understand
+from adapters.slack.handlers import Alone, Kept, Me, event_of, is_shared, read, understand
+from adapters.slack.surface import parse_place, place_of
 from hitl.events import Command, Echo, Explained, Press, Reaction, Text
 from hitl.model import Verb
 from hitl.replies import Span, SpanKind

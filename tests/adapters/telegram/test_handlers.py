@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from telegram import Update
 
-from adapters.telegram.handlers import Me, order_of, parse_place, place_of, understand
+from adapters.telegram.handlers import Me, order_of, understand
+from adapters.telegram.surface import parse_place, place_of
 from hitl.events import Command, Moved, Press, Reaction, Text
 from hitl.replies import Span, SpanKind
 

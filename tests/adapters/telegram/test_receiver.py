@@ -67,7 +67,7 @@ async def line() -> AsyncIterator[Line]:
         ann = await server.user("Ann")
         store = Disk(SetClock(NOON))
         async with make_bot(telegram_settings(server, account)) as bot:
-            poller = Poller(bot, Inbox(bot, store, lambda: None), poll_s=5)
+            poller = Poller(bot, Inbox(store, lambda: None), poll_s=5)
             yield Line(server, bot, store, poller, ann, await server.private(ann, account.id))
 
 

@@ -23,8 +23,7 @@ PLATFORMS: dict[str, str] = {"telegram": "adapters.telegram", "slack": "adapters
 
 def module(platform: str, name: str) -> ModuleType:
     """Return a module of a platform's package. Raises ModuleNotFoundError if its library isn't installed."""
-    at = {"platform": f"bot.{platform}", "checks": f"bot.{platform}_setup"}
-    return importlib.import_module(at.get(name, f"{PLATFORMS[platform]}.{name}"))
+    return importlib.import_module(f"{PLATFORMS[platform]}.{name}")
 
 
 def surfaces() -> dict[str, Surface]:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from adapters.telegram.handlers import ALLOWED_UPDATES
+from adapters.telegram.platform import build
 from adapters.telegram.settings import TelegramSettings
 from adapters.telegram.webhook import PATH
 from bot.connector import Connector
 from bot.service import Service
-from bot.telegram import build
 from hitl.platforms import Core
 from tests.patience import PATIENCE_S
 from tests.serving import serving

@@ -7,11 +7,11 @@ import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from adapters.slack.platform import build
 from adapters.slack.settings import SlackSettings
 from adapters.slack.webhook import PATH
 from bot.connector import Connector
 from bot.service import Service
-from bot.slack import build
 from hitl.platforms import Core
 from tests.serving import serving
 from tests.settling import quieted

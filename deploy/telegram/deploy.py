@@ -12,10 +12,10 @@ from pathlib import Path
 
 from telegram.error import TelegramError
 
+from adapters.telegram.platform import make_bot
+from adapters.telegram.setup import reason, remove, set_up
 from bot.errors import SettingsError
 from bot.settings import Settings, find_config, load
-from bot.telegram import make_bot
-from bot.telegram_setup import reason, remove, set_up
 
 
 async def deploy(settings: Settings, *, removing: bool) -> list[str]:

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from adapters.slack.setup import SCOPES
 from bot.settings import load
-from bot.slack_setup import SCOPES
 from hitl.outcomes import Refusal
 from hitl.wording import ENGLISH, say
 from tests.acceptance.installation import SAYSO, until

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from adapters.slack.checks import report
+from adapters.slack.setup import SCOPES
 from bot.settings import Settings
-from bot.slack_setup import SCOPES, report
 from hitl.model import Action, Risk, Status, Verb
 from hitl.people import Conversation
 from hitl.platforms import Health

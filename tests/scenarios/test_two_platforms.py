@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from adapters.agents.offline import TOOLS
+from adapters.slack.platform import build as build_slack
+from adapters.telegram.platform import build as build_telegram
 from bot.connector import Connector
 from bot.service import Service
-from bot.slack import build as build_slack
 from bot.surfaces import surfaces
-from bot.telegram import build as build_telegram
 from hitl.canonical import digest_mark
 from hitl.gate import Gate
 from hitl.model import Action, Ask, Call, Risk, Runs, Status, ToolInfo

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from adapters.telegram.platform import make_bot
 from adapters.telegram.receiver import Inbox, Poller
-from bot.telegram import make_bot
 from hitl.testing import SetClock
 from tests.adapters.disk import Disk
 from tests.hitl.world import NOON

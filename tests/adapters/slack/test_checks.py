@@ -13,11 +13,12 @@ import yaml
 from pydantic import SecretStr
 from typer.testing import CliRunner
 
+from adapters.slack.checks import report
 from adapters.slack.settings import SlackSettings
+from adapters.slack.setup import SCOPES
 from bot.cli.main import app as commands
 from bot.errors import SettingsError
 from bot.settings import ConversationSettings, HttpSettings, Settings, load
-from bot.slack_setup import SCOPES, report
 from deploy.slack.deploy import main, manifest
 from hitl.platforms import Check, Health
 from tests.wire.slack import App, SlackServer, User

@@ -1,6 +1,6 @@
-"""What Slack is asked by `doctor` and `make deploy-slack`: token, scopes, how events come in, channels, approvers.
+"""What `sayso doctor` and `make deploy-slack` ask Slack: token, scopes, how events come in, channels, approvers.
 
-Slack's app settings can't be changed by a bot: what is missing there is named, with the page that mends it.
+A bot can't change its app's settings: what is missing there is named, with the page that mends it.
 """
 
 from __future__ import annotations
@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from adapters.slack.errors import explained, promised
+from adapters.slack.platform import make_client
+from adapters.slack.setup import scopes
 from adapters.slack.surface import EMAIL, PLATFORM, parse_place
 from adapters.slack.webhook import PATH
-from bot.slack import make_client
 from hitl.platforms import Check, Health
 from hitl.ports import PlatformError
 
@@ -22,35 +23,9 @@ if TYPE_CHECKING:
     from adapters.slack.settings import SlackSettings
     from hitl.people import Directory
 
-#: What the methods and events need that are used here; the manifest asks for the same.
-SCOPES = frozenset(
-    {
-        "app_mentions:read",
-        "channels:history",
-        "channels:read",
-        "chat:write",
-        "chat:write.public",
-        "commands",
-        "groups:history",
-        "groups:read",
-        "im:history",
-        "im:read",
-        "im:write",
-        "mpim:history",
-        "mpim:read",
-        "reactions:read",
-        "users:read",
-    }
-)
-EMAIL_SCOPE = "users:read.email"
 _REINSTALL = "Install the app again"
 _INVITE = "Invite the app: /invite @sayso"
 _AGAIN = "compare the app's settings with: make deploy-slack ARGS=--manifest"
-
-
-def scopes(settings: SlackSettings) -> frozenset[str]:
-    """What the bot token must be allowed."""
-    return SCOPES | (frozenset({EMAIL_SCOPE}) if settings.emails else frozenset())
 
 
 async def report(settings: SlackSettings, people: Directory, port: int | None) -> list[Check]:

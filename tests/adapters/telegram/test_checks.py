@@ -12,12 +12,13 @@ from pydantic import SecretStr
 from telegram import ReactionTypeCustomEmoji, ReactionTypeEmoji
 from telegram.error import BadRequest, TelegramError
 
+from adapters.telegram.checks import decides, report
 from adapters.telegram.handlers import ALLOWED_UPDATES
+from adapters.telegram.platform import make_bot
 from adapters.telegram.settings import TelegramSettings
+from adapters.telegram.setup import COMMANDS, DESCRIPTIONS, reason, remove, set_up
 from bot.errors import SettingsError
 from bot.settings import Settings
-from bot.telegram import make_bot
-from bot.telegram_setup import COMMANDS, DESCRIPTIONS, decides, reason, remove, report, set_up
 from hitl.platforms import Check, Health
 from tests.wire.telegram import Bot, Garbage, Hang, Refuse, Reset, TelegramServer, User
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import parse_qs
 
 from adapters.slack.formatting import EMOJI, plain, shown
-from adapters.slack.messages import APPROVE, DETAILS, PAGE_ACTION, REASON_FIELD, REASON_WINDOW, REJECT, packed
+from adapters.slack.messages import APPROVE, PAGE_ACTION, REASON_FIELD, packed
 from adapters.slack.surface import PLATFORM, identity_of, is_direct, message_of, place_of
 from hitl.events import Command, Echo, Explained, Heard, PageTurned, Press, Reaction, Text
 from hitl.model import Verb
@@ -29,7 +29,6 @@ _SAID = frozenset({None, "file_share", "thread_broadcast"})
 _BROADCAST = "thread_broadcast"
 _UNKNOWN = "?"
 _SLACKBOT = "USLACKBOT"
-_ACTIONS = frozenset({APPROVE, REJECT, DETAILS})
 _COMMANDS = {"withdraw": "cancel", "": "help"}
 _TONE = re.compile(r"::skin-tone-[1-6]$")
 
@@ -119,20 +118,6 @@ def event_of(body: Mapping[str, Any]) -> tuple[str, str]:
     return str(body["event_id"]), f"{PLATFORM}:{channel}"
 
 
-def understand(body: Mapping[str, Any], me: Me) -> Heard | None:
-    """The event that something sent is, or None for one that nobody here reads.
-
-    Raises LookupError, TypeError or ValueError for what Slack doesn't send.
-    """
-    if event := _fields(body.get("event")):
-        return _event(body, event, me)
-    if "command" in body:
-        return _command(body, me)
-    if body.get("type") == "view_submission":
-        return _reason(body)
-    return _action(body, me) if body.get("type") == "block_actions" else None
-
-
 def author_of(body: Mapping[str, Any]) -> tuple[str, str, str] | None:
     """Channel, thread ('' for the channel itself) and author of a new message, whoever wrote it; None for others."""
     event = _fields(body.get("event"))
@@ -159,7 +144,12 @@ def is_shared(body: Mapping[str, Any]) -> bool:
     )
 
 
-def _event(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Heard | None:
+def said(body: Mapping[str, Any], me: Me) -> Heard | None:
+    """Read a message, a mention or a reaction.
+
+    As all translators here, raises LookupError, TypeError or ValueError for what Slack doesn't send.
+    """
+    event = _fields(body.get("event"))
     if event.get("type") == "reaction_added":
         return _reaction(body, event, me)
     if not _is_message(event):
@@ -231,12 +221,11 @@ def _reaction(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Hear
     )
 
 
-def _action(body: Mapping[str, Any], me: Me) -> Heard | None:
+def pressed(body: Mapping[str, Any], me: Me) -> Press | PageTurned:
+    """Read a button press, on a message or in a window."""
     action = body["actions"][0]
     name = str(action.get("action_id", ""))
     page = name.removeprefix(f"{PAGE_ACTION}:")
-    if name not in _ACTIONS and page == name:
-        return None
     value, (alone, where) = str(action.get("value", "")), _pressed(body, me)
     if page == name:
         return Press(**where, press=alone.pack(), data=value, at=_moment(action.get("action_ts")))
@@ -261,10 +250,10 @@ def _pressed(body: Mapping[str, Any], me: Me) -> tuple[Alone, dict[str, Any]]:
     return alone, {"identity": identity_of(_team_of_user(body), user), "conversation": where, "message": message}
 
 
-def _reason(body: Mapping[str, Any]) -> Explained | None:
+def explained(body: Mapping[str, Any], me: Me) -> Explained:
+    """Read what came from the window that asks for a reason."""
+    del me
     view = body["view"]
-    if view.get("callback_id") != REASON_WINDOW:
-        return None
     kept, user = Kept.unpack(view["private_metadata"]), body["user"]["id"]
     return Explained(
         identity=identity_of(_team_of_user(body), user),
@@ -276,8 +265,8 @@ def _reason(body: Mapping[str, Any]) -> Explained | None:
     )
 
 
-def _command(body: Mapping[str, Any], me: Me) -> Command:
-    """`/sayso WORD ...`: a command can't be given in a thread, and stands for all of its channel's."""
+def commanded(body: Mapping[str, Any], me: Me) -> Command:
+    """Read `/sayso WORD ...`. A command can't be given in a thread, and stands for all of its channel's."""
     user, channel = body["user_id"], body["channel_id"]
     word, _, rest = str(body.get("text") or "").strip().partition(" ")
     team = body.get("team_id") or body.get("enterprise_id") or _UNKNOWN

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager, suppress
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakValueDictionary
 
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from hitl.model import Bound, Call
     from hitl.tokens import Keyring
 
+#: Whether this task is sending a message of ours.
+_ours: ContextVar[bool] = ContextVar("ours", default=False)
 _TOAST = 200
 _NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 _KEPT = 10_000
@@ -235,6 +238,7 @@ class TelegramChat:
         async with self._writing.setdefault(route, asyncio.Lock()):
             before = self._last.get(route)
             await self._remember(route, None)
+            ours = _ours.set(True)
             try:
                 message = await self._put(route, send, answers)
             except PlatformError as error:
@@ -242,8 +246,24 @@ class TelegramChat:
                     # Refused, or to be sent later: it is surely not there.
                     await self._remember(route, before)
                 raise
+            finally:
+                _ours.reset(ours)
             await self._remember(route, (message, about))
             return message
+
+    @asynccontextmanager
+    async def others_write(self, chat_id: int) -> AsyncIterator[None]:
+        """Hold the chat while somebody writes there with our bot: afterwards our latest message there is unknown.
+
+        What we write ourselves passes through.
+        """
+        if _ours.get() or chat_id < 0:
+            yield
+            return
+        route = place_of(chat_id, None)
+        async with self._writing.setdefault(route, asyncio.Lock()):
+            await self._remember(route, None)
+            yield
 
     async def _remember(self, route: str, last: tuple[str, str | None] | None) -> None:
         """Our latest message there. Raises Unavailable where it can't be made unknown."""

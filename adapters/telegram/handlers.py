@@ -11,11 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from telegram import (
-    CallbackQuery,
     Chat,
     Message,
     MessageEntity,
-    MessageReactionUpdated,
     ReactionTypeEmoji,
     Update,
     User,
@@ -27,10 +25,8 @@ from hitl.events import BEFORE_NAME, Command, Heard, Moved, Press, Reaction, Tex
 from hitl.replies import Span, SpanKind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-#: Exactly the updates that something here reads; Telegram remembers the list.
-ALLOWED_UPDATES = ("message", "edited_message", "callback_query", "message_reaction", "channel_post")
 _DECIDING = frozenset({"approve", "reject", "cancel"})
 #: What may follow our name at the end of a text.
 _AFTER_WORDS = " .!"
@@ -65,20 +61,12 @@ def _fields(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def understand(update: Update, me: Me) -> Heard | None:
-    """The event that an update is, or None for one that nobody here reads."""
-    if update.callback_query:
-        return _press(update.callback_query)
-    if update.message_reaction:
-        return _reaction(update.message_reaction)
-    if update.edited_message:
-        return _barred_reply(update.edited_message, "chat.edited", me)
-    if update.channel_post:
-        return _barred_reply(update.channel_post, "chat.channel", me)
-    return _message(update.message, me) if update.message else None
-
-
-def _press(query: CallbackQuery) -> Press:
+def pressed(update: Update, me: Me) -> Heard | None:
+    """Read a button press."""
+    del me
+    query = update.callback_query
+    if query is None:
+        return None
     message = query.message
     chat_id = message.chat.id if message else query.from_user.id
     place = _place(message) if isinstance(message, Message) else place_of(chat_id, None)
@@ -92,7 +80,12 @@ def _press(query: CallbackQuery) -> Press:
     )
 
 
-def _reaction(reaction: MessageReactionUpdated) -> Heard | None:
+def reacted(update: Update, me: Me) -> Heard | None:
+    """Read emoji that were added to a message; None for emoji that were taken away."""
+    del me
+    reaction = update.message_reaction
+    if reaction is None:
+        return None
     added = [kind.emoji for kind in reaction.new_reaction if isinstance(kind, ReactionTypeEmoji)]
     before = {kind.emoji for kind in reaction.old_reaction if isinstance(kind, ReactionTypeEmoji)}
     new = [emoji for emoji in added if emoji not in before]
@@ -107,6 +100,21 @@ def _reaction(reaction: MessageReactionUpdated) -> Heard | None:
         barred=barred,
         at=reaction.date,
     )
+
+
+def edited(update: Update, me: Me) -> Heard | None:
+    """Read an edited message, which never decides."""
+    return _barred_reply(update.edited_message, "chat.edited", me) if update.edited_message else None
+
+
+def posted(update: Update, me: Me) -> Heard | None:
+    """Read a post in a channel, which has no author who could decide."""
+    return _barred_reply(update.channel_post, "chat.channel", me) if update.channel_post else None
+
+
+def said(update: Update, me: Me) -> Heard | None:
+    """Read a new message, also one that says that its group became a supergroup."""
+    return _message(update.message, me) if update.message else None
 
 
 def _message(message: Message, me: Me) -> Heard | None:
@@ -242,3 +250,15 @@ def _is_me(message: Message, entity: MessageEntity, me: Me) -> bool:
 
 def _identity(user: User | None) -> str:
     return f"{PLATFORM}:{user.id}" if user else f"{PLATFORM}:unknown"
+
+
+#: What reads each kind of update.
+TRANSLATORS: Mapping[str, Callable[[Update, Me], Heard | None]] = {
+    "message": said,
+    "edited_message": edited,
+    "callback_query": pressed,
+    "message_reaction": reacted,
+    "channel_post": posted,
+}
+#: Exactly the kinds that something here reads; Telegram remembers the list.
+ALLOWED_UPDATES = tuple(TRANSLATORS)

@@ -12,7 +12,8 @@ from telegram.request import HTTPXRequest
 
 from adapters.telegram import webhook
 from adapters.telegram.chat import TelegramChat
-from adapters.telegram.handlers import Me, understand
+from adapters.telegram.dispatcher import Dispatcher
+from adapters.telegram.handlers import Me
 from adapters.telegram.pace import Pace
 from adapters.telegram.receiver import Inbox, Poller, read
 from adapters.telegram.surface import PLATFORM, SURFACE
@@ -21,12 +22,17 @@ from hitl.ports import PlatformError
 from hitl.redaction import mask
 
 if TYPE_CHECKING:
+    import contextlib
     from collections.abc import Callable
+
+    from telegram.request import RequestData
 
     from adapters.telegram.settings import TelegramSettings
     from hitl.model import Incoming
     from hitl.platforms import Core, Endpoint, Hear, Register
 
+#: How the names of the methods begin that put a message into a chat.
+_WRITING = ("send", "copy", "forward")
 #: Loggers of libraries whose lines, below a warning, tell of requests: the token is part of every address.
 _TALKATIVE = ("httpx", "httpcore", "telegram")
 
@@ -41,13 +47,12 @@ def make_bot(settings: TelegramSettings) -> Bot:
     logging.getLogger("httpx").addFilter(_masked)
     limit_s = settings.timeout_s
     limits: dict[str, Any] = {"read_timeout": limit_s, "write_timeout": limit_s, "connect_timeout": limit_s}
-    request = HTTPXRequest(connection_pool_size=32, pool_timeout=limit_s, **limits)
+    request = Overheard(connection_pool_size=32, pool_timeout=limit_s, **limits)
     return Bot(token, base_url=f"{settings.api}/bot", base_file_url=f"{settings.api}/file/bot", request=request)
 
 
 async def build(settings: TelegramSettings, core: Core, register: Register | None = None) -> Telegram:
     """The platform, not yet connected. Raises SettingsError."""
-    del register
     pace, store = Pace(asyncio.get_running_loop().time, scale=settings.pace), core.store
     bot, moves, said = make_bot(settings), dict(await store.moves()), await store.said()
     chat = TelegramChat(
@@ -62,7 +67,9 @@ async def build(settings: TelegramSettings, core: Core, register: Register | Non
         say=store.say,
         bind=store.bind,
     )
-    return Telegram(settings, chat, core)
+    if isinstance(bot.request, Overheard):
+        bot.request.writing = chat.others_write
+    return Telegram(settings, chat, core, Dispatcher(bot, register))
 
 
 def _masked(record: logging.LogRecord) -> bool:
@@ -71,17 +78,37 @@ def _masked(record: logging.LogRecord) -> bool:
     return True
 
 
+class Overheard(HTTPXRequest):
+    """Sends requests, and notices messages that an operator's own handlers send with our bot.
+
+    Such a message may be a question to a person. That person's next "yes" answers it, and not the card before it.
+    """
+
+    #: Held while somebody else writes to a chat; the chat sets it.
+    writing: Callable[[int], contextlib.AbstractAsyncContextManager[None]] | None = None
+
+    async def do_request(
+        self, url: str, method: str, request_data: RequestData | None = None, *args: Any, **more: Any
+    ) -> tuple[int, bytes]:
+        """Send a request."""
+        chat_id = request_data.parameters.get("chat_id") if request_data else None
+        if self.writing is None or not url.rpartition("/")[2].startswith(_WRITING) or not isinstance(chat_id, int):
+            return await super().do_request(url, method, request_data, *args, **more)
+        async with self.writing(chat_id):
+            return await super().do_request(url, method, request_data, *args, **more)
+
+
 class Telegram:
     """Implements `hitl.platforms.Platform`: one bot at work."""
 
     surface = SURFACE
 
-    def __init__(self, settings: TelegramSettings, chat: TelegramChat, core: Core) -> None:
+    def __init__(self, settings: TelegramSettings, chat: TelegramChat, core: Core, dispatcher: Dispatcher) -> None:
         self._settings = settings
         self.chat = chat
         self.bot = chat.bot
         self._core = core
-        self._me: Me | None = None
+        self._dispatcher = dispatcher
 
     def receiver(self, woken: Callable[[], None]) -> Poller | None:
         """The loop that polls, unless Telegram calls our webhook."""
@@ -95,17 +122,16 @@ class Telegram:
         """Ask Telegram who the bot is. Raises PlatformError."""
         try:
             await self.bot.initialize()
+            me = Me(self.bot.id, self.bot.username)
+            await self._dispatcher.start(me)
         except TelegramError as error:
             why = f"no connection to {self._settings.api} ({type(error).__name__})"
             raise PlatformError(why, passing=True) from error
-        self._me = Me(self.bot.id, self.bot.username)
-        return self._me.username
+        return me.username
 
     async def dispatch(self, event: Incoming, hear: Hear) -> None:
-        """Read a recorded update, and hand on what it says."""
-        heard = understand(read(event.body, self.bot), self._me) if self._me else None
-        if heard is not None:
-            await hear(heard)
+        """Hand a recorded update to our handlers, then to the operator's. Raises what they raise, or Untaken."""
+        await self._dispatcher.dispatch(read(event.body, self.bot), hear)
 
     async def close(self) -> None:
         """Close the connections."""

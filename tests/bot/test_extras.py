@@ -13,7 +13,7 @@ SECRETS = {
     "telegram": {"SAYSO_TELEGRAM__TOKEN": "1:x"},
     "slack": {"SAYSO_SLACK__BOT_TOKEN": "xoxb-x", "SAYSO_SLACK__APP_TOKEN": "xapp-x"},
 }
-LIBRARIES = [("telegram", "telegram"), ("slack", "slack_sdk"), ("slack", "aiohttp")]
+LIBRARIES = [("telegram", "telegram"), ("slack", "slack_sdk"), ("slack", "slack_bolt"), ("slack", "aiohttp")]
 
 
 def run(folder: Path, platform: str, library: str, command: str) -> subprocess.CompletedProcess[str]:

@@ -226,11 +226,14 @@ class SlackChat:
                 _log.warning("slack.not_told", {"way": tell.__name__, "why": str(error)})
         return None
 
-    async def who(self, user: str) -> Who:
-        """What Slack says of a person, for ten minutes from when it was asked. Raises PlatformError."""
+    async def who(self, user: str, *, again: bool = False) -> Who:
+        """What Slack says of a person, for ten minutes from when it was asked. Raises PlatformError.
+
+        `again` asks even if it is known.
+        """
         now = asyncio.get_running_loop().time()
         asked_at, known = self._who.get(user, (0.0, None))
-        if known is None or now - asked_at > _KNOWN_FOR_S:
+        if again or known is None or now - asked_at > _KNOWN_FOR_S:
             async with explained():
                 known = _who(promised(await self.client.users_info(user=user), "user"))
             self._who[user] = (now, known)

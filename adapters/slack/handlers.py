@@ -200,9 +200,19 @@ def _message(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Heard
         overheard=bool(thread) and event.get("parent_user_id") == me.user,
         at=_moment(ts),
     )
-    if _UNKNOWN in heard.identity:
-        return replace(heard, barred="chat.stranger")
-    return replace(heard, barred="chat.broadcast") if event.get("subtype") == _BROADCAST else heard
+    barred = _barred(event, heard.identity)
+    return replace(heard, barred=barred) if barred else heard
+
+
+def _barred(event: Mapping[str, Any], identity: str) -> str | None:
+    """Why a message can't be anybody's decision, if so. A fetched message may have been edited since it was sent."""
+    if _UNKNOWN in identity:
+        return "chat.stranger"
+    if event.get("subtype") == _BROADCAST:
+        return "chat.broadcast"
+    if event.get("edited"):
+        return "chat.edited"
+    return "chat.bot" if event.get("app_id") else None
 
 
 def _reaction(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Heard | None:

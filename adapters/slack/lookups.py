@@ -110,14 +110,15 @@ class Lookups:
             who = await self._who(user)
             if who is None:
                 return replace(heard, barred="chat.unchecked")
-            identity = identity_of(who.team, user) if is_shared(body) and who.team else heard.identity
+            # The team that Slack names for a person counts, and not the team in which they did it.
+            identity = identity_of(who.team, user) if who.team else heard.identity
             heard = replace(heard, identity=identity, barred="chat.bot" if who.bot else heard.barred)
         return await self._by_email(heard, user) if self._emails else heard
 
-    async def _who(self, user: str) -> Who | None:
+    async def _who(self, user: str, *, again: bool = False) -> Who | None:
         """What Slack says of a person, None where it refuses to. Raises PlatformError for what may pass."""
         try:
-            return await self._chat.who(user)
+            return await self._chat.who(user, again=again)
         except PlatformError as error:
             if error.passing:
                 raise
@@ -139,15 +140,22 @@ class Lookups:
         return await self._store.by_message(heard.message or "") is not None
 
     async def _by_email(self, heard: Heard, user: str) -> Heard:
-        """The address in place of the id, of one of our own whom no list names otherwise and one names so."""
+        """Replace the id by the address, for a member of our own workspace whom lists name only by the address.
+
+        The address is asked for again each time it names somebody: it may decide, and a person who has left mustn't.
+        A person whose team isn't our workspace keeps their id, whatever address their own workspace confirmed.
+        """
         own = heard.identity == identity_of(self._me.team, user)
-        if not own or self._people.principal(heard.identity) != heard.identity:
+        if not own or heard.barred or self._people.principal(heard.identity) != heard.identity:
             return heard
-        if self._people.is_listed(heard.identity) or heard.barred:
+        if self._people.is_listed(heard.identity) or not self._named(await self._who(user)):
             return heard
-        who = await self._who(user)
-        if who is None:
-            return heard
+        who = await self._who(user, again=True)
+        return replace(heard, identity=f"{EMAIL}{who.email}") if who and self._named(who) else heard
+
+    def _named(self, who: Who | None) -> bool:
+        """Whether a list names a member of our workspace by their address."""
+        if who is None or who.bot or not who.email or who.team != self._me.team:
+            return False
         identity = f"{EMAIL}{who.email}"
-        mapped = self._people.principal(identity) != identity or self._people.is_listed(identity)
-        return replace(heard, identity=identity) if who.email and not who.bot and mapped else heard
+        return self._people.principal(identity) != identity or self._people.is_listed(identity)

@@ -13,22 +13,25 @@ from adapters.slack import webhook
 from adapters.slack.chat import SlackChat
 from adapters.slack.dispatcher import Dispatcher
 from adapters.slack.handlers import read
+from adapters.slack.history import History, happened_at
 from adapters.slack.lookups import Lookups
 from adapters.slack.pace import Pace
 from adapters.slack.receiver import Inbox, Sockets
 from adapters.slack.retries import Soon
-from adapters.slack.surface import SURFACE
-from hitl.errors import SettingsError
+from adapters.slack.surface import PLATFORM, SURFACE
+from hitl.errors import SettingsError, Unavailable
 from hitl.ports import PlatformError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from adapters.slack.handlers import Me
     from adapters.slack.settings import SlackSettings
     from hitl.events import Heard
     from hitl.model import Incoming
     from hitl.platforms import Core, Endpoint, Hear, Register
 
+_log = logging.getLogger(__name__)
 #: Whose lines may hold bodies, and addresses with tickets in them; what matters is said here.
 _TALKATIVE = ("slack_bolt", "slack_sdk")
 
@@ -53,7 +56,7 @@ async def build(settings: SlackSettings, core: Core, register: Register | None =
     pace, store = Pace(asyncio.get_running_loop().time, scale=settings.pace), core.store
     client = make_client(settings)
     chat = SlackChat(client, core.keys, pace, core.people, stands=store.adopt, fresh=store.get)
-    return Slack(settings, chat, core, Dispatcher(client, register))
+    return Slack(settings, chat, core, Dispatcher(client, register), await store.newest(PLATFORM))
 
 
 class Slack:
@@ -61,12 +64,19 @@ class Slack:
 
     surface = SURFACE
 
-    def __init__(self, settings: SlackSettings, chat: SlackChat, core: Core, dispatcher: Dispatcher) -> None:
+    def __init__(
+        self, settings: SlackSettings, chat: SlackChat, core: Core, dispatcher: Dispatcher, last_before: Incoming | None
+    ) -> None:
         self._settings = settings
         self.chat = chat
         self._core = core
         self._dispatcher = dispatcher
         self._lookups: Lookups | None = None
+        self._me: Me | None = None
+        #: The newest event of the process before this one.
+        self._last_before = last_before
+        self._inbox = Inbox(core.store, chat.threads.missed)
+        self._catching_up: set[asyncio.Task[None]] = set()
 
     def receiver(self, woken: Callable[[], None]) -> Sockets | None:
         """Socket Mode's connections, unless Slack sends requests. Raises SettingsError without an app token."""
@@ -75,18 +85,28 @@ class Slack:
         token, session = self._settings.secret("app_token"), self.chat.client.session
         if not token or session is None:
             raise SettingsError("Socket Mode needs an app token: set SAYSO_SLACK__APP_TOKEN, or slack.app_token_file.")
-        return Sockets(self._inbox(woken), self.chat.client, session, token, connections=self._settings.connections)
+        self._inbox.woken = woken
+        return Sockets(
+            self._inbox,
+            self.chat.client,
+            session,
+            token,
+            connections=self._settings.connections,
+            regained=self._regained,
+        )
 
     def endpoint(self, woken: Callable[[], None]) -> Endpoint:
         """Where Slack sends requests. Raises SettingsError without a signing secret."""
-        return webhook.endpoint(self._inbox(woken), self._settings.secret("signing_secret"))
+        self._inbox.woken = woken
+        return webhook.endpoint(self._inbox, self._settings.secret("signing_secret"))
 
     async def connect(self) -> str:
         """Ask Slack who we are. Raises PlatformError."""
-        me = await self.chat.connect()
+        me = self._me = await self.chat.connect()
         self._lookups = Lookups(self.chat, self._core, me, emails=self._settings.emails)
         self._dispatcher.start(me)
         self.chat.threads.missed()
+        await self._catch_up(self._last_before)
         return me.user
 
     async def dispatch(self, event: Incoming, hear: Hear) -> None:
@@ -105,7 +125,25 @@ class Slack:
 
     async def close(self) -> None:
         """Close the connections."""
+        for task in self._catching_up:
+            task.cancel()
+        await asyncio.gather(*self._catching_up, return_exceptions=True)
         await self.chat.close()
 
-    def _inbox(self, woken: Callable[[], None]) -> Inbox:
-        return Inbox(self._core.store, woken, self.chat.threads.missed)
+    def _regained(self) -> None:
+        """Connections are back after a time without any."""
+        task = asyncio.create_task(self._catch_up_from_newest())
+        self._catching_up.add(task)
+        task.add_done_callback(self._catching_up.discard)
+
+    async def _catch_up_from_newest(self) -> None:
+        await self._catch_up(await self._core.store.newest(PLATFORM))
+
+    async def _catch_up(self, last: Incoming | None) -> None:
+        """Record what was said to us since an event; nothing if there was never one, as in a new installation."""
+        if last is None or self._me is None:
+            return
+        try:
+            await History(self.chat.client, self._me, self._inbox.keep).fetch(happened_at(last))
+        except (Unavailable, LookupError, TypeError, ValueError) as error:
+            _log.warning("slack.history_not_read", {"why": str(error)})

@@ -57,12 +57,13 @@ _log = logging.getLogger(__name__)
 
 
 class Inbox:
-    """Records what Slack sends; `woken` is called after each commit, `missed` when something may have passed us by."""
+    """Records what Slack sends. `missed` is called when something may have passed us by."""
 
-    def __init__(self, store: ports.Inbox, woken: Callable[[], None], missed: Callable[[], None]) -> None:
+    def __init__(self, store: ports.Inbox, missed: Callable[[], None]) -> None:
         self._store = store
-        self._woken = woken
         self.missed = missed
+        #: Called after each commit, if anybody wants to know.
+        self.woken: Callable[[], None] | None = None
 
     async def take(self, raw: bytes) -> int:
         """Commit what came, and return the HTTP status of the answer: 200, 400 for what Slack doesn't send, or 503."""
@@ -84,7 +85,8 @@ class Inbox:
         reach("events.received")
         await self._store.receive(SOURCE, event, lane, raw)
         reach("events.recorded")
-        self._woken()
+        if self.woken:
+            self.woken()
 
 
 def is_signed(secret: str, headers: Mapping[str, str], body: bytes, now: float) -> bool:
@@ -114,9 +116,15 @@ class Sockets:
         *,
         connections: int,
         heartbeat_s: float = HEARTBEAT_S,
+        regained: Callable[[], None] | None = None,
     ) -> None:
         self._missed = inbox.missed
-        self._lines = [_Line(inbox, client, session, token, heartbeat_s, self._unheard) for _ in range(connections)]
+        self._regained = regained
+        #: Whether a connection was ever up: the first one ends no gap.
+        self._began = False
+        self._lines = [
+            _Line(inbox, client, session, token, heartbeat_s, self._unheard, self._heard) for _ in range(connections)
+        ]
 
     @property
     def trouble(self) -> str | None:
@@ -127,6 +135,13 @@ class Sockets:
     def _unheard(self) -> None:
         if self.trouble is not None:
             self._missed()
+
+    def _heard(self) -> None:
+        """A connection comes up. If it is the only one, events may have passed us by until now."""
+        self._unheard()
+        if self.trouble is not None and self._began and self._regained:
+            self._regained()
+        self._began = True
 
     async def run(self) -> None:
         """For ever."""
@@ -146,6 +161,7 @@ class _Line:
         token: str,
         heartbeat_s: float,
         unheard: Callable[[], None],
+        heard: Callable[[], None],
     ) -> None:
         self._inbox = inbox
         self._client = client
@@ -153,6 +169,7 @@ class _Line:
         self._token = token
         self._heartbeat_s = heartbeat_s
         self._unheard = unheard
+        self._heard = heard
         self._pauses = Backoff()
         self.trouble: str | None = "no connection to Slack yet"
 
@@ -189,7 +206,7 @@ class _Line:
     async def _took(self, socket: aiohttp.ClientWebSocketResponse, told: dict[str, Any]) -> bool:
         """Take one message; False where Slack wants another connection."""
         if told.get("type") == "hello":
-            self._unheard()
+            self._heard()
             self.trouble = None
             self._pauses.reset()
             _log.info("slack.connected")

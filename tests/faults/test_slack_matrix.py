@@ -324,4 +324,7 @@ def test_every_method_that_is_called_goes_wrong_here() -> None:
     ]
     called = {name.replace("_", ".") for text in sources for name in re.findall(r"client\.([a-z]+_\w+)\(", text)}
 
-    assert called == {row.method for row in ROWS.values()} - {"response_url"} | set(ASKED) | READ
+    # What is missed is fetched after a start; `test_what_was_missed.py` has it go wrong.
+    missed = {"users.conversations"}
+
+    assert called == {row.method for row in ROWS.values()} - {"response_url"} | set(ASKED) | READ | missed

@@ -104,6 +104,7 @@ class Settings(BaseSettings):
     state: Path = Path("~/.local/state/sayso")
     runtime: Path | None = None
     mark: Path | None = None
+    keys_file: Path | None = None
     workspace: Path = Path("~/sayso-workspace")
     approvers: list[Name] = []
     requesters: list[Name] = []
@@ -166,6 +167,10 @@ class Settings(BaseSettings):
         }
         read = {one: _read_secret(name, one, file) for one, file in named.items() if file is not None}
         return section.model_copy(update=read)
+
+    def given_keys(self) -> Path | None:
+        """The file of the master keys, as an absolute path; None where the service keeps them in the state folder."""
+        return self.keys_file and self.keys_file.expanduser().absolute()
 
     def directory(self) -> Directory:
         """The lists of people. Raises SettingsError where they can't be trusted."""

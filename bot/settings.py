@@ -149,9 +149,15 @@ class Settings(BaseSettings):
         """The file of the mark, as an absolute path; None where it lies beside the state folder."""
         return self.mark and self.mark.expanduser().absolute()
 
+    @classmethod
+    def sections(cls) -> dict[str, type[BaseModel]]:
+        """The class of each chat platform's section, by the platform's name."""
+        found = {name: cls.model_fields[name].annotation for name in PLATFORMS if name in cls.model_fields}
+        return {name: next(one for one in get_args(kind) if one is not type(None)) for name, kind in found.items()}
+
     def set_up(self) -> dict[str, BaseModel]:
         """The sections of the chat platforms that are set up, by the platform's name."""
-        found = {name: getattr(self, name) for name in sections()}
+        found = {name: getattr(self, name) for name in self.sections()}
         return {name: section for name, section in found.items() if section is not None}
 
     def section(self, name: str) -> Any:
@@ -242,12 +248,6 @@ class Settings(BaseSettings):
         return Limits(**self.limits.model_dump())
 
 
-def sections() -> dict[str, type[BaseModel]]:
-    """The class of each chat platform's section, by the platform's name."""
-    found = {name: Settings.model_fields[name].annotation for name in PLATFORMS}
-    return {name: next(one for one in get_args(kind) if one is not type(None)) for name, kind in found.items()}
-
-
 def default_runtime() -> Path:
     """Where the socket lies: systemd's folder, else the user's runtime folder, else beside the state."""
     if given := os.environ.get("RUNTIME_DIRECTORY"):
@@ -323,7 +323,7 @@ def _secrets_of(section: type[BaseModel]) -> list[str]:
 
 def _refuse_secrets(path: Path | None, values: dict[str, Any]) -> None:
     """A secret in the file would be read, copied and committed with it."""
-    for part, section in sections().items():
+    for part, section in Settings.sections().items():
         given = values.get(part)
         for name in _secrets_of(section):
             if isinstance(given, dict) and name in given:

@@ -1,4 +1,4 @@
-"""What runs one chat platform: connect, receive, hand on what was recorded, and end."""
+"""Runs one chat platform: connect, receive, hand on recorded events, and end."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Connector:
         return self._receiver is None
 
     def endpoints(self) -> Sequence[Endpoint]:
-        """What to mount on the HTTP server. Raises SettingsError without the secret that proves who calls."""
+        """Return the endpoints for the HTTP server. Raises SettingsError without the secret that proves who calls."""
         return () if self._receiver else (self.platform.endpoint(self.intake.wake),)
 
     def troubles(self) -> Sequence[str]:

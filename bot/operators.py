@@ -1,7 +1,7 @@
 """An operator's own handlers of chat events: a Python file or module that the settings name.
 
 The module has a function `register(app)`, which adds handlers to an application object of the platform's own library.
-That object is not ours: our handlers are on another one, which gets each event first. So an operator's handler can't
+Our handlers are on another such object, which gets each event first. So an operator's handler can't
 stop ours, and it gets neither the gate nor the store, so it can't decide.
 """
 

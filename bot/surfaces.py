@@ -27,6 +27,6 @@ def module(platform: str, name: str) -> ModuleType:
 
 
 def surfaces() -> dict[str, Surface]:
-    """What every surface declares, by its name."""
+    """Return the declarations of all surfaces by their names."""
     chats: list[Surface] = [module(name, "surface").SURFACE for name in PLATFORMS]
     return {surface.name: surface for surface in (TERMINAL, SOCKET, HTTP, *chats)}

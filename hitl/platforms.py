@@ -1,4 +1,4 @@
-"""What a surface declares, and what a chat platform must do: the whole contract between a platform and the rest.
+"""The whole contract between a platform and the rest: the declaration of a surface, and the protocol of a platform.
 
 A surface is where cards appear and decisions arrive. Each adapter declares its surface as one record, so that no
 other code asks which platform it is talking to. A chat platform is a surface that cards reach through the outbox;
@@ -50,9 +50,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surface:
-    """What a surface can do. Code asks the declaration, never for the name of the platform."""
+    """The abilities of a surface. Code asks this declaration, and never compares the name of a platform."""
 
-    #: What stands before the colon in its places, identities and log events, and the name of its settings section.
+    #: The part before the colon in its places and identities, and the name of its settings section.
     name: str
     #: Its name for people.
     title: str = ""
@@ -64,15 +64,15 @@ class Surface:
     own_self_approval: bool = False
     #: The kinds of identities it proves, and the setting of its section that must be on for that ('': always).
     proves: Mapping[str, str] = field(default_factory=dict)
-    #: Identities that stand for many people at once, which no list may name.
+    #: Identities that many people share. No list may name one.
     shared: frozenset[str] = frozenset()
     #: The ways in which people answer there, and what to look at if no answer ever came that way.
     answers: Mapping[Kind, str] = field(default_factory=dict)
-    #: What people type before the name of a command.
+    #: The text that people type before the name of a command.
     prefix: str = ""
     #: The key of the sentence that lists the commands.
     help: str = ""
-    #: Whether each press wants one answer, at once, even an empty one. Otherwise people are told only what is new.
+    #: Whether each press wants one answer, at once, even an empty one. Otherwise people hear only about news.
     toasts: bool = False
     #: Whether the outcome of a call appears there by itself, at once, so that a yes needs no answer.
     shows_outcomes: bool = False
@@ -90,7 +90,7 @@ class Surface:
 
 
 class Talker(Protocol):
-    """What a surface lets us say, beside new cards. Each method raises PlatformError, except `answer_press`."""
+    """All messages to a surface, except new cards. Each method raises PlatformError, except `answer_press`."""
 
     def latest(self, place: str, before: str | None) -> str | None:
         """Return the ref that our latest message there is about, if it was there before that message."""
@@ -145,7 +145,7 @@ class Receiver(Protocol):
 
     @property
     def trouble(self) -> str | None:
-        """What is in the way of events, if anything."""
+        """The reason why no events come in, None if they do."""
 
     async def run(self) -> None:
         """Fetch events for ever. Each is in the inbox before the platform gets its acknowledgement."""
@@ -153,7 +153,7 @@ class Receiver(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a platform pushes its events: a path on our HTTP server, for POST."""
+    """The address to which a platform pushes its events: a path on our HTTP server, for POST."""
 
     path: str
     #: Takes the headers and a reader of the body; returns the HTTP status and the body of the answer.
@@ -162,7 +162,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Core:
-    """What a platform gets from the process that runs it."""
+    """The parts of the process that a platform uses."""
 
     store: Store
     keys: Keyring
@@ -217,5 +217,5 @@ class Check:
 
     name: str
     state: Health
-    #: What was found and, unless it is well, what to do.
+    #: The finding and, unless it is well, the next step.
     text: str

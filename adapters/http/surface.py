@@ -1,4 +1,4 @@
-"""What the API declares as surfaces: the Unix socket, where the user id tells who calls, and HTTP with tokens."""
+"""The two surfaces of the API: the Unix socket, which proves user ids of this machine, and HTTP with tokens."""
 
 from __future__ import annotations
 

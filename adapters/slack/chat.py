@@ -227,9 +227,9 @@ class SlackChat:
         return None
 
     async def who(self, user: str, *, again: bool = False) -> Who:
-        """What Slack says of a person, for ten minutes from when it was asked. Raises PlatformError.
+        """Return Slack's record of a person, at most ten minutes old. Raises PlatformError.
 
-        `again` asks even if it is known.
+        `again` asks Slack even if a record is kept.
         """
         now = asyncio.get_running_loop().time()
         asked_at, known = self._who.get(user, (0.0, None))

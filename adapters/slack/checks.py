@@ -1,4 +1,4 @@
-"""What `sayso doctor` and `make deploy-slack` ask Slack: token, scopes, how events come in, channels, approvers.
+"""The questions of `sayso doctor` and `make deploy-slack` to Slack: token, scopes, how events come in, who is there.
 
 A bot can't change its app's settings: what is missing there is named, with the page that mends it.
 """
@@ -31,7 +31,7 @@ _AGAIN = "compare the app's settings with: make deploy-slack ARGS=--manifest"
 async def report(settings: SlackSettings, people: Directory, port: int | None) -> list[Check]:
     """Check everything that cards and answers on Slack depend on, as far as Slack tells.
 
-    `port` is where our HTTP server listens, None if there is none. Raises SettingsError.
+    `port` is the port of our HTTP server, None without a server. Raises SettingsError.
     """
     client = make_client(settings)
     try:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from hitl.events import Heard
     from hitl.platforms import Register
 
-    #: Reads a body of one kind; None for one that says nothing to us.
+    #: Reads a body of one kind. Returns None if the body says nothing to us.
     Translate: TypeAlias = Callable[[Mapping[str, Any], Me], Heard | None]
     #: Does what a body says, once it is read.
     HearBody: TypeAlias = Callable[[Heard | None], Awaitable[None]]
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 EVENTS = ("message", "app_mention", "reaction_added")
 COMMAND = "/sayso"
 _ACTIONS = re.compile(rf"^(?:{APPROVE}|{REJECT}|{DETAILS}|{PAGE_ACTION}:\d+)$")
-#: Where a request carries its `_Run`.
+#: The name under which a request carries its `_Run`.
 _RUN = "sayso"
 
 
@@ -94,7 +94,7 @@ class Dispatcher:
             me, token = self._me or Me("", ""), self._client.token
             return AuthorizeResult(enterprise_id=None, team_id=me.team, bot_user_id=me.user, bot_token=token)
 
-        # Without a name, the library names the app after a file that it finds on the stack. That takes 0.1 s.
+        # Without a name, the library searches the stack for a file to name the app after, for 0.1 s.
         app = AsyncApp(
             name="sayso",
             client=self._client,

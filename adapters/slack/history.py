@@ -1,11 +1,11 @@
-"""What was said to us while nobody listened, fetched from Slack's own history.
+"""Fetches from Slack's own history the messages that people sent to us while nobody listened.
 
 Socket Mode keeps no events for an app that isn't connected, and requests that nobody answers are given up after three
 tries. So after each gap the history of every channel that we are in is read from the last event on. Messages that
-address us go into the inbox as if they had just come; one that came in before the gap is known by its id and stays as
-it is. Presses and commands can't be fetched: Slack tells the people themselves that those failed.
+address us go into the inbox as if they had just come. The inbox knows a message that came in before the gap by its id,
+and keeps it once. Presses and commands can't be fetched: Slack tells the people themselves that those failed.
 
-Everything is bounded. What lies beyond a bound is left out with a line in the log; nobody's yes can come from there.
+Everything is bounded. Messages beyond a bound are left out, and the log says so.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from adapters.slack.handlers import Me
     from hitl.model import Incoming
 
-#: How far back a gap is filled. A longer outage is noticed, and a card older than this is seldom open.
+#: A gap is filled at most this far back. A longer outage is noticed, and a card older than this is seldom open.
 LONGEST = timedelta(hours=24)
 #: Events don't arrive in the order in which they happened.
 _OVERLAP = timedelta(minutes=1)
-#: How long reading may take before the start goes on without the rest.
+#: After this many seconds of reading, the start goes on without the rest.
 WITHIN_S = 30.0
 _CHANNELS, _MESSAGES, _THREADS = 200, 200, 20
 _KINDS = "public_channel,private_channel,mpim,im"
@@ -60,7 +60,7 @@ class History:
         self._keep = keep
 
     async def fetch(self, since: datetime) -> None:
-        """Record what addressed us since then. What Slack doesn't tell is missing, and the log says so."""
+        """Record the messages that addressed us since then. If Slack refuses a part, the log says so."""
         # Slack's own clock is what messages are stamped with, and ours may differ from it.
         oldest = max(since - _OVERLAP, datetime.now(UTC) - LONGEST)
         try:

@@ -1,4 +1,4 @@
-"""What an event itself doesn't tell, and only Slack or the store knows: who a person is, and who wrote before."""
+"""Completes events with facts that only Slack or the store knows: who a person is, and who wrote before."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class Lookups:
         self._emails = emails
 
     async def complete(self, heard: Heard | None, body: Mapping[str, Any]) -> Heard | None:
-        """Return the event with what the platform knows; None for one that concerns nobody here."""
+        """Return the event with those facts, or None if it concerns nobody here."""
         if isinstance(heard, Echo):
             return await self._unknown_card(heard)
         return await self._known(heard, body) if heard and not self._beside_us(heard) else None
 
     async def _unknown_card(self, heard: Echo) -> Echo | None:
-        """A card of ours that nobody knows of, once no answer can tell of it any more; None for the others."""
+        """Return the echo of a card that is on no record, once no answer of Slack can record it; else None."""
         team, channel, thread = parse_place(heard.conversation)
         place = self._chat.person_in(channel) if is_direct(channel) else channel
         if place is None:
@@ -64,9 +64,9 @@ class Lookups:
             self._chat.threads.heard(place, ts, author)
 
     async def _look_back(self, heard: Text) -> None:
-        """Learn from Slack who wrote after the card that stands there, where we can't be sure that we heard it all.
+        """Ask Slack who wrote after the newest card there, because we may have missed messages.
 
-        Where Slack doesn't tell, it stays unknown, and a word that points to nothing is asked back.
+        If Slack doesn't answer, the latest author stays unknown, and an unaddressed yes is asked back.
         """
         me, card = self._me, await self._newest_card(heard)
         if card is None:
@@ -84,7 +84,7 @@ class Lookups:
                 self._chat.threads.heard(heard.conversation, ts, author)
 
     async def _newest_card(self, heard: Text) -> str | None:
-        """The message of the newest card of a waiting call that stands there."""
+        """Return the message of the newest card there whose call is pending."""
         store = self._store
         calls = [*await store.pending(origin=heard.conversation)]
         if heard.thread is None:
@@ -95,7 +95,7 @@ class Lookups:
         return max(filter(None, cards), default=None, key=lambda card: card.partition(":")[2])
 
     def _beside_us(self, heard: Heard) -> bool:
-        """Whether it can't count and was said where we take no part: then nobody needs to be told."""
+        """Whether an event can't count and happened where we take no part, so that nobody needs an answer."""
         to_us = not isinstance(heard, Text) or heard.addressed or self._chat.threads.known(heard.conversation)
         return heard.barred is not None and not to_us
 
@@ -116,7 +116,7 @@ class Lookups:
         return await self._by_email(heard, user) if self._emails else heard
 
     async def _who(self, user: str, *, again: bool = False) -> Who | None:
-        """What Slack says of a person, None where it refuses to. Raises PlatformError for what may pass."""
+        """Return Slack's record of a person, None if Slack refuses. Raises PlatformError if another try may help."""
         try:
             return await self._chat.who(user, again=again)
         except PlatformError as error:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from hitl.platforms import Core, Endpoint, Hear, Register
 
 _log = logging.getLogger(__name__)
-#: Whose lines may hold bodies, and addresses with tickets in them; what matters is said here.
+#: Loggers whose lines may hold message bodies, and addresses with tickets. Our own lines are enough.
 _TALKATIVE = ("slack_bolt", "slack_sdk")
 
 
@@ -96,7 +96,7 @@ class Slack:
         )
 
     def endpoint(self, woken: Callable[[], None]) -> Endpoint:
-        """Where Slack sends requests. Raises SettingsError without a signing secret."""
+        """Return the endpoint of Slack's requests. Raises SettingsError without a signing secret."""
         self._inbox.woken = woken
         return webhook.endpoint(self._inbox, self._settings.secret("signing_secret"))
 

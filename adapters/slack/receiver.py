@@ -104,7 +104,7 @@ def is_signed(secret: str, headers: Mapping[str, str], body: bytes, now: float) 
 class Sockets:
     """Socket Mode: several connections, each event on one of them. `trouble` says why none is up, if so.
 
-    While none is, events may pass us by: the inbox is told when that begins, and when it ends.
+    Without a connection, events may pass us by. The inbox hears when such a time begins, and when it ends.
     """
 
     def __init__(

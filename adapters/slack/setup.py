@@ -1,4 +1,4 @@
-"""What Slack's app must be allowed, and its manifest. A bot can't change its own app's settings."""
+"""The scopes that Slack's app needs, and its manifest. A bot can't change its own app's settings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hitl.errors import SettingsError
 if TYPE_CHECKING:
     from adapters.slack.settings import SlackSettings
 
-#: What the methods and events need that are used here; the manifest asks for the same.
+#: The scopes of the methods and events that are used here. The manifest asks for the same.
 SCOPES = frozenset(
     {
         "app_mentions:read",
@@ -34,12 +34,12 @@ EMAIL_SCOPE = "users:read.email"
 
 
 def scopes(settings: SlackSettings) -> frozenset[str]:
-    """What the bot token must be allowed."""
+    """Return the scopes that the bot token needs."""
     return SCOPES | (frozenset({EMAIL_SCOPE}) if settings.emails else frozenset())
 
 
 def manifest(base: dict[str, Any], settings: SlackSettings, url: str = "") -> dict[str, Any]:
-    """Return the manifest for an app with these settings, made from the one that we ship.
+    """Return the manifest for an app with these settings. `base` is the manifest that we ship.
 
     Raises SettingsError if it needs an address and `url` isn't one.
     """

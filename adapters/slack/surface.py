@@ -1,4 +1,4 @@
-"""What Slack declares as a surface, and how the names of its places, people and messages are built and parsed."""
+"""Slack as a declared surface; the names of its places, people and messages are built and parsed here."""
 
 from __future__ import annotations
 

@@ -255,7 +255,7 @@ class TelegramChat:
     async def others_write(self, chat_id: int) -> AsyncIterator[None]:
         """Hold the chat while somebody writes there with our bot: afterwards our latest message there is unknown.
 
-        What we write ourselves passes through.
+        Our own messages pass through.
         """
         if _ours.get() or chat_id < 0:
             yield

@@ -1,4 +1,4 @@
-"""What `sayso doctor` asks Telegram: token, privacy mode, how updates come in, chats, approvers."""
+"""The questions of `sayso doctor` to Telegram: token, privacy mode, how updates come in, chats, approvers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _AGAIN = "run: make deploy-telegram"
 async def report(settings: TelegramSettings, people: Directory, port: int | None) -> list[Check]:
     """Check everything that cards and answers on Telegram depend on, as far as Telegram tells.
 
-    `port` is where our HTTP server listens, None if there is none. Raises SettingsError.
+    `port` is the port of our HTTP server, None without a server. Raises SettingsError.
     """
     try:
         async with make_bot(settings) as bot:

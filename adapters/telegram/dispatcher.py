@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from telegram.ext import (
     ApplicationBuilder,
     CallbackQueryHandler,
+    ChatMemberHandler,
     MessageHandler,
     MessageReactionHandler,
     filters,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from hitl.events import Heard
     from hitl.platforms import Hear, Register
 
-    #: Reads an update of one kind; None for one that says nothing to us.
+    #: Reads an update of one kind. Returns None if the update says nothing to us.
     Translate: TypeAlias = Callable[[Update, Me], Heard | None]
     App: TypeAlias = Application[Any, Any, Any, Any, Any, Any]
 
@@ -49,7 +50,7 @@ _KINDS: Mapping[str, Callable[[Any], BaseHandler[Any, Any, Any]]] = {
     "channel_post": partial(MessageHandler, filters.UpdateType.CHANNEL_POST),
     "message": partial(MessageHandler, filters.UpdateType.MESSAGE),
 }
-#: Who hears what the update of this task says, and the exceptions that handlers raised on it.
+#: The listener to the update of this task, and the exceptions that handlers raised on it.
 _hear: ContextVar[Hear] = ContextVar("hear")
 _raised: ContextVar[list[Exception]] = ContextVar("raised")
 
@@ -96,8 +97,13 @@ async def _keep(update: object, context: CallbackContext[Any, Any, Any, Any]) ->
         _raised.get().append(context.error)
 
 
+async def _pass_over(update: object, context: CallbackContext[Any, Any, Any, Any]) -> None:
+    """Take an update that says nothing to us."""
+    del update, context
+
+
 def _takes(app: App, update: Update) -> bool:
-    """Whether a handler of the application wants the update. The library asks the same and doesn't tell."""
+    """Whether a handler of the application wants the update. The library keeps the result of that check to itself."""
     checks = (handler.check_update(update) for group in app.handlers.values() for handler in group)
     return any(check is not None and check is not False for check in checks)
 
@@ -114,4 +120,6 @@ def _handlers(me: Me) -> Iterator[BaseHandler[Any, Any, Any]]:
 
         return handle
 
+    # Before the first poll names the kinds that we read, Telegram also sends the bot's own membership of chats.
+    yield ChatMemberHandler(_pass_over, ChatMemberHandler.MY_CHAT_MEMBER)
     yield from (make(handing_on(TRANSLATORS[kind])) for kind, make in _KINDS.items())

@@ -113,7 +113,7 @@ def posted(update: Update, me: Me) -> Heard | None:
 
 
 def said(update: Update, me: Me) -> Heard | None:
-    """Read a new message, also one that says that its group became a supergroup."""
+    """Read a new message. One kind of message announces that its group became a supergroup."""
     return _message(update.message, me) if update.message else None
 
 
@@ -252,7 +252,7 @@ def _identity(user: User | None) -> str:
     return f"{PLATFORM}:{user.id}" if user else f"{PLATFORM}:unknown"
 
 
-#: What reads each kind of update.
+#: The function that reads each kind of update.
 TRANSLATORS: Mapping[str, Callable[[Update, Me], Heard | None]] = {
     "message": said,
     "edited_message": edited,

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from hitl.model import Incoming
     from hitl.platforms import Core, Endpoint, Hear, Register
 
-#: How the names of the methods begin that put a message into a chat.
+#: The first words of the methods that put a message into a chat.
 _WRITING = ("send", "copy", "forward")
-#: Loggers of libraries whose lines, below a warning, tell of requests: the token is part of every address.
+#: Loggers of libraries that log each request below the level of a warning. Every address holds the token.
 _TALKATIVE = ("httpx", "httpcore", "telegram")
 
 
@@ -81,7 +81,7 @@ def _masked(record: logging.LogRecord) -> bool:
 class Overheard(HTTPXRequest):
     """Sends requests, and notices messages that an operator's own handlers send with our bot.
 
-    Such a message may be a question to a person. That person's next "yes" answers it, and not the card before it.
+    Such a message may be a question to a person. The next "yes" of that person answers it, and not the card before it.
     """
 
     #: Held while somebody else writes to a chat; the chat sets it.

@@ -1,4 +1,4 @@
-"""What Telegram itself must be told once: webhook or polling, commands, descriptions.
+"""Sets Telegram itself up, once: webhook or polling, commands, descriptions.
 
 Everything here may be done again: what is right already is left alone, and said.
 """
@@ -95,7 +95,7 @@ async def remove(bot: Bot) -> list[str]:
 
 
 def reason(error: TelegramError) -> str:
-    """What went wrong, on one line and without a full stop; the library quotes a refused token, this doesn't."""
+    """Return the reason of a failure on one line, without a full stop and without the token."""
     if isinstance(error, InvalidToken):
         return "Telegram doesn't know the token: compare it with what BotFather says"
     return mask(" ".join(error.message.split())).rstrip(".")
@@ -105,13 +105,13 @@ async def _webhook(bot: Bot, settings: TelegramSettings) -> str:
     secret, url = settings.secret("webhook_secret"), url_of(settings)
     if why := missing(settings):
         raise SettingsError(why)
-    # Always set: Telegram doesn't tell whether the secret that it holds is still ours.
+    # Always set: Telegram doesn't say which secret it holds.
     await bot.set_webhook(url, allowed_updates=ALLOWED_UPDATES, secret_token=secret)
     return f"webhook: {url}, with a secret and just the updates that are read"
 
 
 def missing(settings: TelegramSettings) -> str:
-    """What a webhook still needs, nothing if it has all. Raises SettingsError."""
+    """Return a sentence about the first thing that a webhook lacks, '' if it lacks nothing. Raises SettingsError."""
     if not settings.webhook_url:
         return "A webhook needs telegram.webhook_url, the https address under which Telegram reaches this service."
     if not settings.secret("webhook_secret"):

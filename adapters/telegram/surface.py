@@ -1,4 +1,4 @@
-"""What Telegram declares as a surface, and how the names of its places and messages are built and parsed."""
+"""Telegram as a declared surface; the names of its places and messages are built and parsed here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a terminal declares as a surface: one person, one place, and whatever is printed is seen at once."""
+"""A terminal as a declared surface: one person in one place, who sees at once what is printed."""
 
 from __future__ import annotations
 

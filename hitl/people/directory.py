@@ -50,7 +50,7 @@ class Directory:
     conversations: Mapping[str, Conversation] = field(default_factory=dict)
     routes: tuple[str, ...] = ()
     self_approval_socket: Risk | None = None
-    #: What each surface declares, by its name.
+    #: The declaration of each surface, by its name.
     surfaces: Mapping[str, Surface] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -97,7 +97,7 @@ class Directory:
         return surface is not None and surface.is_chat
 
     def belongs(self, call: Call, conversation: str) -> bool:
-        """Whether the card of the call is in that conversation, or in one that counts as the same place."""
+        """Whether the card of the call is in that conversation, or in another part of the same room."""
         room = self.place(conversation).room
         return any(self.place(name).room == room for name in (call.origin, *call.routes))
 

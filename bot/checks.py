@@ -109,7 +109,7 @@ def _unknown(settings: Settings, people: Directory) -> Iterator[Check]:
             name for name in sorted(listed) if not any(_known(settings, people, i) for i in people.identities(name))
         ]
         if unknown:
-            text = f"{', '.join(unknown)}: nobody can be that here. List local:UID, telegram:ID or slack:TEAM/USER of a"
+            text = f"{', '.join(unknown)}: nobody can be that here. List local:UID, or the id that whoami gives on a"
             text += " platform that is set up, or map the name in [principals]"
             yield Check(f"unknown {role}", Health.RED if listed == set(unknown) else Health.YELLOW, text)
 

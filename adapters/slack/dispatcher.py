@@ -68,23 +68,34 @@ class Dispatcher:
         if register:
             register(self._apps[1])
 
+    @property
+    def has_others(self) -> bool:
+        """Whether an operator registered listeners."""
+        return len(self._apps) > 1
+
     def start(self, me: Me) -> None:
         """Tell the listeners who we are."""
         if self._me is None:
             self._listen(self._apps[0], me)
         self._me = me
 
-    async def dispatch(self, body: dict[str, Any], hear: HearBody) -> None:
-        """Hand an event to our listeners, then to the operator's. Raises what they raised, or Untaken."""
-        taken = False
-        for app in self._apps:
-            run = _Run(hear)
-            await app.async_dispatch(AsyncBoltRequest(mode="socket_mode", body=body, context={_RUN: run}))
-            if run.raised:
-                raise run.raised[0]
-            taken = taken or run.taken
-        if not taken:
+    async def dispatch(self, body: dict[str, Any], hear: HearBody) -> bool:
+        """Hand an event to our listeners, then to the operator's. Return whether one of the operator's took it.
+
+        Raises what they raised, or Untaken.
+        """
+        ours, *theirs = [await self._run(app, body, hear) for app in self._apps]
+        if not (ours or any(theirs)):
             raise Untaken
+        return any(theirs)
+
+    async def _run(self, app: AsyncApp, body: dict[str, Any], hear: HearBody) -> bool:
+        """Hand an event to one app. Return whether a listener took it. Raises what the listener raised."""
+        run = _Run(hear)
+        await app.async_dispatch(AsyncBoltRequest(mode="socket_mode", body=body, context={_RUN: run}))
+        if run.raised:
+            raise run.raised[0]
+        return run.taken
 
     def _app(self, *, ours: bool) -> AsyncApp:
         """An app that only dispatches. Ours reads our own messages, too: they tell which cards are there."""

@@ -303,6 +303,13 @@ def _team_of_user(body: Mapping[str, Any]) -> str:
     return str(_fields(body.get("user")).get("team_id") or team.get("id") or enterprise.get("id") or _UNKNOWN)
 
 
+def channel_in(body: Mapping[str, Any]) -> str:
+    """Return the channel of an event of any kind, '' if it names none."""
+    event = _fields(body.get("event"))
+    found = event.get("channel") or _fields(event.get("item")).get("channel")
+    return found if isinstance(found, str) else _channel(body)
+
+
 def _channel(body: Mapping[str, Any]) -> str:
     container = _fields(body.get("container"))
     found = _fields(body.get("channel")).get("id") or container.get("channel_id") or body.get("channel_id")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from adapters.slack.handlers import author_of, is_shared
+from adapters.slack.handlers import author_of, channel_in, is_shared
 from adapters.slack.surface import EMAIL, identity_of, is_direct, message_of, parse_place, place_of
 from hitl.events import Command, Echo, Reaction, Text
 from hitl.ports import PlatformError
@@ -62,6 +62,13 @@ class Lookups:
             self._chat.threads.echoed(place, ts)
         else:
             self._chat.threads.heard(place, ts, author)
+
+    def unsettle(self, body: Mapping[str, Any]) -> None:
+        """Forget our latest message where an event happened: an operator's own listener may have answered there."""
+        channel = channel_in(body)
+        place = self._chat.person_in(channel) if is_direct(channel) else channel
+        if place:
+            self._chat.threads.unsettle(place_of(self._me.team, place))
 
     async def _look_back(self, heard: Text) -> None:
         """Ask Slack who wrote after the newest card there, because we may have missed messages.

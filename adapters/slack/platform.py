@@ -121,7 +121,15 @@ class Slack:
                 await hear(whole)
 
         lookups.follow(body)
-        await self._dispatcher.dispatch(body, hear_body)
+        try:
+            shared = await self._dispatcher.dispatch(body, hear_body)
+        except Exception:
+            # The operator's listener may have written something before it failed.
+            if self._dispatcher.has_others:
+                lookups.unsettle(body)
+            raise
+        if shared:
+            lookups.unsettle(body)
 
     async def close(self) -> None:
         """Close the connections."""

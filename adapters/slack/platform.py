@@ -19,11 +19,12 @@ from adapters.slack.pace import Pace
 from adapters.slack.receiver import Inbox, Sockets
 from adapters.slack.retries import Soon
 from adapters.slack.surface import PLATFORM, SURFACE
-from hitl.errors import SettingsError, Unavailable
+from hitl.errors import SettingsError
 from hitl.ports import PlatformError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine
+    from typing import Any
 
     from adapters.slack.handlers import Me
     from adapters.slack.settings import SlackSettings
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from hitl.platforms import Core, Endpoint, Hear, Register
 
 _log = logging.getLogger(__name__)
+#: How many seconds a start waits for the history before live events may overtake it.
+_OLDER_FIRST_S = 3.0
 #: Loggers whose lines may hold message bodies, and addresses with tickets. Our own lines are enough.
 _TALKATIVE = ("slack_bolt", "slack_sdk")
 
@@ -106,7 +109,8 @@ class Slack:
         self._lookups = Lookups(self.chat, self._core, me, emails=self._settings.emails)
         self._dispatcher.start(me)
         self.chat.threads.missed()
-        await self._catch_up(self._last_before)
+        # Older messages first, unless Slack is slow: presses mustn't wait for history.
+        await asyncio.wait({self._begin(self._catch_up(self._last_before))}, timeout=_OLDER_FIRST_S)
         return me.user
 
     async def dispatch(self, event: Incoming, hear: Hear) -> None:
@@ -140,9 +144,13 @@ class Slack:
 
     def _regained(self) -> None:
         """Connections are back after a time without any."""
-        task = asyncio.create_task(self._catch_up_from_newest())
+        self._begin(self._catch_up_from_newest())
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
         self._catching_up.add(task)
         task.add_done_callback(self._catching_up.discard)
+        return task
 
     async def _catch_up_from_newest(self) -> None:
         await self._catch_up(await self._core.store.newest(PLATFORM))
@@ -153,5 +161,5 @@ class Slack:
             return
         try:
             await History(self.chat.client, self._me, self._inbox.keep).fetch(happened_at(last))
-        except (Unavailable, LookupError, TypeError, ValueError) as error:
-            _log.warning("slack.history_not_read", {"why": str(error)})
+        except Exception:  # noqa: BLE001 - live events go on
+            _log.exception("slack.history_not_read")

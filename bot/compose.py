@@ -12,6 +12,7 @@ from adapters.database.folder import StateFolder
 from adapters.database.retention import KEEP
 from adapters.database.store import SqliteStore
 from adapters.executors.groups import Groups
+from bot.beside import OneThread
 from bot.clock import SystemClock
 from bot.paths import is_within
 from bot.service import Service
@@ -79,6 +80,8 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
         store = await SqliteStore.open(folder, clock, keep_events=keep_events)
         parts.push_async_callback(store.close)
         current = await store.keep_mark(mark or mark_beside(state))
+        beside = OneThread()
+        parts.callback(beside.close)
         gate = Gate(
             store=store,
             policies=policies,
@@ -88,6 +91,7 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
             owner=f"service:{folder.id}:{secrets.token_hex(4)}",
             limits=limits,
             terms=terms,
+            beside=beside,
         )
         service = Service(gate, await chats(store, store.keys) if chats else None, older=not current)
         parts.push_async_callback(service.stop)

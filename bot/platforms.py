@@ -89,6 +89,7 @@ class Platforms:
         found += [trouble for connector in self._connectors for trouble in connector.troubles()]
         try:
             if self._service is not None:
+                found += self._service.troubles()
                 await self._service.store.next_due()
         except Unavailable as error:
             found.append(f"store: {error.message}")

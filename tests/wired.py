@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -94,7 +95,10 @@ async def wired(
 
 
 async def _heard_of(wires: Wired, receive: str) -> None:
-    """Wait until whatever happens on Telegram reaches us."""
+    """Wait until whatever happens on Telegram reaches us, and open cards are about to be refreshed."""
+    async with asyncio.timeout(PATIENCE_S):
+        while "telegram: not connected yet" in wires.telegram.troubles():  # noqa: ASYNC110 - as in `wired_slack`
+            await asyncio.sleep(0.005)
     if receive == "webhook":
         await wires.server.wait_calls("getMe", timeout=PATIENCE_S)
         await wires.chat.bot.set_webhook(wires.url, secret_token=SECRET, allowed_updates=ALLOWED_UPDATES)

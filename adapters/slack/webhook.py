@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from adapters.slack.handlers import read
 from adapters.slack.receiver import BAD, OK, is_signed
 from hitl.errors import SettingsError
+from hitl.patience import Patience
 from hitl.platforms import Endpoint
 
 if TYPE_CHECKING:
@@ -30,12 +31,15 @@ def endpoint(inbox: Inbox, secret: str, now: Callable[[], float] = time.time) ->
     if not secret:
         raise SettingsError("Slack's requests need a signing secret: set slack.signing_secret_file")
 
+    patience = Patience(now)
+
     async def answer(headers: Mapping[str, str], read_body: ReadBody) -> tuple[int, bytes]:
         body = await read_body()
         if body is None:
             return _TOO_LONG, b""
         if not is_signed(secret, headers, body, now()):
-            _log.warning("slack.unsigned")
+            if patience.admits("unsigned"):
+                _log.warning("slack.unsigned")
             return _UNPROVED, b""
         return await _answered(inbox, body)
 

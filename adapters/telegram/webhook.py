@@ -36,7 +36,7 @@ def endpoint(inbox: Inbox, secret: str) -> Endpoint:
 async def _kept(inbox: Inbox, body: bytes) -> int:
     try:
         await inbox.keep([json.loads(body)])
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError, RecursionError):
         return _BAD
     except Unavailable:
         return _BUSY

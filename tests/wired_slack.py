@@ -13,6 +13,7 @@ from adapters.slack.webhook import PATH
 from bot.connector import Connector
 from bot.service import Service
 from hitl.platforms import Core
+from tests.patience import PATIENCE_S
 from tests.serving import serving
 from tests.settling import quieted
 
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from hitl.gate import Gate
     from hitl.platforms import Register
     from tests.wire.slack import App, SlackServer
-
-#: How long the two sides may take to have nothing left to say to each other.
-PATIENCE_S = 15.0
 
 
 @dataclass(slots=True)

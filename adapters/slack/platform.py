@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from hitl.platforms import Core, Endpoint, Hear, Register
 
 _log = logging.getLogger(__name__)
-#: How many seconds a start waits for the history before live events may overtake it.
+#: A start waits so many seconds for the history. After that, live events may overtake it.
 _OLDER_FIRST_S = 3.0
 #: Loggers whose lines may hold message bodies, and addresses with tickets. Our own lines are enough.
 _TALKATIVE = ("slack_bolt", "slack_sdk")

@@ -239,6 +239,7 @@ ENGLISH: Mapping[str, str] = {
     "unfit.unshown": "every surface refused its card: {why}",
     "unfit.unseen": "nobody saw it",
     "unfit.changed": "{why}",
+    "unfit.exposed": "{why}",
     # what an agent is told
     "agent.succeeded": "{short} was {how} and ran.",
     "agent.denied": "{short} is denied by the policy: {why}. It was not run.",
@@ -377,8 +378,13 @@ ENGLISH: Mapping[str, str] = {
     "count.lines": "{count} lines",
     # commands: the shell's, and those on the caller's machine
     "shell.does": "Runs a command with bash in {folder}.",
-    "shell.landlock": "Confined by Landlock: files and TCP, not UDP.",
+    "shell.does.scripts": "Runs a command with bash in {folder}, with these files as they are now: {scripts}.",
+    "shell.scripts.more": "and {count} more",
     "shell.unconfined": "Not confined: it can reach whatever this service can.",
+    "shell.unconfined_user": "Not confined: it can reach whatever the user of the tools can.",
+    "shell.signals": "It can end other programs of its user, this service too.",
+    "shell.over.memory": "It used more memory than a command may, and was ended. What it had done by then stays done.",
+    "shell.over.processes": "It started more processes than a command may, and was ended. What it had done by then stays done.",
     "shell.otherwise": "It was to run confined by {way}, which is no longer so. Nothing was run.",
     "shell.late": "It took longer than {limit} s and was stopped. What it had done by then stays done.",
     "shell.ended": "It was ended from outside.",

@@ -363,7 +363,7 @@ class Verb(StrEnum):
 class Reply(Struct, frozen=True):
     """Anything a person sends towards a card, with all platform detail gone.
 
-    identity: who sent it as the platform proves it (`telegram:42`, `local:1000`).
+    identity: who sent it as the platform proves it (`local:1000`, `PLATFORM:USER`).
     conversation: where it was sent. target: a ref or short ref that the surface itself knows (of a button or command).
     answers, thread: the platform's ids of the message that it replies or reacts to, and of the one that began the
     thread it is in. private: whether text that points to nothing may decide there; follows: for such text, the ref that

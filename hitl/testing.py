@@ -336,6 +336,10 @@ class MemoryInbox(_Memory):
                 oldest.setdefault((event.incoming.source, event.incoming.order), event.incoming)
         return list(oldest.values())[:limit]
 
+    async def newest(self, source: str) -> Incoming | None:
+        """The event of a source that was kept last."""
+        return next((kept.incoming for key, kept in reversed(self._inbox.items()) if key[0] == source), None)
+
     async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool:  # noqa: ARG002
         """Count a failure to handle the event; True when that set it aside. The error is for those who look."""
         kept = self._inbox.get((source, event))

@@ -182,7 +182,7 @@ _PACKED = 34
 
 @dataclass(frozen=True, slots=True)
 class ButtonData:
-    """What a button carries: 46 characters, of Telegram's 64 bytes. It finds a call; it is no authority."""
+    """The data of a button: 46 characters, because the narrowest platform takes 64 bytes. It finds a call, no more."""
 
     verb: Verb
     ref: str

@@ -471,6 +471,13 @@ def _of_inbox(upsert: Upsert) -> dict[str, Definition]:
             .order_by(_inbox.seq)
             .limit(_LIMIT),
         ),
+        "NEWEST_EVENT": Definition(
+            "Which event of this source was kept last?",
+            select(*(_inbox[name] for name in (*event, "failures", "mac")))
+            .where(_is(_inbox.source))
+            .order_by(_inbox.seq.desc())
+            .limit(1),
+        ),
         "EVENTS_FROM": Definition(
             "Which events come next, and when did they come?",
             select(_inbox.seq, _inbox.received_at)

@@ -236,6 +236,11 @@ class SqliteInbox(_Part):
         """The oldest open event of each conversation."""
         return [rows.incoming_of(row, self.keys) for row in self._read(sql.EVENTS_OPEN, limit)]
 
+    async def newest(self, source: str) -> Incoming | None:
+        """The event of a source that was kept last."""
+        found = self._read(sql.NEWEST_EVENT, source)
+        return rows.incoming_of(found[0], self.keys) if found else None
+
     async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool:
         """Count a failure to handle the event; True when that set it aside."""
 

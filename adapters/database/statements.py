@@ -127,6 +127,8 @@ MESSAGE = "SELECT messages.message, messages.ref, messages.asks, messages.mac FR
 INSERT_EVENT = "INSERT INTO inbox (source, id, ordering, body, received_at, failures, mac) VALUES (?, ?, ?, ?, ?, 0, ?) ON CONFLICT (source, id) DO NOTHING"
 #: What is the oldest open event of each conversation?
 EVENTS_OPEN = "SELECT inbox.source, inbox.id, inbox.ordering, inbox.body, inbox.received_at, inbox.failures, inbox.mac FROM inbox WHERE inbox.seq IN (SELECT min(inbox.seq) AS min_1 FROM inbox WHERE handled_at is null and aside_at is null GROUP BY inbox.source, inbox.ordering) ORDER BY inbox.seq LIMIT ?"
+#: Which event of this source was kept last?
+NEWEST_EVENT = "SELECT inbox.source, inbox.id, inbox.ordering, inbox.body, inbox.received_at, inbox.failures, inbox.mac FROM inbox WHERE inbox.source = ? ORDER BY inbox.seq DESC LIMIT 1"
 #: Which events come next, and when did they come?
 EVENTS_FROM = "SELECT inbox.seq, inbox.received_at FROM inbox WHERE inbox.seq > ? ORDER BY inbox.seq LIMIT ?"
 #: Drop what among these events was handled, or set aside, by then.

@@ -140,7 +140,7 @@ async def _explain(gate: Gate, call: Call, principal: str, reason: str, event: t
     def seal(_: datetime) -> Change:
         told = sealed_decision(gate, call.evolve(reason=reason, due_at=None))
         entry = entry_of(told, Event.REASON, principal, reason=reason)
-        return Change(told, entries=(entry,), posts=edits(told), handled=event)
+        return Change(told, entries=(entry,), posts=edits(gate, told), handled=event)
 
     told = await swap(gate, call, seal, overdue=False if call.awaits_reason else None)
     return Answer(Came.REJECTED, fact(Told.REASON_ADDED, short=call.short), told) if told else late

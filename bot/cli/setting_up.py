@@ -97,7 +97,9 @@ def init(
     remove: Annotated[bool, typer.Option("--remove", help="MCP: restore the client's file as it was.")] = False,
     webhook_url: Annotated[str, typer.Option("--webhook-url", help="Telegram: this service's https address.")] = "",
 ) -> None:
-    """Write a first configuration, or add a chat platform or an MCP client's servers to one.
+    """Write a first configuration, or add to one.
+
+    It adds a chat platform, or the servers of an MCP client.
 
     Example: sayso init --approver local:1001
 

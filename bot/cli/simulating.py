@@ -72,7 +72,9 @@ def slack(
 def mcp(
     folder: Annotated[str, typer.Argument(help="Where its script lies; a folder without one gets two tools.")],
 ) -> None:
-    """An MCP server on standard streams that does what FOLDER/script.json says, to name in [mcp.servers].
+    """An MCP server that plays a script.
+
+    It speaks on standard streams and does what FOLDER/script.json says. Name the command in [mcp.servers].
 
     Example: sayso simulate mcp ~/notes-server
     """

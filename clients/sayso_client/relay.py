@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 #: The gateway's socket, beside the service's own in the runtime folder.
-MCP_SOCKET_NAME = "mcp.sock"
+MCP_SOCKET_NAME = "sayso-mcp.sock"
 #: Bytes that are carried at once.
 _CHUNK = 1 << 16
 

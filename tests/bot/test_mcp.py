@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.checks import Health, run_checks
+from bot.checks import run_checks
 from bot.errors import SettingsError
 from bot.mcp import build_servers
 from bot.settings import load
+from hitl.platforms import Health
 
 
 def written(folder: Path, text: str) -> Path:

@@ -18,7 +18,6 @@ from adapters.socket.server import SocketServer
 from bot.compose import Running, compose
 from bot.console import Console
 from bot.conversation.router import Router
-from bot.conversation.talker import Talker
 from bot.service import Service
 from hitl.answers import Answer, Came
 from hitl.errors import AlreadyDecided, ConfirmationExpired, SaysoError, Unavailable
@@ -26,6 +25,7 @@ from hitl.events import Command, Moved
 from hitl.model import Ask, Call, Claim, Decision, Kind, Reply, Result, Runs, State, Status, Verb
 from hitl.outcomes import Refusal
 from hitl.people import Directory
+from hitl.platforms import Surface, Talker
 from hitl.ports import Change, Chat, Expect, Unit
 from hitl.records import replace
 from hitl.testing import RecordedChat, SetClock
@@ -165,7 +165,7 @@ async def test_a_start_on_an_older_database_lets_nothing_of_it_run(running: Runn
 async def test_conversations_that_were_moved_in_a_circle_are_followed_once(running: Running) -> None:
     """A group that got its first name back: what is said in it is handled, under one of its names."""
     chat = Mock(spec=Talker)
-    router = Router(running.service, chat)
+    router = Router(running.service, chat, Surface(name="telegram", help="chat.help"))
     for old, new in (("telegram:-1", "telegram:-2"), ("telegram:-2", "telegram:-1")):
         await running.store.move(old, new)
     await router.handle(Command(identity=ME, conversation="telegram:-1", name="help"))
@@ -176,7 +176,7 @@ async def test_conversations_that_were_moved_in_a_circle_are_followed_once(runni
 async def test_a_conversation_that_got_its_first_name_back_is_known_by_it(running: Running) -> None:
     """The platform renames a group and renames it back: no name leads away from itself."""
     chat = Mock(spec=Talker)
-    router = Router(running.service, chat)
+    router = Router(running.service, chat, Surface(name="telegram", help="chat.help"))
     for old, new in (("telegram:-1", "telegram:-2"), ("telegram:-2", "telegram:-1")):
         await router.handle(Moved(conversation=old, moved_to=new))
     await router.handle(Command(identity=ME, conversation="telegram:-1", name="help"))

@@ -78,7 +78,7 @@ def _info(target: Target, tool: Tool) -> ToolInfo | None:
     except InvalidConfirmation:
         return None
     # Never idempotent: a server's hint isn't the operator's word, and nothing is run again because of a hint.
-    return ToolInfo(target.executor, definition, schema=written["inputSchema"], annotations=annotations)
+    return ToolInfo(target.executor, definition, schema=written["inputSchema"], annotations=annotations, foreign=True)
 
 
 def _hashed(declaration: object) -> str:

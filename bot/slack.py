@@ -85,6 +85,7 @@ class Slack(Connector):
         super().__init__(SOURCE, service, Router(service, chat, manner).handle)
         self.settings = settings
         self.chat = chat
+        chat.names = service.gate.names
         self._people = service.gate.people
         self._me: Me | None = None
         self.inbox = Inbox(service.store, self.intake.wake, chat.threads.missed)

@@ -84,6 +84,7 @@ class Telegram(Connector):
         super().__init__(SOURCE, service, Router(service, chat).handle)
         self.settings = settings
         self.bot = chat.bot
+        chat.names = service.gate.names
         self._me: Me | None = None
         self.inbox = Inbox(self.bot, service.store, self.intake.wake)
         self._receiver = Poller(self.bot, self.inbox) if settings.receive == "polling" else None

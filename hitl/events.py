@@ -22,6 +22,9 @@ class Heard:
 
     #: Who did it, as the platform proves it.
     identity: str = ""
+    #: What the platform calls that person now, '' if it doesn't say, and the handle that nobody else has there.
+    called: str = ""
+    handle: str = ""
     #: Where it was done, in the form of a route.
     conversation: str = ""
     #: The platform's id of the message that the event is, or is on.

@@ -38,10 +38,10 @@ _SIGNALLED = 128
 _LONGEST_COMMAND = 131_071
 _CONFINED = "confinement"
 
-#: What people are told of each confinement, as keys of the catalogue.
+#: What people are warned of with each confinement, as keys of the catalogue.
 NOTES = {
     Confinement.BUBBLEWRAP: (),
-    Confinement.LANDLOCK: ("shell.landlock",),
+    Confinement.LANDLOCK: (),
     Confinement.NONE: ("shell.unconfined",),
 }
 
@@ -75,7 +75,7 @@ class Shell:
             raise InvalidConfirmation(say("args.command"))
         found = in_place(command, self._folder, self.way)
         return Preparation(
-            say("shell.does", folder=self._root),
+            say("shell.does"),
             cwd=str(self._root),
             preconditions=((_CONFINED, self.way.value), *(found.bases if found else ())),
             preview=found.preview if found else "",

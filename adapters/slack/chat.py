@@ -27,6 +27,7 @@ from adapters.slack.messages import (
 from adapters.slack.retries import Soon
 from adapters.slack.threads import Threads
 from hitl.people import chat_of
+from hitl.people.names import Names
 from hitl.ports import PlatformError
 from hitl.wording import say
 
@@ -80,6 +81,8 @@ class SlackChat:
         self._keys = keys
         self._pace = pace
         self._people = people
+        #: What people are called; whoever attaches this chat to a service gives it the names of all surfaces.
+        self.names = Names(people)
         self._stands = stands
         self._fresh = fresh
         #: The hash of what each message was edited to last.
@@ -160,7 +163,7 @@ class SlackChat:
 
     async def _replace(self, route: str, shown: Message, call: Call) -> None:
         if call.ended:
-            await self._send(route, outcome_message(call), about=call.ref)
+            await self._send(route, outcome_message(call, self.names), about=call.ref)
         else:
             message = await self._send(route, shown, about=call.ref)
             if self._stands:
@@ -263,7 +266,9 @@ class SlackChat:
 
     def _card(self, route: str, call: Call) -> Message:
         heard = self._member.get(route, (0.0, True))[1]
-        return card_message(call, self._keys, chat_of(route), self._users(call.approvers), heard=heard)
+        _, place, _ = _parsed(route)
+        reader = self._people.principal(route) if place.startswith(_PEOPLE) else ""
+        return card_message(call, self._keys, chat_of(route), self.names, heard=heard, reader=reader)
 
     async def _look_at(self, route: str) -> None:
         """Learn whether we are a member of a channel that a route names, for ten minutes.

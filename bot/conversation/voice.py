@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bot.conversation.patience import Patience
 from hitl.answers import Came
-from hitl.cards import card, details
+from hitl.cards import details, outcome
 from hitl.errors import CallDenied
 from hitl.events import Command, Text
 from hitl.model import Entry, Reply
@@ -43,7 +43,7 @@ class Voice:
     def text(self, answer: Answer) -> str:
         """What to tell of what came of a reply; '' where the surface shows by itself what became of the call."""
         settled = answer.came is Came.APPROVED or isinstance(answer.error, CallDenied)
-        return "" if settled and self.manner.shows_outcomes else answer.text
+        return "" if settled and self.manner.shows_outcomes else answer.told(self.gate.names)
 
     async def tell(self, heard: Heard, text: str, about: Call | None = None, *, alone: bool = False) -> None:
         """Answer an event: that person alone, where that is better and the platform can.
@@ -67,7 +67,7 @@ class Voice:
 
     async def show(self, heard: Heard, call: Call) -> None:
         """Show a call whole, with how it stands."""
-        text = f"{details(call)}\n\n{card(call).outcome}"
+        text = f"{details(call, self.gate.names)}\n\n{outcome(call, self.gate.names)}"
         await self.talker.show(heard.conversation, f"{call.short}.txt", text, about=call.ref, press=heard.press)
 
     def whoami(self, heard: Heard) -> str:

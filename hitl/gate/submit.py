@@ -18,8 +18,10 @@ from hitl.lifecycle import Trigger, advance
 from hitl.model import Action, Ask, Call, Entry, Event, Post, PostKind, Preparation, Runs, ToolInfo, Verdict
 from hitl.outcomes import Fact, Refusal, Unfit, fact, kept
 from hitl.ports import Change, KeyTakenError, ShortTakenError, Unit
+from hitl.records import replace
 from hitl.terms import UNASKED, passed, tightened
 from hitl.tokens import new_short
+from hitl.written import plain
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -36,7 +38,8 @@ async def submit(gate: Gate, ask: Ask) -> Submitted:
         raise NotApprover(fact(Refusal.REQUESTER, who=ask.requester))
     for name in _WORDS:
         check_text(getattr(ask, name) or "", f"/{name}")
-    args = canonical(dict(ask.args))
+    as_written, ask = ask, replace(ask, args=plain(ask.args))
+    args = canonical(ask.args)
     if len(args) > gate.limits.args_bytes:
         raise InvalidConfirmation(fact(Refusal.SIZE, size=len(args), most=gate.limits.args_bytes))
     info, prepared = await _prepare(gate, ask)
@@ -52,7 +55,8 @@ async def submit(gate: Gate, ask: Ask) -> Submitted:
     )
     if ask.key is not None and (old := await gate.store.by_key(ask.requester, ask.key)):
         return _same_call(old, digest, ask)
-    draft = Draft(ask, args, digest, info, prepared, _judge(gate, ask, info, prepared))
+    verdict = gate.terms.on_card(_judge(gate, ask, info, prepared), as_written, prepared)
+    draft = Draft(ask, args, digest, info, prepared, verdict)
     if draft.verdict.action is not Action.APPROVE:
         return await _record(gate, draft, None)
     await _admit(gate, ask)

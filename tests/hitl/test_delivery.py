@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hitl.cards import card
+from hitl.cards import card, outcome
 from hitl.delivery import LEASE_S, Delivery
 from hitl.model import Action, Call, Ran, Result, Runs, Status, Verb
 from hitl.outcomes import Unfit, fact
@@ -192,7 +192,7 @@ async def test_it_becomes_the_outcome_however_it_ends(
     shown = [*office.telegram.messages.values(), *office.slack.messages.values()]
 
     assert status is stored.status
-    assert [card(stored).outcome] * 2 == [card(each).outcome for each in shown]
+    assert [outcome(stored)] * 2 == [outcome(each) for each in shown]
     assert not any(card(each).open for each in shown)
     await office.world.check_record()
 
@@ -266,7 +266,7 @@ class TestTrouble:
         await office.deliver()
 
         assert [] == office.telegram.posts
-        assert say("outcome.expired.unseen") == card(await office.world.now(call)).outcome
+        assert say("outcome.expired.unseen") == outcome(await office.world.now(call))
 
     async def test_a_week_of_trouble_ends_too(self) -> None:
         """However often it was tried, the next wait is a minute: a number of tries never grows out of hand."""
@@ -288,7 +288,7 @@ class TestTrouble:
         ended = await office.world.now(call)
 
         assert Status.UNDELIVERABLE == ended.status
-        assert sentence(fact("outcome.undeliverable", why=fact(Unfit.SURFACES))) == card(ended).outcome
+        assert sentence(fact("outcome.undeliverable", why=fact(Unfit.SURFACES))) == outcome(ended)
         await office.world.check_record()
 
     async def test_a_route_without_a_platform_is_refused_for_good(self) -> None:

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from hitl.answers import Came
-from hitl.cards import card, outcome_for_agent
+from hitl.cards import outcome, outcome_for_agent
 from hitl.errors import AlreadyDecided, CallUnknown, NotApprover, TooManyPending
 from hitl.limits import Flood, Limits, timeout_of
 from hitl.model import Kind, PostKind, Result, Runs, State, Status, Verb
@@ -73,7 +73,7 @@ class TestSettle:
         ended = await world.gate.settle(call, unseen=True)
 
         assert ended is not None
-        assert say("outcome.expired.unseen") == card(ended).outcome
+        assert say("outcome.expired.unseen") == outcome(ended)
 
     async def test_an_approval_that_nobody_ran_lapses(self, world: World) -> None:
         """At the end of the window."""
@@ -137,7 +137,7 @@ class TestUndeliverable:
         ended = await world.gate.undeliverable(call.ref)
 
         assert (State.IDLE, Status.UNDELIVERABLE) == (ended.state, ended.status)
-        assert sentence(fact("outcome.undeliverable", why=fact(Unfit.SURFACES))) == card(ended).outcome
+        assert sentence(fact("outcome.undeliverable", why=fact(Unfit.SURFACES))) == outcome(ended)
 
 
 class TestLateReason:
@@ -152,7 +152,7 @@ class TestLateReason:
         stored = await world.now(call)
 
         assert fact(Told.REASON_ADDED, short=call.short) == answer.fact
-        assert say("outcome.rejected.reason", by=ANN, reason="wrong folder") == card(stored).outcome
+        assert say("outcome.rejected.reason", by=ANN, reason="wrong folder") == outcome(stored)
         assert ("reason", ANN) == ((await world.last(call)).event, (await world.last(call)).actor)
         assert [ROOM] == world.told(PostKind.EDIT)
 

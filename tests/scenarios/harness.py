@@ -30,7 +30,7 @@ FAKE_STATUS = "\n".join(
     (
         "x",
         f"ABC234 delete_file: {say('outcome.succeeded', by='ann')}",
-        say("card.title", sign=SIGNS[Risk.LOW], risk=Risk.LOW, tool="read_file"),
+        f"{SIGNS[Risk.LOW]} {say('card.headline', who='ann', phrase='read_file')}",
     )
 )
 #: What colours a terminal.
@@ -46,8 +46,8 @@ _RULES = {
 
 
 def unboxed(shown: str) -> str:
-    """What a screen shows, on one line: without colours, and without the sides of a box around it."""
-    return " ".join(COLOUR.sub("", shown).replace("│", " ").split())
+    """What a screen shows, on one line: without colours, and without the bar beside it."""
+    return " ".join(COLOUR.sub("", shown).replace("┃", " ").split())
 
 
 def saying(texts: Iterable[str], what: str, /, **particulars: object) -> list[str]:

@@ -184,7 +184,7 @@ async def test_the_first_press_after_a_restart_counts(stage: SlackStage) -> None
     await stage.surface.press("ann", call, Verb.APPROVE)
 
     assert Status.SUCCEEDED == await stage.status(call)
-    assert says(stage.surface.message(call).shown.text, "outcome.succeeded")
+    assert says(stage.surface.message(call).shown.text, "by.approved")
 
 
 async def test_in_private_the_app_need_not_be_named(stage: SlackStage) -> None:

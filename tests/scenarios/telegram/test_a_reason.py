@@ -195,7 +195,7 @@ async def test_when_somebody_was_quicker_she_hears_it(stage: TelegramStage) -> N
     call, question = await needing_a_reason(stage)
     await stage.surface.press("bob", call, Verb.REJECT)
     await reply(stage, "ann", question, "the disk is full")
-    outcome = say("outcome.rejected", by=stage.surface.identities["bob"])
+    outcome = say("outcome.rejected", by=stage.service.gate.names.of(stage.surface.identities["bob"]))
 
     assert Status.REJECTED == await stage.status(call)
     assert stage.surface.told("ann", Refusal.DECIDED, short=call.short, outcome=outcome)

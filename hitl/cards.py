@@ -35,6 +35,8 @@ _LINE = 200
 #: An executor has a warning or two; more than these are under Details.
 _NOTES = 4
 _MOST_NAMED = 3
+#: What a decided card shows of the output; a longer one is sent whole to where the request was asked.
+OUTPUT_CHARS = 600
 _PUSH = 240
 _RUNNING = frozenset({Status.APPROVED, Status.ALLOWED, Status.RUNNING})
 _DONE = frozenset({Status.SUCCEEDED, Status.RELEASED, *_RUNNING})
@@ -126,7 +128,7 @@ def card(call: Call, names: Names = NOBODY, way: Way = Way.REPLY, *, reader: str
         push=told.push(shown, headline),
         end_sign=_SIGN[call.status],
         end=() if pending else _end(call, shown),
-        end_why=() if pending else told.end_why(),
+        end_why=() if pending else told.end_why(way),
         output=mask(visible(call.output or "")),
         deadline=call.deadline,
         open=pending,
@@ -229,12 +231,14 @@ class _Teller:
         name = "" if way in {Way.KEYS, Way.WORDS} else say("card.name", short=call.short)
         return line("card.approvers", people=either(told), time=Moment(call.deadline, counts_down=True), name=name)
 
-    def end_why(self) -> Line:
+    def end_why(self, way: Way) -> Line:
         """Who decided, when, and why; or what else ended it."""
         call = self._call
         key = f"ending.{call.status.value}"
         if call.status is Status.REJECTED and call.reason:
             key = "ending.rejected.reason"
+        elif call.awaits_reason and way is Way.REPLY:
+            key = "ending.rejected.asked"
         elif call.status is Status.EXPIRED and call.error:
             key = "ending.expired.unseen"
         facts = _facts(call)
@@ -242,9 +246,10 @@ class _Teller:
         by: Line = (say("card.by_policy"),) if by_policy else self._decider()
         why = str(facts["why"]) if call.status in {Status.DENIED, Status.UNDELIVERABLE} else str(facts["error"])
         reason = f"“{one_line(mask(call.reason or ''), _LINE)}”"
+        who = self._who(call.decided_by or "")
         if call.reason and call.decision is Decision.APPROVED:
             by = line("card.by_with_reason", by=by, reason=reason)
-        return line(key, by=by, time=Moment(call.decided_at or call.deadline), reason=reason, why=why)
+        return line(key, by=by, time=Moment(call.decided_at or call.deadline), reason=reason, why=why, who=who)
 
     def _decider(self) -> Line:
         call = self._call
@@ -395,7 +400,7 @@ def details(call: Call, names: Names = NOBODY) -> str:
         say("details.action", action=_whole(call.sentence or call.tool)),
         say("details.risk", risk=verdict.risk.value, why=one_line(verdict.why, _LINE)),
         say("details.args", args=_indented(_json(call), 2)),
-        *(say("details.lines", name=_whole(name), text=_indented(text, 4)) for name, text in _texts(call)),
+        *(say("details.lines", name=_whole(name), text=text.replace("\n", "\n  │ ")) for name, text in _texts(call)),
     ]
     if call.preview:
         lines.append(say("details.preview", preview=_indented(mask(visible(call.preview), code=True), 2)))

@@ -42,6 +42,8 @@ class Terms:
     passes: frozenset[str] = frozenset()
     #: What the operator wants on the cards of a tool's requests, by `TOOL` or `TOOLS.TOOL`; the latter wins.
     cards: Mapping[str, CardTerms] = field(default_factory=dict)
+    #: The longest that a request stays pending, in seconds; None leaves it to the policy.
+    timeout_s: int | None = None
 
     def verdict(self, policies: PolicySource, call: PolicyCall) -> Verdict:
         """What the policy in force says. Raises PolicyUnusable where it can't say anything."""
@@ -53,7 +55,9 @@ class Terms:
         return verdict
 
     def applied(self, verdict: Verdict, ask: Ask) -> Verdict:
-        """The verdict as the mode has it."""
+        """The verdict as the mode has it, and within the time that a request may stay pending."""
+        if self.timeout_s is not None and self.timeout_s < verdict.timeout_s:
+            verdict = replace(verdict, timeout_s=timeout_of(verdict.timeout_s, self.timeout_s))
         if self.mode is Mode.ENFORCE or ask.must_ask or verdict.action is not Action.APPROVE:
             return verdict
         return replace(verdict, action=Action.ALLOW, reason=Reason(self.mode))

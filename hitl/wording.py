@@ -135,6 +135,7 @@ ENGLISH: Mapping[str, str] = {
     "ending.timed_out": "{by} · it reached its time limit; what it did before that is done",
     "ending.unknown": "{by} · Sayso lost contact with it. Check there before you ask again",
     "ending.rejected": "{by}",
+    "ending.rejected.asked": "{by}. {who}, reply to this message to say why",
     "ending.rejected.reason": "{by}: {reason}",
     "ending.withdrawn": "{by}",
     "ending.expired": "Nobody answered by {time}",
@@ -148,7 +149,7 @@ ENGLISH: Mapping[str, str] = {
     "details.action": "Action: {action}",
     "details.risk": "Risk: {risk} ({why})",
     "details.args": "Args (JSON): {args}",
-    "details.lines": "The same {name}, line by line:\n    {text}",
+    "details.lines": "The same {name}, line by line:\n  │ {text}",
     "details.preview": "Changes:\n  {preview}",
     "details.programs": "Programs: {programs}",
     "details.folder": "Folder: {folder}",
@@ -234,7 +235,6 @@ ENGLISH: Mapping[str, str] = {
     "answer.denied_now": "The policy now denies {short}: {why}. It was not run.",
     "answer.no_words": "{short}: your answer holds no words. Write why in words.",
     "answer.reason_added": "{short}: the reason is on record.",
-    "answer.why_rejected": "✍️ {short} is rejected. Reply to this message to say why (60 seconds).",
     "answer.why_approved": "✍️ {short} is not approved yet. Why do you approve it? Reply to this message with your reason.",
     # commands in chats
     "chat.help": (
@@ -383,12 +383,17 @@ ENGLISH: Mapping[str, str] = {
         "I can: list [PATH], read PATH, write PATH TEXT, delete PATH, delete all files, run COMMAND."
         " What can't be undone waits for your approval."
     ),
-    "offline.why": "Why? Answer within 60 seconds, in plain words.",
+    "offline.why": "Why is {short} rejected? Answer within 60 seconds, in plain words.",
     "offline.still": "{short} is still pending: {headline}",
     "offline.welcome": (
         "Sayso: an agent does nothing that can't be undone without your say-so.\n"
         "You talk to a small offline agent. {help}\n"
         'Try "delete notes.txt", then answer the card. Ctrl-D ends.\n'
+    ),
+    "demo.next": (
+        "Next: `sayso init` sets up this machine, so that your own agent asks before it acts.\n"
+        "`sayso init telegram` or `sayso init slack` brings the cards to your phone.\n"
+        "docs/tutorial.md goes through all of it, step by step."
     ),
     "chat.welcome": "{help}\nCtrl-D ends. Pending requests stay pending.",
     # when the service can't be spoken with

@@ -12,7 +12,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from hitl.cards import Card, Way, card, outcome, outcome_for_agent
+from hitl.cards import OUTPUT_CHARS, Card, Way, card, outcome, outcome_for_agent
 from hitl.lines import Code, Moment, Strong, Who, in_utc, plain
 from hitl.model import Verb
 from hitl.people.names import NOBODY
@@ -39,7 +39,6 @@ LONGEST = 12_000
 #: What one page of the details holds, in blocks that a section's limit would fit too.
 PAGE = 9_000
 _CHUNK = 2_800
-_SMALL = 300
 _FALLBACK = 500
 #: Block Kit reference, `accessibility_label`.
 _READ_ALOUD = 75
@@ -250,7 +249,7 @@ def _closed(call: Call, shown: Card, keys: Keyring, place: str, names: Names) ->
     why = (*shown.end_why, say("card.name", short=shown.short))
     yield {"type": "rich_text", "elements": [_line_of(*_rich(why, names))]}
     if shown.output:
-        yield {"type": "rich_text", "elements": [_preformatted(cut(shown.output, _SMALL))]}
+        yield {"type": "rich_text", "elements": [_preformatted(cut(shown.output, OUTPUT_CHARS))]}
 
 
 def _ended(shown: Card) -> str:

@@ -196,10 +196,14 @@ class TelegramChat:
         answers: str | None = None,
         press: str | None = None,
     ) -> None:
-        """Ask for a reason: a reply field opens by itself for one person (an identity), whom the question mentions."""
+        """Ask for the reason of a yes: a reply field opens by itself for one person (an identity), who is mentioned.
+
+        The card of a rejected call asks why by itself.
+        """
         del press
-        key = "answer.why_approved" if verb is Verb.APPROVE else "answer.why_rejected"
-        message = question(say(key, short=call.short), int(person.partition(":")[2]))
+        if verb is Verb.REJECT:
+            return
+        message = question(say("answer.why_approved", short=call.short), int(person.partition(":")[2]))
         field = ForceReply(selective=True)
         sent = await self._send(route, message, about=call.ref, answers=answers, markup=field)
         await self._bound(sent, call.ref, person)

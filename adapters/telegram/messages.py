@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from hitl.cards import Card, Way, card, outcome_for_agent
+from hitl.cards import OUTPUT_CHARS, Card, Way, card, outcome_for_agent
 from hitl.lines import Code, Moment, Who, in_utc, plain
 from hitl.model import Verb
 from hitl.people.names import NOBODY
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 PLATFORM = "telegram"
 #: Bot API, sendMessage: 4096 characters after entities parsing; counted in UTF-16 units, which never under-counts.
 LONGEST = 4096
-_SMALL = 300
 #: Of more entities in a message Telegram keeps none ("Limits"). A line with several live words is code as a whole.
 _MOST_ENTITIES = 100
 _MOST_IN_LINE = 3
@@ -231,7 +230,7 @@ def _decided(shown: Card, names: Names) -> Iterator[_Part]:
     yield _lined((say(f"end.sign.{shown.end_sign}"), " ", *shown.end), NOBODY)
     yield _lined((*shown.end_why, say("card.name", short=shown.short)), names)
     if shown.output:
-        yield _Part(cut_middle(shown.output, _SMALL).text, "pre")
+        yield _Part(cut_middle(shown.output, OUTPUT_CHARS).text, "pre")
 
 
 def _lined(told: Line, names: Names) -> _Part:

@@ -111,7 +111,7 @@ class TerminalChat:
         """Say that a no may have a reason. That a yes needs one is said already."""
         if verb is Verb.REJECT:
             self.say(sentence(fact(Told.REJECTED, short=call.short)), call.ref)
-            self.say(say("offline.why"), call.ref)
+            self.say(say("offline.why", short=call.short), call.ref)
 
     async def show(self, route: str, name: str, text: str, *, about: str, press: str | None = None) -> None:  # noqa: ARG002
         """A text whole."""

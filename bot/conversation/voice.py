@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from bot.conversation.patience import Patience
@@ -11,8 +12,8 @@ from hitl.cards import details, outcome
 from hitl.errors import CallDenied
 from hitl.events import Command, Text
 from hitl.model import Entry, Reply
-from hitl.people import belongs
-from hitl.ports import Change, adding
+from hitl.people import belongs, chat_of, is_chat
+from hitl.ports import Change, PlatformError, adding
 from hitl.wording import say
 
 if TYPE_CHECKING:
@@ -37,18 +38,29 @@ class Voice:
         self.patience = Patience(time.monotonic)
 
     async def answer(self, heard: Heard, answer: Answer, *, alone: bool = False) -> None:
-        """Tell what came of a reply; anything but a decision to that person alone, where the platform can."""
-        await self.tell(heard, self.text(answer), answer.call, alone=alone or answer.came not in DECIDED)
+        """Tell what came of a reply; anything but a decision to that person alone, where the platform can.
+
+        A decision needs no words where the request's card stands, because the card tells it. A command is answered.
+        """
+        if answer.came in DECIDED and not isinstance(heard, Command) and self._card_tells(heard, answer.call):
+            return
+        alone = alone or answer.came not in DECIDED
+        await self.tell(heard, self.text(answer), answer.call, alone=alone, refused=answer.came is Came.REFUSED)
+
+    def _card_tells(self, heard: Heard, call: Call | None) -> bool:
+        return call is not None and not self.manner.shows_outcomes and belongs(call, heard.conversation)
 
     def text(self, answer: Answer) -> str:
         """What to tell of what came of a reply; '' where the surface shows by itself what became of the call."""
         settled = answer.came is Came.APPROVED or isinstance(answer.error, CallDenied)
         return "" if settled and self.manner.shows_outcomes else answer.told(self.gate.names)
 
-    async def tell(self, heard: Heard, text: str, about: Call | None = None, *, alone: bool = False) -> None:
+    async def tell(
+        self, heard: Heard, text: str, about: Call | None = None, *, alone: bool = False, refused: bool = False
+    ) -> None:
         """Answer an event: that person alone, where that is better and the platform can.
 
-        A stranger is answered once a minute for each card and kind of event.
+        A stranger is answered once a minute for each card and kind of event, and hears a refusal in private alone.
         """
         ref = about.ref if about else None
         what = heard.name if isinstance(heard, Command) else type(heard)
@@ -57,6 +69,16 @@ class Voice:
             return
         if text and alone and heard.press:
             await self.talker.answer_press(heard.press, text, alert=True)
+        elif (
+            text
+            and refused
+            and stranger
+            and is_chat(heard.conversation)
+            and chat_of(heard.conversation) != heard.identity
+        ):
+            # Whoever never wrote to us can't be told in private. Nobody else needs to read it.
+            with suppress(PlatformError):
+                await self.talker.tell(heard.identity, text)
         elif text:
             await self.talker.tell(heard.conversation, text, about=ref, answers=heard.message)
 

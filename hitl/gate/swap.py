@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hitl.answers import Answer, unknown_call
+from hitl.cards import OUTPUT_CHARS
 from hitl.errors import Tampered
 from hitl.gate.moves import sealed_decision, with_decision, with_result
 from hitl.lifecycle import Trigger
-from hitl.model import Call, Entry, Event, Post, PostKind, Reply, Result, Runs, State
-from hitl.outcomes import Unfit
+from hitl.model import Call, Decision, Entry, Event, Post, PostKind, Reply, Result, Runs, State
+from hitl.outcomes import Unfit, fact, unkept
 from hitl.people import is_chat
 from hitl.ports import Change, Expect, Unit, adding
 from hitl.records import replace
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
     from hitl.gate.gate import Gate
 
+#: Decisions after which a card shows how its call ended.
+_ON_CARDS = frozenset({Decision.APPROVED, Decision.REJECTED, Decision.EXPIRED, Decision.WITHDRAWN})
 #: So often a write is tried that somebody else was quicker with.
 TRIES = 20
 
@@ -125,9 +128,9 @@ def tell(gate: Gate, call: Call) -> None:
 
 
 def left_unexplained(gate: Gate, call: Call) -> Change:
-    """The end of the wait for a reason: its cards are true as they are, whoever asked is told."""
+    """The end of the wait for a reason: cards no longer ask for one, and the requester is told if no card tells it."""
     told = sealed_decision(gate, call.evolve(reason="", due_at=None))
-    return Change(told, entries=(entry_of(told, Event.NO_REASON, "service"),), posts=_notices(told))
+    return Change(told, entries=(entry_of(told, Event.NO_REASON, "service"),), posts=edits(told))
 
 
 def edits(call: Call) -> tuple[Post, ...]:
@@ -137,8 +140,21 @@ def edits(call: Call) -> tuple[Post, ...]:
 
 
 def _notices(call: Call) -> tuple[Post, ...]:
-    told = call.ended and call.runs is Runs.SERVICE and is_chat(call.origin)
+    """Tell the conversation that asked how a call ended, unless its card there tells the same.
+
+    A rejection with a reason is told once, when the reason is known.
+    """
+    if not call.ended or call.runs is not Runs.SERVICE or not is_chat(call.origin) or call.awaits_reason:
+        return ()
+    explained = call.decision is Decision.REJECTED and bool(call.reason)
+    told = explained or not _card_tells(call)
     return (Post(call.ref, call.origin, PostKind.NOTICE),) if told else ()
+
+
+def _card_tells(call: Call) -> bool:
+    """Whether a card stands where the call was asked, and shows its end whole."""
+    seen = call.origin in call.routes and call.decision in _ON_CARDS and unkept(call.error or "") != fact(Unfit.UNSEEN)
+    return seen and len(call.output or "") <= OUTPUT_CHARS
 
 
 def entry_of(call: Call, event: Event, actor: str, /, **data: object) -> Entry:

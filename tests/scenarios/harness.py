@@ -55,6 +55,15 @@ def saying(texts: Iterable[str], what: str, /, **particulars: object) -> list[st
     return [text for text in texts if says(text, what, **particulars)]
 
 
+def told(stage: Any, who: str, call: Call) -> str:
+    """What that person sees of how a call ended: on its card as it is now, or on a screen what came last."""
+    card = getattr(stage.surface, "message", None)
+    if card is None:
+        return str(stage.last(who))
+    message = card(call)
+    return str(getattr(message, "shown", message).text)
+
+
 class Surface(Protocol):
     """A conversation on some platform, with the people in it. `who` is a name of `PEOPLE`."""
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hitl.model import Decision, Status, Verb
+from hitl.model import Status, Verb
+from tests.scenarios.harness import told
 from tests.sentences import says
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ async def test_a_press_runs_it(stage: Stage) -> None:
 
     assert Status.SUCCEEDED == await stage.status(call)
     assert [{"path": "notes.txt"}] == stage.ran()
-    assert says(stage.last("ann"), "agent.succeeded", short=call.short, how=Decision.APPROVED)
+    assert any(says(told(stage, "ann", call), how) for how in ("agent.succeeded", "end.done.do"))
 
 
 @pytest.mark.parametrize("text", ["yes", "Yes!", "ok", "approve"])

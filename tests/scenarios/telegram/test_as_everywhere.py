@@ -38,7 +38,7 @@ async def test_a_press_is_enough(stage: TelegramStage) -> None:  # type: ignore[
 
     assert Status.REJECTED == await stage.status(call)
     assert say(Told.REJECTED, short=call.short) in stage.surface.heard("ann")
-    assert stage.surface.told("ann", "answer.why_rejected", short=call.short)
+    assert says(stage.surface.message(call).text, "ending.rejected.asked", who="Ann")
     assert [] == stage.ran()
 
 

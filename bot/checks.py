@@ -103,6 +103,7 @@ def _people(settings: Settings) -> Iterator[Check]:
     yield _listed("approvers", people.approvers, "nobody can approve, so every question ends undeliverable")
     yield from _unknown(settings, people)
     yield from _astray(settings, people)
+    yield from _origins(people, LOCAL)
     yield from _reach(settings, people)
     yield from _separation(people)
     if people.self_approval_socket:
@@ -141,6 +142,25 @@ def _astray(settings: Settings, people: Directory) -> Iterator[Check]:
     if astray := sorted(route for route in people.named_routes() if route.partition(":")[0] not in set_up):
         text = f"{', '.join(astray)}: cards can't go there, for no such platform is set up"
         yield Check("unknown routes", Health.RED, f"{text}. Add it (sayso init), or take them out of routes")
+
+
+def _origins(people: Directory, local: str) -> Iterator[Check]:
+    """Places where requests may be asked, and that nobody may answer or that no card can be shown for."""
+    for origin in (local, *people.conversations):
+        if not people.requesters_for(origin) or (origin == local and not any(map(people.is_local, people.requesters))):
+            continue
+        place = people.conversations.get(origin)
+        approvers = people.approvers if place is None or place.approvers is None else place.approvers
+        if not approvers and (place is not None and place.approvers is not None):
+            text = "approvers is empty there, so every request from it ends undeliverable"
+            yield Check(f"requests from {origin}", Health.RED, f"{text}. List an approver for it, or take the line out")
+        elif approvers and not people.routes_for(origin, approvers) and not any(map(people.is_local, approvers)):
+            text = (
+                "no approver is on this machine and no route leads to a chat, so no surface can show a request from it"
+            )
+            yield Check(
+                f"requests from {origin}", Health.RED, f'{text}. Set routes, for example routes = ["approvers"]'
+            )
 
 
 def _known(settings: Settings, identity: str) -> bool:
@@ -214,8 +234,13 @@ def _database(path: Path) -> Check:
         with surveyed(path) as survey:
             if survey.schema is None:
                 return Check("database", Health.RED, f"{path} has no tables of Sayso. Restore it from a backup.")
+            if survey.schema not in REVISIONS:
+                text = f"schema {survey.schema} is newer than this program, which ends at {REVISIONS[-1]}, so it won't"
+                return Check(
+                    "database", Health.RED, f"{text} start. Install the version that wrote {path}, or a newer one"
+                )
             if survey.schema != REVISIONS[-1]:
-                text = f"schema {survey.schema}, this program's is {REVISIONS[-1]}; the next start decides"
+                text = f"schema {survey.schema}; the next start brings it to {REVISIONS[-1]}. Keep a backup of {path}"
                 return Check("database", Health.YELLOW, text)
             aside = survey.set_aside()
             health = Health.YELLOW if aside else Health.GREEN

@@ -15,6 +15,7 @@ from adapters.database.folder import StateFolder
 from adapters.database.retention import KEEP
 from adapters.database.store import SqliteStore
 from adapters.executors.groups import Groups
+from bot.beside import OneThread
 from bot.clock import SystemClock
 from bot.paths import is_within
 from bot.service import Service
@@ -83,6 +84,8 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
         store = await SqliteStore.open(folder, clock, keep_events=keep_events)
         parts.push_async_callback(store.close)
         current = await store.keep_mark(mark or mark_beside(state))
+        beside = OneThread()
+        parts.callback(beside.close)
         gate = Gate(
             store=store,
             policies=policies,
@@ -93,6 +96,7 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
             limits=limits,
             terms=terms,
             names=Names(people, login=login, host=socket.gethostname()),
+            beside=beside,
         )
         service = Service(gate, await chats(store, store.keys) if chats else None, older=not current)
         parts.push_async_callback(service.stop)

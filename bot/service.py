@@ -17,13 +17,14 @@ from bot.waiting import Waiting
 from hitl.delivery import Delivery
 from hitl.errors import SaysoError, Unavailable
 from hitl.faults import reach
+from hitl.masked import looks_large
 from hitl.model import Entry, Event, Ran, Result, Runs, State
 from hitl.people import is_chat
 from hitl.ports import Change, PlatformError, adding
 from hitl.wording import say
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Mapping
+    from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 
     from hitl.answers import Answer, Submitted
     from hitl.gate import Gate
@@ -51,6 +52,7 @@ class Service:
         self.delivery = Delivery(gate.store, gate, chats or {})
         self._chats = bool(chats)
         self._older = older
+        self._large = asyncio.Lock()
         self._outbox = asyncio.Event()
         self._sending: set[str] = set()
         self._posting: asyncio.Task[None] | None = None
@@ -116,8 +118,14 @@ class Service:
         await self.expiry.stop()
 
     async def submit(self, ask: Ask) -> Submitted:
-        """Record a call, and run it if it is allowed and ours to run. Raises as `Gate.submit`."""
-        return await self._whole(self._submitted(ask))
+        """Record a call, and run it if it is allowed and ours to run. Raises as `Gate.submit`.
+
+        Large calls are taken one at a time, so that others are answered between any two of them.
+        """
+        if not looks_large(ask.args):
+            return await self._whole(self._submitted(ask))
+        async with self._large:
+            return await self._whole(self._submitted(ask))
 
     async def decide(self, reply: Reply) -> tuple[Answer, ...]:
         """Hand a reply to the guard, and run what it approved. Raises as `Gate.decide`."""
@@ -125,15 +133,23 @@ class Service:
 
     async def ended(self, call: Call, limit_s: float | None = None) -> Call:
         """The call once it is over, or as it stands when the time is up."""
-        return await self.waiting.until(call, lambda c: c.ended, limit_s)
+        return await self._ready(await self.waiting.until(call, lambda c: c.ended, limit_s))
 
     async def decided(self, call: Call, limit_s: float | None = None) -> Call:
         """The call once people no longer need to answer, or as it stands when the time is up."""
-        return await self.waiting.until(call, lambda c: c.state is not State.AWAITING, limit_s)
+        return await self._ready(await self.waiting.until(call, lambda c: c.state is not State.AWAITING, limit_s))
 
     async def explained(self, call: Call, limit_s: float | None = None) -> Call:
         """The call once people no longer need to answer, nor to say why not, or as it stands when the time is up."""
-        return await self.waiting.until(call, lambda c: c.state is not State.AWAITING and not c.awaits_reason, limit_s)
+        answered = await self.waiting.until(
+            call, lambda c: c.state is not State.AWAITING and not c.awaits_reason, limit_s
+        )
+        return await self._ready(answered)
+
+    async def _ready(self, call: Call) -> Call:
+        """The call, once it can be shown at once."""
+        await self.gate.ready(call)
+        return call
 
     def follow(self, call: Call, tell: Callable[[Call], Awaitable[None]]) -> None:
         """Tell what the outbox doesn't know of that the call is over, once it is and if this process still runs."""
@@ -218,6 +234,14 @@ class Service:
                 return
             else:
                 return
+
+    def troubles(self) -> Sequence[str]:
+        """Return a sentence for each route that refused a card, with the platform's words and the remedy."""
+        refusals = self.gate.reach.refusals(self.gate.clock.now())
+        return [
+            say("trouble.route", route=route, why=why, remedy=say(remedy or "remedy.unknown"))
+            for route, (why, remedy) in refusals.items()
+        ]
 
     async def moved(self, old: str, new: str) -> None:
         """A chat platform renamed a conversation: its waiting cards are posted anew there."""

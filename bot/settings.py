@@ -152,7 +152,7 @@ class SlackSettings(_Part):
 
 
 class Settings(BaseSettings):
-    """One installation. Folders may begin with `~`."""
+    """One installation. Paths may begin with `~`; relative ones in a file are relative to the file (`load`)."""
 
     model_config = SettingsConfigDict(extra="forbid", env_prefix=_PREFIX, env_nested_delimiter="__", frozen=True)
 
@@ -312,6 +312,8 @@ def load(path: Path | None) -> Settings:
     try:
         values = tomllib.loads(path.read_text("utf-8")) if path else {}
         _refuse_secrets(path, values)
+        if path is not None:
+            _anchor(values, path.absolute().parent)
         _refuse_unknown(os.environ)
         return Settings(**values)
     except OSError as error:
@@ -340,6 +342,31 @@ def _secret(part: str, name: str, given: SecretStr | None, file: Path | None) ->
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it isn't text"
         raise SettingsError(f"{part}.{name}_file {file} can't be read: {why}.") from error
+
+
+#: Settings that are a path or a list of paths; so is each whose name ends in `_file`.
+_PATHS = frozenset({"state", "runtime", "mark", "workspace", "policies"})
+
+
+def _anchor(values: dict[str, Any], folder: Path) -> None:
+    """Make relative paths of the file relative to its folder.
+
+    Relative to the current folder, a start from elsewhere would make a new database with new keys, and pending
+    requests would seem gone. Paths from the environment stay relative to the current folder.
+    """
+    for name, value in values.items():
+        if isinstance(value, dict):
+            _anchor(value, folder)
+        elif name in _PATHS or name.endswith("_file"):
+            values[name] = (
+                [_anchored(one, folder) for one in value] if isinstance(value, list) else _anchored(value, folder)
+            )
+
+
+def _anchored(value: object, folder: Path) -> object:
+    """Return the path from that folder. Other values, absolute paths and paths from `~` stay the same."""
+    relative = isinstance(value, str) and value.strip() and not value.startswith(("/", "~"))
+    return str(folder / value) if isinstance(value, str) and relative else value
 
 
 #: What must not stand in the file itself.

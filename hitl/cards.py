@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from hitl.canonical import digest_mark
 from hitl.lines import Code, Moment, Strong, Who, coded, either, in_utc, line, plain
+from hitl.masked import masked
 from hitl.model import Call, Decision, Result, Risk, Runs, Status
 from hitl.outcomes import Fact, Person, fact, unkept
 from hitl.people import Access
 from hitl.people.names import NOBODY, Names
 from hitl.redaction import mask
 from hitl.shown import ARGUMENT_CHARS, PREVIEW_CHARS, Digits, Kind, Part, Shown, masked_arguments, show
-from hitl.text import cut_middle, hidden, one_line, quoted, visible
+from hitl.text import cut_middle, one_line, quoted, visible
 from hitl.wording import SIGNS, clause, say, sentence
 
 if TYPE_CHECKING:
@@ -274,7 +275,7 @@ def _warnings(call: Call, shown: Shown) -> tuple[str, ...]:
         found.append(say("card.programs", programs=one_line(", ".join(unseen), _LINE)))
     if "?" in call.verdict.programs:
         found.append(say("card.programs.unknown"))
-    if count := hidden(call.args.decode()) + hidden(call.preview) + _escaped(call.arguments):
+    if count := masked(call).hidden:
         found.append(say("card.hidden", count=count))
     if left_out := _left_out(call, shown):
         found.append(say("card.cut", count=f"{left_out:,}"))
@@ -294,15 +295,6 @@ def _notes(call: Call) -> list[str]:
 
 def _within(text: str, units: int) -> str:
     return cut_middle(text, units if max(text, default="") <= "\uffff" else units // 2).text
-
-
-def _escaped(value: Any) -> int:
-    """Hidden characters that JSON writes as escapes and that the raw bytes therefore don't show."""
-    if isinstance(value, str):
-        return sum(1 for char in value if char < " " and char not in "\n\t")
-    if isinstance(value, dict):
-        return sum(_escaped(key) + _escaped(item) for key, item in value.items())
-    return sum(map(_escaped, value)) if isinstance(value, list) else 0
 
 
 def _shown(call: Call) -> Shown:
@@ -403,7 +395,7 @@ def details(call: Call, names: Names = NOBODY) -> str:
         *(say("details.lines", name=_whole(name), text=text.replace("\n", "\n  │ ")) for name, text in _texts(call)),
     ]
     if call.preview:
-        lines.append(say("details.preview", preview=_indented(mask(visible(call.preview), code=True), 2)))
+        lines.append(say("details.preview", preview=_indented(masked(call).preview, 2)))
     lines += _facts_in_details(call)
     if call.note:
         lines.append(told.said(_whole(call.note)))

@@ -464,6 +464,7 @@ class Event(StrEnum):
     LAPSED = "lapsed"
     UNKNOWN = "unknown"
     SHOWN = "shown"
+    NOT_SHOWN = "not_shown"
     VIEWED = "viewed"
     CONFIRM = "confirm"
     HELD = "held"

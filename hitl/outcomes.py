@@ -65,6 +65,7 @@ class Refusal(StrEnum):
     FINISH = "refused.finish"
     REASON_LATE = "refused.reason_late"
     SIZE = "refused.size"
+    WORDS = "refused.words"
     TIMEOUT = "refused.timeout"
     BUTTON = "refused.button"
     NOT_RUN = "agent.refused"
@@ -114,7 +115,9 @@ class Unfit(StrEnum):
     NOBODY = "unfit.nobody"
     NOWHERE = "unfit.nowhere"
     OLDER = "unfit.older"
+    #: As older versions stored it, without the platform's words.
     SURFACES = "unfit.surfaces"
+    UNSHOWN = "unfit.unshown"
     UNSEEN = "unfit.unseen"
 
 

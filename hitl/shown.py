@@ -7,7 +7,6 @@ hidden, between two blocks and never inside one.
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from enum import StrEnum
@@ -15,14 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from hitl.masked import masked
 from hitl.model import Risk
-from hitl.redaction import mask, mask_value
+from hitl.redaction import mask
 from hitl.templates import filled
 from hitl.text import folded, one_line, quoted, split_middle, visible
 from hitl.wording import say
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from hitl.model import Call
 
@@ -38,7 +38,6 @@ _LEAST_PER_ARGUMENT = 120
 #: A text that is cut is never split into pieces of fewer characters than this.
 _LEAST = 40
 _PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,39}")
-_CODE_NAMES = frozenset({"command", "cmd", "code", "script", "text", "content", "sql", "query", "argv"})
 _COMMANDS = ("command", "cmd")
 _SHELLS = frozenset({"bash", "shell", "sh", "zsh", "run", "run_command", "execute_command", "exec", "terminal"})
 #: Arguments whose whole effect a diff shows, and arguments that a sentence of the executor names.
@@ -104,14 +103,28 @@ def masked_arguments(call: Call) -> dict[str, Any]:
 
     A number is a `Digits` if it was written with other digits than the canonical ones.
     """
-    card, args = call.verdict.card, call.arguments
+    return {label: value for label, value, _ in _in_order(call)}
+
+
+def _in_order(call: Call) -> Iterator[tuple[str, Any, str]]:
+    """The masked name, value and text of each argument, in the order in which they were given, no name twice."""
+    texts, card = masked(call), call.verdict.card
+    args = {
+        name: (label, value, text)
+        for (name, label, value), (_, text) in zip(texts.values, texts.arguments, strict=True)
+    }
     order = [name for name in card.order if name in args] if card else []
-    written = {name: Digits(text) for name, text in card.numbers if _is_number(args.get(name), text)} if card else {}
-    masked: dict[str, Any] = {}
+    numbers = dict(card.numbers) if card else {}
+    taken: set[str] = set()
     for name in dict.fromkeys((*order, *args)):
-        shown = mask_value({name: args[name]}, code=name.casefold() in _CODE_NAMES)
-        masked |= {name: written[name]} if name in written and shown.get(name) == args[name] else shown
-    return masked
+        label, value, text = args[name]
+        while label in taken:
+            label += "'"
+        taken.add(label)
+        if name in numbers and _is_number(value, numbers[name]):
+            yield label, Digits(numbers[name]), numbers[name]
+        else:
+            yield label, value, text
 
 
 def _is_number(value: Any, text: str) -> bool:
@@ -132,7 +145,9 @@ class _Told:
 
     def __init__(self, call: Call) -> None:
         self._call = call
-        self._left = masked_arguments(call)
+        arguments = list(_in_order(call))
+        self._left = {label: value for label, value, _ in arguments}
+        self._texts = {label: text for label, _, text in arguments}
         self.below = 0
         self.act = "do"
         self._diff, self._is_diff = _diff(call)
@@ -142,7 +157,7 @@ class _Told:
         if self._is_diff:
             self._take(_IN_DIFFS)
         elif self._diff:
-            self._take({name for name in _IN_DIFFS & self._left.keys() if _spelled(self._left[name]) == self._diff})
+            self._take({name for name in _IN_DIFFS & self._left.keys() if self._texts[name] == self._diff})
 
     def _take(self, names: frozenset[str] | set[str]) -> None:
         self._left = {name: value for name, value in self._left.items() if name not in names}
@@ -219,7 +234,7 @@ class _Told:
         return (*parts, *fields), left_out + cut
 
     def _fields(self, room: int) -> tuple[list[Part], int]:
-        named = [(_label(name), _spelled(value)) for name, value in self._left.items()]
+        named = [(_label(name), self._texts[name]) for name in self._left]
         most = max(1, room // _LEAST_PER_ARGUMENT)
         left_out = sum(len(name) + len(text) for name, text in named[most:])
         each = max(room // max(1, min(most, len(named))), _LEAST)
@@ -239,7 +254,7 @@ def _diff(call: Call) -> tuple[str, bool]:
     A diff of one file loses the lines that name the file, which the phrase does, and where its only change begins if
     that is at the top.
     """
-    shown = safe(mask(call.preview, code=True))
+    shown = folded(masked(call).preview.removesuffix("\n"))
     if not shown.startswith("--- "):
         return shown, shown.startswith("@@ -")
     headers = _HEADERS.match(shown)
@@ -264,11 +279,6 @@ def _label(name: str) -> tuple[str, int]:
     """An argument's name as a label, and how long it is whole. A name that isn't a plain one is quoted."""
     shown = visible(name, keep_newlines=False)
     return (shown, len(shown)) if _PLAIN_NAME.fullmatch(shown) else (quoted(name, _NAME, always=True), len(shown))
-
-
-def _spelled(value: Any) -> str:
-    """A value as text: as it is, or as JSON on one line."""
-    return safe(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
 def _field(name: str, text: str, room: int) -> tuple[list[Part], int]:

@@ -123,7 +123,7 @@ def judged(runs: Runs, args: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool
 def _argv(runs: Runs, args: Mapping[str, Any]) -> list[str] | None:
     """The words that a caller will start, if it says so."""
     argv = args.get("argv") if runs is Runs.CALLER else None
-    return [str(word) for word in argv] if isinstance(argv, list | tuple) else None
+    return list(map(str, argv)) if isinstance(argv, list | tuple) else None
 
 
 def _programs(argv: list[str]) -> tuple[str, ...]:

@@ -6,12 +6,12 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from bot.conversation.patience import Patience
 from hitl.answers import Came
 from hitl.cards import details, outcome
 from hitl.errors import CallDenied
 from hitl.events import Command, Text
 from hitl.model import Entry, Reply
+from hitl.patience import Patience
 from hitl.people import belongs, chat_of, is_chat
 from hitl.ports import Change, PlatformError, adding
 from hitl.wording import say

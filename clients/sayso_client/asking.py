@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 _POLL_S = 30
 _RECONNECT_S = 30
+#: timeout(1) signals the command and then its group, so one wish to stop arrives twice. A signal within this time of
+#: the first one is the same wish.
+_SAME_WISH_S = 1.0
+#: The statuses of a call that another waiter took.
+_TAKEN = frozenset({"running", "released", "succeeded", "failed", "timed_out", "unknown"})
 
 
 class Asking:
@@ -44,6 +49,7 @@ class Asking:
         self.call: Call = {}
         #: Whether a signal has come that ends the waiting.
         self.interrupted = False
+        self._interrupted_at = 0.0
 
     def __enter__(self) -> Self:
         """Itself, with signals handled."""
@@ -113,6 +119,8 @@ class Asking:
             if error.code not in {"ALREADY_DECIDED", "HITL_001"}:
                 raise
             self.call = self._send("wait", ref=self.call["ref"], limit_s=0)["call"]
+            if op != "finish" and self.call["status"] in _TAKEN:
+                self.call["message"] = say("command.taken", short=self.call["short"])
             return None
         self.call = answer["call"]
         return answer
@@ -122,18 +130,19 @@ class Asking:
             self._waiting = True
             while goes_on():
                 self.call = self._send("wait", ref=self.call["ref"], until=until, limit_s=_POLL_S)["call"]
-        except KeyboardInterrupt:
-            self.interrupted = True
-            raise
         finally:
             self._waiting = False
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        """A signal ends the wait. Before, while the call is being asked, it is kept: a second one ends all at once."""
+        """A signal ends the wait; while the call is being asked it is kept until then. A second one ends all at once,
+        unless it comes so soon that it is the same wish: that must not cut the withdrawal.
+        """
         del number, frame
-        if self._waiting or self.interrupted:
+        now, first = time.monotonic(), not self.interrupted
+        if first:
+            self.interrupted, self._interrupted_at = True, now
+        if self._waiting if first else now - self._interrupted_at >= _SAME_WISH_S:
             raise KeyboardInterrupt
-        self.interrupted = True
 
     def _withdraw(self) -> None:
         """Take the call back; if somebody said yes just before, nobody claims it and it lapses unrun."""

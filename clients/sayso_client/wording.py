@@ -17,6 +17,7 @@ ENGLISH: Mapping[str, str] = {
     # a command on the caller's machine
     "command.not_started": "{program} can't be run in {folder}: {error}",
     "command.otherwise": "The service on the socket gave out another command than was asked for. Nothing was run.",
+    "command.taken": "{short} was approved, and another waiter got the approval, which is good for one run. Nothing was run here.",
     "command.status": "exit status {status}",
 }
 

@@ -84,6 +84,7 @@ def _unclear(gate: Gate, reply: Reply, call: Call, reading: Reading) -> Fact:
 async def _vote(gate: Gate, reply: Reply, call: Call, reading: Reading) -> Answer:
     vote = vote_yes if reading.verdict is Says.APPROVE else vote_no
     principal = gate.people.principal(reply.identity)
+    await gate.ready(call)
     try:
         for _ in range(TRIES):
             if answer := await _before(gate, reply, call, principal, reading):
@@ -147,6 +148,7 @@ async def peek(gate: Gate, reply: Reply) -> Answer:
 async def _peek(gate: Gate, reply: Reply, call: Call) -> Answer:
     if refusal := may_not(gate, reply, call, call.verdict, approve=False):
         return await note(gate, reply, call, Event.REFUSED, refuse(refusal, call))
+    await gate.ready(call)
     return Answer(Came.DETAILS, call=call)
 
 

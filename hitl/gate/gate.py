@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
+from hitl import masked
 from hitl.errors import SaysoError
 from hitl.gate import claim, decide, end, submit, swap, target
 from hitl.gate.moves import secret_hash
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from hitl.answers import Answer, Submitted
     from hitl.model import Ask, Call, Lease, Ran, Reply
     from hitl.people import Directory
-    from hitl.ports import Executor, Observer, PolicySource, Store
+    from hitl.ports import Beside, Executor, Observer, PolicySource, Store
     from hitl.tokens import Keyring
 
 
@@ -45,6 +47,7 @@ class Gate:
         terms: Terms | None = None,
         observers: Sequence[Observer] = (),
         names: Names | None = None,
+        beside: Beside | None = None,
     ) -> None:
         self.store = store
         self.clock = store.clock
@@ -59,6 +62,7 @@ class Gate:
         self.terms = terms or Terms()
         self.observers = list(observers)
         self.reach = Reach()
+        self.beside = beside
         self.flood = Flood(self.limits)
         self.secret = new_secret()
         self.secret_hash = secret_hash(self.secret)
@@ -111,9 +115,9 @@ class Gate:
         """
         return await end.withdraw(self, target, identity)
 
-    async def undeliverable(self, ref: str) -> Call:
-        """End a waiting call that every surface refused to show. Raises as `withdraw`."""
-        return await end.undeliverable(self, ref)
+    async def undeliverable(self, ref: str, said: str) -> Call:
+        """End a waiting call that every surface refused to show; `said` is what they said. Raises as `withdraw`."""
+        return await end.undeliverable(self, ref, said)
 
     async def orphaned(self, call: Call) -> Call | None:
         """End a claimed call whose claimant is known to be dead, without waiting for its lease: `unknown`."""
@@ -168,6 +172,15 @@ class Gate:
     def access(self) -> Access:
         """Who may do what, by the directory of now."""
         return Access(self.people)
+
+    async def ready(self, call: Call) -> None:
+        """Mask a large call where that keeps nobody waiting, so that its cards and views are drawn at once."""
+        await self.prepare(masked.key_of(call))
+
+    async def prepare(self, key: masked.Key) -> None:
+        """`ready` for arguments and a preview that are no call yet."""
+        if self.beside and masked.is_large(key) and not masked.is_kept(key):
+            masked.keep(key, await self.beside(partial(masked.made, key)))
 
     def seen_locally(self, call: Call) -> bool:
         """Whether an approver can see it in this machine's pending list, whatever the chats do."""

@@ -31,13 +31,15 @@ if TYPE_CHECKING:
 #: What an ask says in words; all of it is kept, so all of it must be text that can be.
 _WORDS = ("tools", "tool", "requester", "origin", "agent", "session", "cwd", "key", "note", "previous")
 
+_LONGEST_WORDS = 10_000
+
 
 async def submit(gate: Gate, ask: Ask) -> Submitted:
     """Implement `Gate.submit`."""
     if not gate.access.may_ask(ask.requester, ask.origin):
         raise NotApprover(fact(Refusal.REQUESTER, who=ask.requester))
     for name in _WORDS:
-        check_text(getattr(ask, name) or "", f"/{name}")
+        _check_words(name, getattr(ask, name) or "")
     as_written, ask = ask, replace(ask, args=plain(ask.args))
     args = canonical(ask.args)
     if len(args) > gate.limits.args_bytes:
@@ -55,6 +57,8 @@ async def submit(gate: Gate, ask: Ask) -> Submitted:
     )
     if ask.key is not None and (old := await gate.store.by_key(ask.requester, ask.key)):
         return _same_call(old, digest, ask)
+    # Before the call is there: its card must not hold up others on its way.
+    await gate.prepare((args, prepared.preview))
     verdict = gate.terms.on_card(_judge(gate, ask, info, prepared), as_written, prepared)
     draft = Draft(ask, args, digest, info, prepared, verdict)
     if draft.verdict.action is not Action.APPROVE:
@@ -62,6 +66,13 @@ async def submit(gate: Gate, ask: Ask) -> Submitted:
     await _admit(gate, ask)
     twin = await gate.store.same_open(digest, ask.agent)
     return await _record(gate, draft.beside(twin) if twin else draft, twin)
+
+
+def _check_words(name: str, words: str) -> None:
+    """Raises InvalidConfirmation for a text that can't be kept, or that every card would take long to mask."""
+    if len(words) > _LONGEST_WORDS:
+        raise InvalidConfirmation(fact(Refusal.WORDS, name=name, size=len(words), most=_LONGEST_WORDS))
+    check_text(words, f"/{name}")
 
 
 async def _prepare(gate: Gate, ask: Ask) -> tuple[ToolInfo, Preparation]:

@@ -249,3 +249,52 @@ def test_the_tools_that_may_run_are_named(checked: Callable[..., dict[str, Check
     assert Health.YELLOW is default.state
     assert "tools.allow" in default.text
     assert "bash" in default.text
+
+
+@pytest.mark.parametrize(
+    ("settings", "origin"),
+    [
+        (f'requesters = ["{OTHER}"]\napprovers = ["telegram:42"]\n', "local"),
+        (f'{APART}[conversations."telegram:-1"]\nrequesters = ["telegram:7"]\napprovers = []\n', "telegram:-1"),
+        (
+            f"""{APART}[conversations."telegram:-1"]
+            requesters = ["telegram:7"]\napprovers = ["telegram:42"]\nroutes = []""",
+            "telegram:-1",
+        ),
+    ],
+    ids=["nowhere to show", "nobody to approve", "no route there"],
+)
+def test_a_place_whose_requests_nobody_can_see_or_answer_is_red(
+    checked: Callable[..., dict[str, Check]], settings: str, origin: str
+) -> None:
+    """Before anybody asks there."""
+    assert Health.RED is checked(settings)[f"requests from {origin}"].state
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        APART,
+        f'{APART}routes = ["telegram:-1"]\n',
+        f'requesters = ["{OTHER}"]\napprovers = ["telegram:42"]\nroutes = ["approvers"]\n',
+    ],
+)
+def test_a_place_whose_requests_somebody_sees_is_not_told(
+    checked: Callable[..., dict[str, Check]], settings: str
+) -> None:
+    """An approver on this machine sees every request in the pending list; others need a route."""
+    assert not [name for name in checked(settings) if name.startswith("requests from")]
+
+
+@pytest.mark.parametrize(("schema", "health"), [("9999", Health.RED), ("0001", Health.YELLOW)])
+async def test_a_newer_schema_is_red_because_the_start_refuses_it(
+    checked: Callable[..., dict[str, Check]], tmp_path: Path, schema: str, health: Health
+) -> None:
+    """An older one is brought up to date by the next start."""
+    folder = StateFolder.open(tmp_path / "state")
+    await (await SqliteStore.open(folder, SetClock(NOON))).close()
+    folder.close()
+    with sqlite3.connect(tmp_path / "state" / "sayso.db") as database:
+        database.execute("update alembic_version set version_num = ?", (schema,))
+
+    assert health is checked()["database"].state

@@ -653,7 +653,7 @@ async def test_errors_say_whose_fault_it_is(world: World) -> None:
     with pytest.raises(ConfirmationExpired) as late:
         await world.gate.withdraw(call.ref, UMA)
     with pytest.raises(ConfirmationExpired):
-        await world.gate.undeliverable(call.ref)
+        await world.gate.undeliverable(call.ref, "gone")
     done = await world.ask(args={})
     await world.press(done)
     with pytest.raises(AlreadyDecided) as decided:

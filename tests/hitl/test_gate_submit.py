@@ -404,3 +404,12 @@ def test_only_the_hash_of_a_secret_is_handed_in() -> None:
     """SHA-256, in hex."""
     assert 64 == len(CLAIM)
     assert CLAIM == secret_hash(SECRET)
+
+
+async def test_a_note_that_no_card_can_hold_is_refused(world: World) -> None:
+    """Every card masks the note again, so a note of more than 10,000 characters is refused, and nothing is recorded."""
+    with pytest.raises(InvalidConfirmation):
+        await world.ask(note="x" * 10_001)
+
+    assert [] == await world.store.pending()
+    assert 10_000 == len((await world.ask(note="x" * 10_000)).note)

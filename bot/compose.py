@@ -105,7 +105,7 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
 
 @lru_cache(maxsize=1024)
 def login(user: int) -> str | None:
-    """The login of a user id of this machine, None if it has none."""
+    """Return the login of a user id of this machine, None for an unknown id."""
     try:
         return pwd.getpwuid(user).pw_name
     except (KeyError, OverflowError):

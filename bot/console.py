@@ -52,7 +52,7 @@ class Console:
         return list(filter(self._may_see, waiting))
 
     def focus(self, waiting: Sequence[Call]) -> Call | None:
-        """The pending request that keys act on: the one that was shown last."""
+        """Return the pending request that keys act on: the latest card on the screen."""
         shown = [call for call in waiting if call.ref in self._chat.shown]
         return max(shown, key=lambda call: self._chat.shown[call.ref], default=None)
 
@@ -60,7 +60,7 @@ class Console:
         """Take one line, and wait for what it lets run.
 
         `begun_at` is when its first key was pressed, now if the line can't be older than the card. `aimed` is the ref
-        of the request that was named beside the line while it was typed; keys act on that one and on no other.
+        of the request that was named beside the line while it was typed; keys act on no other request.
         """
         if not line.strip():
             return

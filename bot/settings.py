@@ -88,7 +88,7 @@ class StageSettings(_Part):
 
 
 class CardSettings(_Part):
-    """How the cards of one tool's requests are worded; see `hitl.model.CardTerms`."""
+    """The words on the cards of one tool's requests; see `hitl.model.CardTerms`."""
 
     headline: Annotated[str, AfterValidator(lambda text: check(text) if text else text)] = ""
     undo: str = Field(default="", max_length=200)

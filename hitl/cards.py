@@ -1,4 +1,4 @@
-"""What people see of a request: made from the call alone, before any platform gives it a form.
+"""The card of a request: made from the call alone, before any platform gives it a form.
 
 A pending card says who wants what and where, then the thing itself, then what speaks for and against it, then who may
 approve and how. A decided card is two lines. Everything in a Card is visible, masked text: nothing that an agent wrote
@@ -29,24 +29,24 @@ if TYPE_CHECKING:
 
     from hitl.lines import Line
 
-#: What all words of a card have together, so that the narrowest surface shows a card whole: Telegram takes 4096 UTF-16
-#: units, of which labels and instructions need the rest.
+#: The room for all texts of a card together, so that the narrowest surface shows a card whole. Telegram takes 4096
+#: UTF-16 units; labels and instructions need the rest.
 _CARD_UNITS = 3400
 _LINE = 200
 #: An executor has a warning or two; more than these are under Details.
 _NOTES = 4
 _MOST_NAMED = 3
-#: What a decided card shows of the output; a longer one is sent whole to where the request was asked.
+#: The room for the output on a decided card. A longer output is sent whole to the conversation that asked.
 OUTPUT_CHARS = 600
 _PUSH = 240
 _RUNNING = frozenset({Status.APPROVED, Status.ALLOWED, Status.RUNNING})
 _DONE = frozenset({Status.SUCCEEDED, Status.RELEASED, *_RUNNING})
-#: What `sayso ask` calls itself: a person asks with it, and no agent does.
+#: The agent's name in requests by `sayso ask`: a person makes them, and no agent does.
 _BY_HAND = frozenset({"", "ask"})
 
 
 class Way(StrEnum):
-    """How people can answer a card where it stands, which decides what it tells them."""
+    """The ways to answer a card in one place. The card's instructions depend on the way."""
 
     #: Words count as a reply to the card's message.
     REPLY = "reply"
@@ -67,15 +67,15 @@ class Card:
     sign: str
     risk: Risk
     short: str
-    #: Who wants to do what.
+    #: The first line: somebody wants to do something.
     headline: str
     #: The thing itself; see `hitl.shown`.
     parts: tuple[Part, ...]
-    #: How many arguments a headline of the operator leaves to the details, in words.
+    #: The count of arguments that the operator's headline leaves to the details, in words.
     below: str
     #: On which machine and in which folder.
     place: str
-    #: What was said for it, and who said so.
+    #: The note, with its author.
     note: str
     #: Why a rule makes a person decide.
     rule: str
@@ -83,12 +83,12 @@ class Card:
     stakes: Line
     #: Bad news alone.
     warnings: tuple[str, ...]
-    #: Who may approve, and until when.
+    #: The approvers, and the deadline.
     approvers: Line
     how: Line
     #: One line for lock screens and screen readers: who wants what, where.
     push: str
-    #: What became of it, once it isn't pending: a sign (`done`, `rejected`, ...), the thing, then who, when and why.
+    #: The end, once the request isn't pending: a sign (`done`, `rejected`, ...), the thing, then who, when and why.
     end_sign: str
     end: Line
     end_why: Line
@@ -98,12 +98,12 @@ class Card:
     done: bool
     #: Whether a yes takes more than one step.
     steps: bool
-    #: How many characters aren't shown.
+    #: The number of characters that aren't shown.
     left_out: int
 
 
 def card(call: Call, names: Names = NOBODY, way: Way = Way.REPLY, *, reader: str = "", platform: str = "") -> Card:
-    """The card of a call as it is now.
+    """Return the card of a call in its present state.
 
     `reader` is the principal who alone reads it, if it is shown to one person. `platform` is where it is shown: people
     are called what they are called there.
@@ -140,7 +140,7 @@ def card(call: Call, names: Names = NOBODY, way: Way = Way.REPLY, *, reader: str
 
 
 def headline(call: Call, names: Names = NOBODY) -> str:
-    """Who wants what, on one line, for lists: the thing, and no place."""
+    """Return the headline with the thing on the same line, for lists."""
     shown, told = _shown(call), _Teller(call, names, "", "")
     return told.summary(shown)
 
@@ -154,7 +154,7 @@ def is_cut(call: Call) -> bool:
 
 
 class _Teller:
-    """What is told of people: the same person is called the same in every part of a card."""
+    """Makes the lines about people, so that every part of a card calls a person by the same name."""
 
     def __init__(self, call: Call, names: Names, reader: str, platform: str) -> None:
         self._call = call
@@ -168,7 +168,7 @@ class _Teller:
         return Who(principal, text)
 
     def _requester(self) -> str:
-        """Who asks; an agent is named by the person whose account or token it uses."""
+        """Return the requester's name; an agent has the name of the person whose account or token it uses."""
         name = self._names.of(self._call.requester, self._platform)
         return name if self._call.agent in _BY_HAND else say("card.agent_of", name=name)
 
@@ -217,7 +217,7 @@ class _Teller:
         return f"{SIGNS[self._call.verdict.risk]} {cut_middle(self.summary(shown), room).text}{where}"
 
     def approvers(self, way: Way) -> Line:
-        """Who may approve, and until when. The requester only if their own yes counts."""
+        """Name the approvers and the deadline. The requester is named only if their own yes counts."""
         people = self._names.people
         access, call = Access(people), self._call
         surface = "socket" if way is Way.WORDS else ""
@@ -233,7 +233,7 @@ class _Teller:
         return line("card.approvers", people=either(told), time=Moment(call.deadline, counts_down=True), name=name)
 
     def end_why(self, way: Way) -> Line:
-        """Who decided, when, and why; or what else ended it."""
+        """Name the person who decided, the time and the reason, or another end."""
         call = self._call
         key = f"ending.{call.status.value}"
         if call.status is Status.REJECTED and call.reason:
@@ -303,7 +303,7 @@ def _shown(call: Call) -> Shown:
 
 
 def _prose(call: Call) -> int:
-    """How many UTF-16 units the other words of the card take."""
+    """Return the UTF-16 units that the other words of the card take."""
     undo = call.verdict.card.undo if call.verdict.card else ""
     words = (call.sentence, call.verdict.message, call.note, undo, call.cwd, *call.verdict.programs)
     lines = (one_line(word, _LINE) for word in (*words, call.requester, call.tool) if word)
@@ -320,7 +320,7 @@ def _needs_details(call: Call, shown: Shown) -> bool:
 
 
 def _how(call: Call, way: Way, *, cut: bool) -> Line:
-    """How to answer there, which is always true: what must come before a yes, and which words count."""
+    """Return the instructions, which are always true there: the steps before a yes, and the words that count."""
     critical, reasoned = call.verdict.risk is Risk.CRITICAL, call.verdict.require_reason
     if way is Way.BUTTONS:
         return line("card.how.buttons")
@@ -337,7 +337,7 @@ def _how(call: Call, way: Way, *, cut: bool) -> Line:
 
 
 def _end(call: Call, shown: Shown) -> Line:
-    """What happened to what."""
+    """Return the first line of a decided card: the outcome and the thing."""
     key = f"end.{_ENDS[call.status]}.{shown.act}"
     thing = one_line(shown.line, 120)
     return line("card.ended", what=Strong(say(key)), thing=Code(thing) if shown.act == "run" else thing)

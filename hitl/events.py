@@ -22,7 +22,7 @@ class Heard:
 
     #: Who did it, as the platform proves it.
     identity: str = ""
-    #: What the platform calls that person now, '' if it doesn't say, and the handle that nobody else has there.
+    #: The person's name on the platform now, '' if the platform doesn't say, and their handle there.
     called: str = ""
     handle: str = ""
     #: Where it was done, in the form of a route.

@@ -33,7 +33,7 @@ class Moment(Struct, frozen=True):
 
 
 class Code(Struct, frozen=True):
-    """What somebody may copy or type as it stands."""
+    """A text that somebody may copy or type."""
 
     text: str
 
@@ -92,7 +92,7 @@ def coded(text: str) -> Line:
 
 
 def plain(told: Line, time: Callable[[Moment], str]) -> str:
-    """The line as text alone; `time` says how a moment is told."""
+    """Return the line as text alone; `time` makes the text of a moment."""
     return "".join(_plain(segment, time) for segment in told)
 
 

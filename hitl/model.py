@@ -133,7 +133,7 @@ class Reason(StrEnum):
 
 
 class CardTerms(Struct, frozen=True):
-    """What the card of a request shows beside the call and its verdict.
+    """Additions to the card of a request, beside the call and its verdict.
 
     Most of it is the operator's, from the settings or the tool's definition; the last two say how the caller wrote the
     arguments.
@@ -145,7 +145,7 @@ class CardTerms(Struct, frozen=True):
     undo: str = ""
     #: The arguments that the card shows below such a headline; None shows all that the headline doesn't name.
     fields: tuple[str, ...] | None = None
-    #: The stage of the installation, '' if it has none.
+    #: The stage of the installation, '' for an installation without stages.
     stage: str = ""
     #: The arguments' names in the order in which they were given, () for the canonical one.
     order: tuple[str, ...] = ()
@@ -225,7 +225,7 @@ class Preparation:
 
     `preconditions` are facts that must still hold when it runs (`base:notes.txt` -> SHA-256 of the file).
     `preview` is a unified diff of everything that the call would change, with all that its text arguments would do.
-    `sentence` says what the call does, as what somebody wants: `delete notes.txt`, without a full stop.
+    `sentence` follows "wants to" on the card: `delete notes.txt`, without a full stop.
     `notes` are warnings (`not confined`). `floor` is a risk that no policy may go below. `undo` is one sentence about
     undoing the call, '' if nobody can say.
     """

@@ -1,8 +1,8 @@
-"""What a request would do, as a person reads it: a phrase for the headline, and below it the thing itself.
+"""The thing that a request asks for, as a person reads it: a phrase for the headline, and the thing itself.
 
 The shell line as it would be typed, the diff of a change, or the arguments by name in the order in which they were
-given. All of it is visible, masked text. What is too long is cut in the middle, and a line of ours says how much is
-hidden, between two blocks and never inside one.
+given. All of it is visible, masked text. A long text is cut in the middle, and a line of ours between two blocks counts
+the hidden part.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
     from hitl.model import Call
 
-#: What a card shows of the arguments and of a preview; more is cut in the middle, counted, and under Details.
+#: The room for arguments and for a preview. The rest is cut in the middle, counted, and under Details.
 ARGUMENT_CHARS = 1200
 PREVIEW_CHARS = 1600
 PREVIEW_LINES = 24
-#: A value up to this length stands on one line with its name.
+#: A value up to this length shares a line with its name.
 _INLINE = 160
 _NAME = 60
 _PHRASE = 200
@@ -48,13 +48,13 @@ _HEADERS = re.compile(r"--- [^\n]*\n\+\+\+ [^\n]*\n")
 
 
 class Kind(StrEnum):
-    """What a part of a card holds."""
+    """The kinds of parts of a card."""
 
-    #: A command or another text as it is, in a block of its own.
+    #: A command or another text, in a block of its own.
     CODE = "code"
     #: A unified diff, in a block of its own.
     DIFF = "diff"
-    #: An argument: its name, and its value if that stands on the same line.
+    #: An argument: its name, and its value if both fit on one line.
     FIELD = "field"
     #: An argument without a value: an empty text. The text of the part is ours.
     EMPTY = "empty"
@@ -77,7 +77,7 @@ class Digits(str):
 
 
 class Shown(Struct, frozen=True):
-    """What is asked for: who asks "wants to" do what `phrase` says."""
+    """The thing that a request asks for; `phrase` follows "wants to"."""
 
     phrase: str
     parts: tuple[Part, ...]
@@ -85,9 +85,9 @@ class Shown(Struct, frozen=True):
     line: str
     #: `run` for a command, `do` for anything else.
     act: str
-    #: How many characters the card leaves out.
+    #: The number of characters that the card leaves out.
     left_out: int
-    #: How many arguments a headline of the operator leaves to the details.
+    #: The number of arguments that the operator's headline leaves to the details.
     below: int = 0
 
 
@@ -128,7 +128,7 @@ def _in_order(call: Call) -> Iterator[tuple[str, Any, str]]:
 
 
 def _is_number(value: Any, text: str) -> bool:
-    """Whether the text spells this very number: only then may it stand for it."""
+    """Whether the text spells this very number. Only such a text may be shown for the number."""
     try:
         return isinstance(value, int | float) and not isinstance(value, bool) and float(text) == value
     except ValueError:
@@ -163,7 +163,7 @@ class _Told:
         self._left = {name: value for name, value in self._left.items() if name not in names}
 
     def _take_command(self) -> str | None:
-        """The shell line, if the request is one."""
+        """Return the shell line of a request that runs a command, else None."""
         argv = self._left.get("argv")
         if isinstance(argv, list) and all(isinstance(word, str) for word in argv):
             self._take({"argv"})
@@ -178,7 +178,7 @@ class _Told:
         return None
 
     def _phrase(self) -> str:
-        """What is wanted: as the operator put it, else as the executor does, else by the tool's name."""
+        """Return the operator's words, else the executor's, else the tool's name."""
         card, call = self._call.verdict.card, self._call
         if card and card.headline and (told := filled(card.headline, self._left)):
             self._leave_below(card.fields, told[1])
@@ -210,7 +210,7 @@ class _Told:
         self._take(self._left.keys() - rest)
 
     def _line(self) -> str:
-        """The thing on one line, of which the phrase may be the whole."""
+        """Return the thing on one line: the command, or the phrase."""
         if self.act == "run" and self._command is not None:
             return one_line(self._command.strip(), _PHRASE)
         return self.phrase
@@ -317,5 +317,5 @@ def _split_lines(text: str) -> tuple[str, str, int]:
 
 
 def _within(text: str, units: int) -> int:
-    """How many characters of the text surely take so many UTF-16 units, which is how chat platforms count."""
+    """Return a number of characters that surely fits into so many UTF-16 units, which chat platforms count."""
     return units if max(text, default="") <= "\uffff" else units // 2

@@ -23,7 +23,7 @@ _LONGEST_TEMPLATE = 200
 
 
 def check(template: str) -> str:
-    """Return a template that can be filled. Raises ValueError that says what is wrong with this one."""
+    """Return a template that can be filled. Raises ValueError with the reason for any other."""
     rest = _PLACE.sub("", template)
     if "{" in rest or "}" in rest:
         raise ValueError(f"{template!r} has a brace that begins or ends no place: write {{name}}")
@@ -35,9 +35,9 @@ def check(template: str) -> str:
 
 
 def filled(template: str, args: Mapping[str, Any]) -> tuple[str, frozenset[str]] | None:
-    """Return the headline, and the arguments that it shows whole; None if it names one that isn't there.
+    """Return the headline, and the arguments that the headline shows whole; None if an argument is missing.
 
-    `args` are masked already. An argument of which only a part is named, or cut, isn't shown whole.
+    `args` are masked already. If the headline shows a part of an argument, or cuts it, the argument isn't shown whole.
     """
     values = {name: _value(args, name) for name in _PLACE.findall(template)}
     if None in values.values():
@@ -48,7 +48,7 @@ def filled(template: str, args: Mapping[str, Any]) -> tuple[str, frozenset[str]]
 
 
 def _value(args: Mapping[str, Any], name: str) -> str | None:
-    """The text or number of that name; None for anything that one line can't show."""
+    """Return the text or number of that name; None for a list, an object, or a blank text."""
     found: Any = args.get(name)
     if found is None:
         found = args

@@ -40,7 +40,7 @@ class Terms:
     stage: str = ""
     mode: Mode = Mode.ENFORCE
     passes: frozenset[str] = frozenset()
-    #: What the operator wants on the cards of a tool's requests, by `TOOL` or `TOOLS.TOOL`; the latter wins.
+    #: The operator's words for the cards of a tool's requests, by `TOOL` or `TOOLS.TOOL`. `TOOLS.TOOL` wins.
     cards: Mapping[str, CardTerms] = field(default_factory=dict)
     #: The longest that a request stays pending, in seconds; None leaves it to the policy.
     timeout_s: int | None = None

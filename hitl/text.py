@@ -155,7 +155,7 @@ def _count_of(run: str, characters: str = "\n") -> str:
 def quoted(text: str, limit: int = 60, *, always: bool = False) -> str:
     """Return a value on one line for a sentence of ours, in quotes unless it is plainly one value (or `always`).
 
-    Letters, digits, at most two blanks and `. / - _ ~ @` stand as they are. In anything else a quotation mark is
+    Letters, digits, at most two blanks and `. / - _ ~ @` need no quotes. In any other value a quotation mark is
     written out, so that the value can't end before we say so.
     """
     line = one_line(text, limit)

@@ -1,6 +1,6 @@
 """Arguments as their caller wrote them: in which order, and with which digits. A card shows them so.
 
-What is bound, judged and run is the canonical form (`hitl.canonical`), which sorts names and spells 1250.00 as 1250.
+Sayso binds, judges and runs the canonical form (`hitl.canonical`), which sorts names and spells 1250.00 as 1250.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ class SlackChat:
         self._keys = keys
         self._pace = pace
         self._people = people
-        #: What people are called; whoever attaches this chat to a service gives it the names of all surfaces.
+        #: The names of people, which the service that this chat is attached to replaces by its own.
         self.names = Names(people)
         self._stands = stands
         self._fresh = fresh

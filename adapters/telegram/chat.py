@@ -77,7 +77,7 @@ class TelegramChat:
         bind: Callable[[Bound], Awaitable[None]] | None = None,
     ) -> None:
         self.bot = bot
-        #: What people are called; whoever attaches this chat to a service gives it the names of all surfaces.
+        #: The names of people, which the service that this chat is attached to replaces by its own.
         self.names = Names()
         self._keys = keys
         self._pace = pace
@@ -94,7 +94,7 @@ class TelegramChat:
         self._writing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         #: The hash of what each message was edited to last.
         self._edited: FIFOCache[str, int] = FIFOCache(_KEPT)
-        #: Whose names were asked for.
+        #: The accounts that Telegram was asked about.
         self._asked_about: FIFOCache[str, None] = FIFOCache(_KEPT)
 
     def latest(self, place: str, before: str | None) -> str | None:

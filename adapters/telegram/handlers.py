@@ -265,7 +265,7 @@ def _is_me(message: Message, entity: MessageEntity, me: Me) -> bool:
 
 
 def _person(user: User | None) -> Mapping[str, Any]:
-    """Who did it: the id that Telegram proves, and what Telegram calls the person now."""
+    """Return the id that Telegram proves, and the person's present name and handle."""
     if user is None:
         return {"identity": _identity(user)}
     handle = f"@{user.username}" if user.username else ""

@@ -67,7 +67,7 @@ class Message:
 def card_message(
     call: Call, keys: Keyring, place: str, names: Names = NOBODY, *, reader: str = "", refreshed: bool = False
 ) -> Message:
-    """The card of a call as it is now, for one chat (`place`). Buttons only while it is pending.
+    """Return the card of a call in its present state, for one chat (`place`). Buttons only while it is pending.
 
     `reader` is the principal of the one person who reads that chat, '' in a group. `refreshed` adds that presses made
     while the bot was away are lost and should be repeated.
@@ -156,7 +156,7 @@ def _cut(text: str, units: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A line or block of a message, and the element that it stands in.
+    """A line or block of a message, and its HTML element.
 
     `markup` is the HTML of a line that holds more than text; the message is then still as long as its text is.
     """
@@ -213,7 +213,7 @@ def _pending(shown: Card, names: Names, *, refreshed: bool) -> Iterator[_Part]:
 
 
 def _thing(parts: Sequence[Part]) -> Iterator[_Part]:
-    """Values of one line stand with their names, anything else in a block of its own."""
+    """Put short values beside their names, and anything else in a block of its own."""
     for part in parts:
         if part.kind in {Kind.CODE, Kind.DIFF}:
             yield _Part(part.text, "diff" if part.kind is Kind.DIFF else "pre")
@@ -252,7 +252,7 @@ def _segment(segment: Segment, names: Names) -> str:
 
 
 def _time(moment: Moment) -> str:
-    """What clients that don't know `tg-time` (Bot API 9.5) show in its place."""
+    """Return the text for clients that don't know `tg-time` (Bot API 9.5)."""
     return in_utc(moment)
 
 

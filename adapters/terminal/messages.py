@@ -78,7 +78,7 @@ def ended(call: Call, names: Names = NOBODY, *, colour: bool, reader: str = "") 
 
 
 def countdown(call: Call | None, more: int, now: datetime, width: int) -> str:
-    """What the bottom line says of the request that the keys act on: how long is left, and the keys.
+    """Return the bottom line: the request that the keys act on, the time that is left, and the keys.
 
     `more` is how many others are pending. No window is so narrow that it names the key to approve and cuts off the one
     to reject.
@@ -128,7 +128,7 @@ def _parts(shown: Card) -> Iterator[_Line]:
 
 
 def _thing(parts: Sequence[Part]) -> Iterator[_Line]:
-    """Values of one line stand with their names, anything else on lines of its own between blank ones."""
+    """Put short values beside their names, and anything else on lines of its own between blank lines."""
     blocks = {Kind.CODE, Kind.DIFF, Kind.OURS}
     before = None
     for part in parts:
@@ -153,7 +153,7 @@ def _style(kind: Kind, line: str) -> str:
 
 
 def _clock(moment: Moment) -> str:
-    """A time of day as the clock of this machine has it."""
+    """Return the time of day in this machine's time zone."""
     return f"{moment.at.astimezone():%H:%M}"
 
 
@@ -179,5 +179,5 @@ def _fitting(text: str, width: int) -> int:
 
 
 def _painter(style: str, *, colour: bool) -> Callable[[str], str]:
-    """Write text in a style, or as it is where there is no colour."""
+    """Return a function that writes text in a style, or leaves it alone if there is no colour."""
     return (lambda text: f"\x1b[{style}m{text}\x1b[0m") if colour and style else str

@@ -38,7 +38,7 @@ class Voice:
         self.patience = Patience(time.monotonic)
 
     async def answer(self, heard: Heard, answer: Answer, *, alone: bool = False) -> None:
-        """Tell what came of a reply; anything but a decision to that person alone, where the platform can.
+        """Answer a reply. Everything except a decision goes to that person alone, if the platform can do that.
 
         A decision needs no words where the request's card stands, because the card tells it. A command is answered.
         """
@@ -76,7 +76,7 @@ class Voice:
             and is_chat(heard.conversation)
             and chat_of(heard.conversation) != heard.identity
         ):
-            # Whoever never wrote to us can't be told in private. Nobody else needs to read it.
+            # A platform may not let us write to this person in private. Nobody else needs the refusal.
             with suppress(PlatformError):
                 await self.talker.tell(heard.identity, text)
         elif text:

@@ -53,7 +53,7 @@ class Gate:
         self.clock = store.clock
         self.policies = policies
         self.people = people
-        #: What people are called. No use case reads them: a name decides nothing.
+        #: The names of people. No use case reads them: a name decides nothing.
         self.names = names or Names(people)
         self.executor = executor
         self.keys = keys

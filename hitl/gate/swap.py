@@ -128,7 +128,7 @@ def tell(gate: Gate, call: Call) -> None:
 
 
 def left_unexplained(gate: Gate, call: Call) -> Change:
-    """The end of the wait for a reason: cards no longer ask for one, and the requester is told if no card tells it."""
+    """End the wait for a reason: cards no longer ask for one. The requester is notified if no card shows the end."""
     told = sealed_decision(gate, call.evolve(reason="", due_at=None))
     return Change(told, entries=(entry_of(told, Event.NO_REASON, "service"),), posts=edits(told))
 
@@ -140,9 +140,9 @@ def edits(call: Call) -> tuple[Post, ...]:
 
 
 def _notices(call: Call) -> tuple[Post, ...]:
-    """Tell the conversation that asked how a call ended, unless its card there tells the same.
+    """Notify the conversation that asked how a call ended, unless its card there shows the same.
 
-    A rejection with a reason is told once, when the reason is known.
+    A rejection with a reason makes one notice, when the reason is known.
     """
     if not call.ended or call.runs is not Runs.SERVICE or not is_chat(call.origin) or call.awaits_reason:
         return ()

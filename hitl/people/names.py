@@ -1,7 +1,7 @@
-"""What people are called: as each platform proved it last. A name is shown and never decides anything.
+"""The names of people, as each platform proved them last. A name is shown and never decides anything.
 
-Names are kept in memory alone. After a restart a person is shown by the operator's name for them, else by their id,
-until the platform names them again with whatever they do.
+Names are kept in memory alone. After a restart a card shows the operator's name for a person, else the id, until the
+platform sends the name again.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Names:
         self.host = host
         self._login = login
         self._known: FIFOCache[str, Name] = FIFOCache(_KEPT)
-        #: Who was shown by a name that looks like this.
+        #: The principals who have a name of this skeleton.
         self._alike: FIFOCache[str, set[str]] = FIFOCache(_KEPT)
 
     def learn(self, identity: str, text: str, handle: str = "") -> None:
@@ -106,5 +106,5 @@ def skeleton(text: str) -> str:
     return "".join(char for char in plain if char.isalnum()).replace("l", "i").replace("1", "i").replace("0", "o")
 
 
-#: Where nobody's name is known: people are shown by their ids.
+#: No names at all: people are shown by their ids.
 NOBODY = Names()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from adapters.executors.kept import is_kept
 from adapters.socket.server import SocketServer
 from bot import logs
-from bot.compose import compose, policy_library
+from bot.compose import compose, policy_library, sandbox_of
 from bot.console import Console
 from bot.platforms import Platforms
 from bot.policies import Policies
@@ -59,6 +59,7 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         terms=settings.terms(),
         policies=policies,
         chats=platforms.make,
+        sandbox=await asyncio.to_thread(sandbox_of, settings),
         mark=settings.mark_file(),
         keys=settings.given_keys(),
         keep_events=timedelta(days=settings.inbox_days),

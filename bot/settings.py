@@ -76,9 +76,16 @@ class LimitSettings(_Part):
 
 
 class ToolSettings(_Part):
-    """Which workspace tools may run; an empty list runs nothing, None all. The executor knows the names."""
+    """Which workspace tools may run; an empty list runs nothing, None all. The executor knows the names.
+
+    The others bound one command with all that it starts: megabytes of memory, processes and threads, megabytes of one
+    file.
+    """
 
     allow: list[Name] | None = None
+    memory_mb: int = Field(default=4096, ge=64)
+    processes: int = Field(default=512, ge=8)
+    file_mb: int = Field(default=1024, ge=1)
 
 
 class StageSettings(_Part):
@@ -178,6 +185,7 @@ class Settings(BaseSettings):
     inbox_days: int = Field(default=30, ge=7)
     tools: ToolSettings = ToolSettings()
     cards: dict[Name, CardSettings] = {}
+    tools_user: str = ""
     http: HttpSettings = Field(default_factory=HttpSettings)
     telegram: TelegramSettings | None = None
     slack: SlackSettings | None = None

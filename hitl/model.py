@@ -215,8 +215,8 @@ class ToolInfo:
     annotations: Mapping[str, bool] = field(default_factory=dict)
 
 
-#: The precondition of a call that its executor runs confined to its folder and without network.
-ISOLATED: Final = ("confinement", "bubblewrap")
+#: Any of these is the precondition of a call that its executor runs confined to its folder and without network.
+ISOLATED: Final = frozenset((("confinement", "bubblewrap"), ("confinement", "namespace")))
 
 
 @dataclass(frozen=True, slots=True)

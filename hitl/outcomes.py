@@ -112,6 +112,7 @@ class Unfit(StrEnum):
     LATE = "unfit.late"
     TOOL = "unfit.tool"
     CHANGED = "unfit.changed"
+    EXPOSED = "unfit.exposed"
     NOBODY = "unfit.nobody"
     NOWHERE = "unfit.nowhere"
     OLDER = "unfit.older"

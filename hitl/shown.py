@@ -184,8 +184,9 @@ class _Told:
             self._leave_below(card.fields, told[1])
             return _lowered(told[0])
         if self._command is not None and (call.tool in _SHELLS or "argv" in call.arguments):
-            self.act = "run"
-            return say("card.wants.run")
+            self.act, run = "run", say("card.wants.run")
+            told = call.sentence.startswith(run) and not call.sentence.endswith(".")
+            return one_line(mask(call.sentence), _PHRASE) if told else run
         if call.sentence and not call.sentence.endswith("."):
             phrase = _lowered(one_line(mask(call.sentence), _PHRASE))
             named = {name for name in _IN_SENTENCES & self._left.keys() if self._is_named(name, phrase)}

@@ -95,7 +95,7 @@ ENGLISH: Mapping[str, str] = {
     "card.empty.command": "(an empty command)",
     # what a request wants, after "wants to"
     "card.does.fallback": "use {tool}",
-    "card.does.command": "run a command",
+    "card.does.command": "run",
     # a decided card: what happened, then who, when and why
     "card.ended": "{what}: {thing}",
     "end.sign.done": "✅",
@@ -360,6 +360,7 @@ ENGLISH: Mapping[str, str] = {
     "unfit.unshown": "every surface refused its card: {why}",
     "unfit.unseen": "nobody saw it",
     "unfit.changed": "{why}",
+    "unfit.exposed": "{why}",
     # what an agent is told
     "agent.succeeded": "{short} was {how} and ran.",
     "agent.denied": "{short} is denied by the policy: {why}. It was not run.",
@@ -503,8 +504,14 @@ ENGLISH: Mapping[str, str] = {
     "count.line": "1 line",
     "count.lines": "{count} lines",
     # commands: the shell's, and those on the caller's machine
-    "shell.does": "run a command with bash",
+    "shell.does": "run",
+    "shell.does.scripts": "run, with these files as they are now: {scripts}",
+    "shell.scripts.more": "and {count} more",
     "shell.unconfined": "No sandbox: it can reach everything that this service can.",
+    "shell.unconfined_user": "No sandbox: it can reach everything that the user of the tools can.",
+    "shell.signals": "It can end other programs of its user, this service too.",
+    "shell.over.memory": "It used more memory than a command may, and was ended. What it had done before that stays done.",
+    "shell.over.processes": "It started more processes than a command may, and was ended. What it had done before that stays done.",
     "shell.otherwise": "It was approved to run under {way}, which is no longer available. Nothing was run.",
     "shell.late": "It took longer than {limit} s and was stopped. What it had done by then stays done.",
     "shell.ended": "It was ended from outside.",

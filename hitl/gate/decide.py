@@ -60,6 +60,10 @@ async def _decide_reading(gate: Gate, reply: Reply, reading: Reading, scene: Sce
         return problem
     if reading.verdict is Says.UNCLEAR and call.verdict.require_reason and replies.unformatted(reply.spans):
         reading = replies.reasoned_yes(reply.text) or reading
+    if reading.verdict is Says.APPROVE and not reading.reason:
+        title, arguments = f"{call.tools} {call.tool} {call.sentence}", call.args.decode("utf-8", "replace")
+        if word := replies.another(reply.text, title, arguments):
+            reading = Reading(Says.UNCLEAR, why=f"another action: {word}")
     if reading.verdict is Says.UNCLEAR:
         told = _unclear(gate, reply, call, reading)
         return await note(gate, reply, call, Event.UNCLEAR, Answer(Came.UNCLEAR, told, call))

@@ -18,7 +18,7 @@ from hitl.terms import Terms
 from hitl.tokens import new_secret
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from hitl.answers import Answer, Submitted
@@ -47,6 +47,7 @@ class Gate:
         terms: Terms | None = None,
         observers: Sequence[Observer] = (),
         names: Names | None = None,
+        exposed: Callable[[], str | None] = lambda: None,
         beside: Beside | None = None,
     ) -> None:
         self.store = store
@@ -61,6 +62,8 @@ class Gate:
         self.limits = limits or Limits()
         self.terms = terms or Terms()
         self.observers = list(observers)
+        #: Why others may know or change the keys, as a sentence; None while they can't. Asked before each run.
+        self.exposed = exposed
         self.reach = Reach()
         self.beside = beside
         self.flood = Flood(self.limits)

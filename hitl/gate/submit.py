@@ -38,6 +38,8 @@ async def submit(gate: Gate, ask: Ask) -> Submitted:
     """Implement `Gate.submit`."""
     if not gate.access.may_ask(ask.requester, ask.origin):
         raise NotApprover(fact(Refusal.REQUESTER, who=ask.requester))
+    if why := gate.exposed():
+        raise Unavailable(fact(Unfit.EXPOSED, why=why))
     for name in _WORDS:
         _check_words(name, getattr(ask, name) or "")
     as_written, ask = ask, replace(ask, args=plain(ask.args))
@@ -88,7 +90,7 @@ def _judge(gate: Gate, ask: Ask, info: ToolInfo, prepared: Preparation) -> Verdi
     if not info.executor:
         return denial("no_tool")
     try:
-        verdict = gate.terms.verdict(gate.policies, question(ask, ask.args, prepared))
+        verdict = gate.terms.verdict(gate.policies, question(ask, ask.args, prepared, info))
     except PolicyUnusable:
         return denial("policy_error")
     return gate.terms.applied(tightened(verdict, ask, prepared, gate.limits), ask)

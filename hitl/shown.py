@@ -44,6 +44,7 @@ _SHELLS = frozenset({"bash", "shell", "sh", "zsh", "run", "run_command", "execut
 _IN_DIFFS = frozenset({"text", "content", "old", "new", "old_text", "new_text", "old_string", "new_string", "patch"})
 _IN_SENTENCES = frozenset({"path", "file_path", "pattern"})
 _AT_THE_TOP = ("@@ -1 ", "@@ -1,", "@@ -0,0 ")
+_HASH = re.compile("[0-9a-f]{1,64}")
 _HEADERS = re.compile(r"--- [^\n]*\n\+\+\+ [^\n]*\n")
 
 
@@ -166,7 +167,7 @@ class _Told:
         """Return the shell line of a request that runs a command, else None."""
         argv = self._left.get("argv")
         if isinstance(argv, list) and all(isinstance(word, str) for word in argv):
-            self._take({"argv"})
+            self._take({"argv", *self._said_elsewhere(argv)})
             return safe(_typed(argv))
         for name in _COMMANDS:
             value = self._left.get(name)
@@ -177,6 +178,16 @@ class _Told:
                 return safe(value)
         return None
 
+    def _said_elsewhere(self, argv: Sequence[str]) -> Iterator[str]:
+        """Name the folder of a command, which the card's place names, and the hashes of the scripts in the command."""
+        if self._left.get("cwd") == self._call.cwd:
+            yield "cwd"
+        hashes = self._left.get("script_sha256")
+        if isinstance(hashes, dict) and all(
+            name in argv and isinstance(value, str) and _HASH.fullmatch(value) for name, value in hashes.items()
+        ):
+            yield "script_sha256"
+
     def _phrase(self) -> str:
         """Return the operator's words, else the executor's, else the tool's name."""
         card, call = self._call.verdict.card, self._call
@@ -185,8 +196,8 @@ class _Told:
             return _lowered(told[0])
         if self._command is not None and (call.tool in _SHELLS or "argv" in call.arguments):
             self.act, run = "run", say("card.wants.run")
-            told = call.sentence.startswith(run) and not call.sentence.endswith(".")
-            return one_line(mask(call.sentence), _PHRASE) if told else run
+            says_more = call.sentence.startswith(run) and not call.sentence.endswith(".")
+            return one_line(mask(call.sentence), _PHRASE) if says_more else run
         if call.sentence and not call.sentence.endswith("."):
             phrase = _lowered(one_line(mask(call.sentence), _PHRASE))
             named = {name for name in _IN_SENTENCES & self._left.keys() if self._is_named(name, phrase)}

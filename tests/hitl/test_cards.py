@@ -279,6 +279,14 @@ class TestTheThing:
         assert [("code", "./deploy.sh 'prod env' '$HOME'")] == shown_parts(call)
         assert card(call).headline.endswith(say("card.wants.run"))
 
+    def test_a_callers_folder_and_hashes_are_not_arguments(self) -> None:
+        """The place names the folder, and the details have a script's hash. Others of these names are arguments."""
+        args = {"argv": ["./x"], "cwd": "/srv", "script_sha256": {"./x": "ab12"}}
+        odd = {"argv": ["./x"], "cwd": "/opt", "script_sha256": {"./y": "ab12"}}
+
+        assert ["./x"] == [text for _, text in shown_parts(asked(args, runs=Runs.CALLER, cwd="/srv"))]
+        assert 3 == len(shown_parts(asked(odd, runs=Runs.CALLER, cwd="/srv")))
+
     def test_a_change_is_a_diff_and_its_text_is_not_shown_twice(self) -> None:
         """The headline names the file, so neither the diff nor the arguments name it again."""
         diff = "--- a.txt\n+++ a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+three"

@@ -42,7 +42,7 @@ class TerminalChat:
         self._show = show
         self._width = width
         self._colour = colour
-        self._names = names
+        self.names = names
         self._reader = reader
         self._told: FIFOCache[tuple[str, Status, str | None], None] = FIFOCache(_MOST_TOLD)
         self.shown: dict[str, datetime] = {}
@@ -57,13 +57,13 @@ class TerminalChat:
 
     def post(self, call: Call, at: datetime) -> None:
         """Show the card of a call."""
-        self._show(self._box(call) if self._width else plain(call, self._names, reader=self._reader))
+        self._show(self._box(call) if self._width else plain(call, self.names, reader=self._reader))
         self.shown[call.ref] = at
         self.last = call.ref
 
     def _box(self, call: Call) -> str:
         width = self._width() if self._width else 0
-        return box(call, self._names, width=width, colour=self._colour, reader=self._reader)
+        return box(call, self.names, width=width, colour=self._colour, reader=self._reader)
 
     def outcome(self, call: Call, *, whole: bool) -> None:
         """Show an outcome once, `whole` with what the tool said.
@@ -74,9 +74,7 @@ class TerminalChat:
         if told in self._told:
             return
         self._told[told] = None
-        self.say(
-            _whole(call) if whole else ended(call, self._names, colour=self._colour, reader=self._reader), call.ref
-        )
+        self.say(_whole(call) if whole else ended(call, self.names, colour=self._colour, reader=self._reader), call.ref)
 
     def say(self, text: str, about: str | None = None) -> None:
         """Show a text; `about` is the ref of the call that it is about, if it is about one."""

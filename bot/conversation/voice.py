@@ -12,16 +12,15 @@ from hitl.errors import CallDenied
 from hitl.events import Command, Text
 from hitl.model import Entry, Reply
 from hitl.patience import Patience
-from hitl.people import belongs, chat_of, is_chat
 from hitl.ports import Change, PlatformError, adding
 from hitl.wording import say
 
 if TYPE_CHECKING:
-    from bot.conversation.talker import Manner, Talker
     from bot.service import Service
     from hitl.answers import Answer
     from hitl.events import Heard
     from hitl.model import Call, Event, Kind
+    from hitl.platforms import Surface, Talker
 
 DECIDED = frozenset({Came.APPROVED, Came.REJECTED})
 
@@ -29,12 +28,12 @@ DECIDED = frozenset({Came.APPROVED, Came.REJECTED})
 class Voice:
     """The service and a surface's words out, with what every part of a conversation says and asks."""
 
-    def __init__(self, service: Service, talker: Talker, manner: Manner) -> None:
+    def __init__(self, service: Service, talker: Talker, surface: Surface) -> None:
         self.service = service
         self.gate = service.gate
         self.store = service.store
         self.talker = talker
-        self.manner = manner
+        self.surface = surface
         self.patience = Patience(time.monotonic)
 
     async def answer(self, heard: Heard, answer: Answer, *, alone: bool = False) -> None:
@@ -48,12 +47,14 @@ class Voice:
         await self.tell(heard, self.text(answer), answer.call, alone=alone, refused=answer.came is Came.REFUSED)
 
     def _card_tells(self, heard: Heard, call: Call | None) -> bool:
-        return call is not None and not self.manner.shows_outcomes and belongs(call, heard.conversation)
+        return (
+            call is not None and not self.surface.shows_outcomes and self.gate.people.belongs(call, heard.conversation)
+        )
 
     def text(self, answer: Answer) -> str:
         """What to tell of what came of a reply; '' where the surface shows by itself what became of the call."""
         settled = answer.came is Came.APPROVED or isinstance(answer.error, CallDenied)
-        return "" if settled and self.manner.shows_outcomes else answer.told(self.gate.names)
+        return "" if settled and self.surface.shows_outcomes else answer.told(self.gate.names)
 
     async def tell(
         self, heard: Heard, text: str, about: Call | None = None, *, alone: bool = False, refused: bool = False
@@ -73,8 +74,8 @@ class Voice:
             text
             and refused
             and stranger
-            and is_chat(heard.conversation)
-            and chat_of(heard.conversation) != heard.identity
+            and self.gate.people.is_chat(heard.conversation)
+            and not heard.conversation.startswith(heard.identity)
         ):
             # A platform may not let us write to this person in private. Nobody else needs the refusal.
             with suppress(PlatformError):
@@ -102,7 +103,9 @@ class Voice:
 
     def may_see(self, heard: Heard, call: Call) -> bool:
         """Whether that person may read the call, there."""
-        return belongs(call, heard.conversation) and self.gate.access.may_see(self.principal(heard), call)
+        return self.gate.people.belongs(call, heard.conversation) and self.gate.access.may_see(
+            self.principal(heard), call
+        )
 
     def reply(self, heard: Heard, kind: Kind, **more: Any) -> Reply:
         """An event as a reply to a card; `more` are fields of the reply."""

@@ -11,7 +11,6 @@ from hitl.gate.moves import sealed_decision, with_decision, with_result
 from hitl.lifecycle import Trigger
 from hitl.model import Call, Decision, Entry, Event, Post, PostKind, Reply, Result, Runs, State
 from hitl.outcomes import Unfit, fact, unkept
-from hitl.people import is_chat
 from hitl.ports import Change, Expect, Unit, adding
 from hitl.records import replace
 from hitl.text import encodable
@@ -99,7 +98,7 @@ async def settle(gate: Gate, call: Call, *, unseen: bool = False) -> Call | None
 
     def seal(now: datetime) -> Change:
         ended = _overdue(gate, call, now, unseen=unseen)
-        return Change(ended, entries=(entry_of(ended, Event(ended.status), "service"),), posts=edits(ended))
+        return Change(ended, entries=(entry_of(ended, Event(ended.status), "service"),), posts=edits(gate, ended))
 
     return await close(gate, call, seal)
 
@@ -130,21 +129,22 @@ def tell(gate: Gate, call: Call) -> None:
 def left_unexplained(gate: Gate, call: Call) -> Change:
     """End the wait for a reason: cards no longer ask for one. The requester is notified if no card shows the end."""
     told = sealed_decision(gate, call.evolve(reason="", due_at=None))
-    return Change(told, entries=(entry_of(told, Event.NO_REASON, "service"),), posts=edits(told))
+    return Change(told, entries=(entry_of(told, Event.NO_REASON, "service"),), posts=edits(gate, told))
 
 
-def edits(call: Call) -> tuple[Post, ...]:
+def edits(gate: Gate, call: Call) -> tuple[Post, ...]:
     """The outbox rows that make every card of a call true again, and tell the conversation how it ended."""
     cards = tuple(Post(call.ref, route, PostKind.EDIT) for route in call.routes)
-    return (*cards, *_notices(call))
+    return (*cards, *_notices(gate, call))
 
 
-def _notices(call: Call) -> tuple[Post, ...]:
+def _notices(gate: Gate, call: Call) -> tuple[Post, ...]:
     """Notify the conversation that asked how a call ended, unless its card there shows the same.
 
     A rejection with a reason makes one notice, when the reason is known.
     """
-    if not call.ended or call.runs is not Runs.SERVICE or not is_chat(call.origin) or call.awaits_reason:
+    asked_in_chat = call.ended and call.runs is Runs.SERVICE and gate.people.is_chat(call.origin)
+    if not asked_in_chat or call.awaits_reason:
         return ()
     explained = call.decision is Decision.REJECTED and bool(call.reason)
     told = explained or not _card_tells(call)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import pwd
 import secrets
+import socket
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from adapters.agents.offline import TOOLS
@@ -19,6 +22,7 @@ from bot.paths import is_within
 from bot.service import Service
 from hitl.errors import Unavailable
 from hitl.gate import Gate
+from hitl.people.names import Names
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -98,12 +102,22 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
             owner=f"service:{folder.id}:{secrets.token_hex(4)}",
             limits=limits,
             terms=terms,
+            names=Names(people, login=login, host=socket.gethostname()),
             exposed=folder.exposed,
             beside=beside,
         )
         service = Service(gate, await chats(store, store.keys) if chats else None, older=not current)
         parts.push_async_callback(service.stop)
         return Running(service, store, parts.pop_all())
+
+
+@lru_cache(maxsize=1024)
+def login(user: int) -> str | None:
+    """Return the login of a user id of this machine, None for an unknown id."""
+    try:
+        return pwd.getpwuid(user).pw_name
+    except (KeyError, OverflowError):
+        return None
 
 
 def mark_beside(state: Path) -> Path:

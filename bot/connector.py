@@ -41,6 +41,7 @@ class Connector:
         self.platform = platform
         self._name = platform.surface.name
         self._service = service
+        platform.chat.names = service.gate.names
         self.intake = Intake(service.store, {self._name: self._handle})
         self._hear = hear or Router(service, platform.chat, platform.surface).handle
         self._receiver = platform.receiver(self.intake.wake)

@@ -17,6 +17,7 @@ from bot.policies import Policies
 from bot.surfaces import surfaces
 from hitl.model import Risk
 from hitl.people import Conversation, Directory
+from hitl.terms import Terms
 from hitl.wording import say
 
 if TYPE_CHECKING:
@@ -30,9 +31,13 @@ _NOTES = "Buy milk.\nCall Ada about the release.\n"
 
 
 class Demo:
-    """One run of the demo. `workspace` and `state` None mean temporary folders, gone at the end."""
+    """One run of the demo. `workspace` and `state` None mean temporary folders, gone at the end.
 
-    def __init__(self, *, workspace: Path | None, state: Path | None) -> None:
+    `timeout_s` is how long a request stays pending, None for as long as the policy says.
+    """
+
+    def __init__(self, *, workspace: Path | None, state: Path | None, timeout_s: int | None = None) -> None:
+        self._terms = Terms(timeout_s=timeout_s)
         self._workspace = workspace
         self._state = state
         self._identity = f"local:{os.getuid()}"
@@ -45,6 +50,7 @@ class Demo:
                 workspace=workspace,
                 people=self._people(),
                 policies=Policies(policy_library(()), POLICY),
+                terms=self._terms,
                 allow=["list_files", "read_file", "write_file", "delete_file", "delete_files", "bash"],
             )
             try:
@@ -90,3 +96,4 @@ class Demo:
 
         tell(say("offline.welcome", help=say("offline.help")))
         await Talk(running.service, identity=self._identity, conversation=CONVERSATION).run()
+        tell(say("demo.next"))

@@ -13,7 +13,16 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableError
 
@@ -23,9 +32,10 @@ from bot.errors import SettingsError
 from bot.paths import is_within
 from bot.surfaces import PLATFORMS, surfaces
 from hitl.limits import Limits
-from hitl.model import Mode, Risk
+from hitl.model import CardTerms, Mode, Risk
 from hitl.people import Conversation, Directory
 from hitl.redaction import mask_value
+from hitl.templates import check
 from hitl.terms import Terms
 
 if TYPE_CHECKING:
@@ -95,6 +105,14 @@ class StageSettings(_Part):
     """What applies on one stage, such as `dev` or `production`."""
 
     policy: str
+
+
+class CardSettings(_Part):
+    """The words on the cards of one tool's requests; see `hitl.model.CardTerms`."""
+
+    headline: Annotated[str, AfterValidator(lambda text: check(text) if text else text)] = ""
+    undo: str = Field(default="", max_length=200)
+    fields: list[Name] | None = None
 
 
 class HttpSettings(_Part):
@@ -167,6 +185,7 @@ class Settings(BaseSettings):
     resolve_hosts: bool = False
     inbox_days: int = Field(default=30, ge=7)
     tools: ToolSettings = ToolSettings()
+    cards: dict[Name, CardSettings] = {}
     tools_user: str = ""
     http: HttpSettings = Field(default_factory=HttpSettings)
     telegram: TelegramSettings | None = None
@@ -262,7 +281,12 @@ class Settings(BaseSettings):
     def terms(self) -> Terms:
         """The operator's word beside the policy."""
         named = {} if self.fallback == "deny" else self.fallback
-        return Terms(self.stage, self.mode, frozenset(name for name, says in named.items() if says == "pass"))
+        passes = frozenset(name for name, says in named.items() if says == "pass")
+        cards = {
+            name: CardTerms(card.headline, card.undo, None if card.fields is None else tuple(card.fields))
+            for name, card in self.cards.items()
+        }
+        return Terms(self.stage, self.mode, passes, cards)
 
     def secret_files(self) -> list[Path]:
         """The files that secrets come from, as absolute paths."""

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from hitl.model import Action, Ask, Call, Preparation, Reason, Risk, State, ToolInfo, Verdict
 from hitl.records import replace
+from hitl.text import quoted
 from hitl.tokens import new_ref
 from hitl.wording import say
 
@@ -80,7 +81,7 @@ def caller_sentence(ask: Ask) -> str:
 
 def fallback_sentence(ask: Ask) -> str:
     """What a call does, as far as anybody here can tell."""
-    return say("card.does.fallback", tool=ask.tool, count=len(ask.args))
+    return say("card.does.fallback", tool=quoted(ask.tool))
 
 
 def recorded(call: Call) -> dict[str, object]:

@@ -133,6 +133,27 @@ class Reason(StrEnum):
     FALLBACK = "fallback"
 
 
+class CardTerms(Struct, frozen=True):
+    """Additions to the card of a request, beside the call and its verdict.
+
+    Most of it is the operator's, from the settings or the tool's definition; the last two say how the caller wrote the
+    arguments.
+    """
+
+    #: A template over the arguments (`hitl.templates`), '' for none: "Pay {amount} {currency} to {to}".
+    headline: str = ""
+    #: One sentence about undoing, '' if nobody said anything; what stands between backticks is a command.
+    undo: str = ""
+    #: The arguments that the card shows below such a headline; None shows all that the headline doesn't name.
+    fields: tuple[str, ...] | None = None
+    #: The stage of the installation, '' for an installation without stages.
+    stage: str = ""
+    #: The arguments' names in the order in which they were given, () for the canonical one.
+    order: tuple[str, ...] = ()
+    #: Numbers with the digits that they were written with, by the name of their argument.
+    numbers: tuple[tuple[str, str], ...] = ()
+
+
 class Verdict(Struct, frozen=True):
     """What the policy said of one call.
 
@@ -153,6 +174,8 @@ class Verdict(Struct, frozen=True):
     require_reason: bool = False
     message: str | None = None
     programs: tuple[str, ...] = ()
+    #: None if nothing was said about the card.
+    card: CardTerms | None = None
 
 
 class Ask(Struct, frozen=True):
@@ -202,8 +225,10 @@ class Preparation(Struct, frozen=True):
     """What an executor finds when it looks at a call before anyone is asked.
 
     `preconditions` are facts that must still hold when it runs (`base:notes.txt` -> SHA-256 of the file).
-    `preview` is what the card shows below the arguments (a unified diff). `sentence` says what the call does.
-    `notes` are warnings (`not confined`). `floor` is a risk that no policy may go below.
+    `preview` is a unified diff of everything that the call would change, with all that its text arguments would do.
+    `sentence` follows "wants to" on the card: `delete notes.txt`, without a full stop.
+    `notes` are warnings (`not confined`). `floor` is a risk that no policy may go below. `undo` is one sentence about
+    undoing the call, '' if nobody can say.
     """
 
     sentence: str
@@ -212,6 +237,7 @@ class Preparation(Struct, frozen=True):
     preview: str = ""
     notes: tuple[str, ...] = ()
     floor: Risk = Risk.LOW
+    undo: str = ""
 
 
 class Claim(Struct, frozen=True):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hitl.events import Heard
     from hitl.model import Call, Incoming, Kind, Verb
     from hitl.people import Directory
+    from hitl.people.names import Names
     from hitl.ports import Store
     from hitl.tokens import Keyring
 
@@ -91,6 +92,9 @@ class Surface:
 
 class Talker(Protocol):
     """All messages to a surface, except new cards. Each method raises PlatformError, except `answer_press`."""
+
+    #: The names of people. A service gives its own to each surface that it speaks on.
+    names: Names
 
     def latest(self, place: str, before: str | None) -> str | None:
         """Return the ref that our latest message there is about, if it was there before that message."""

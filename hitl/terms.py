@@ -5,14 +5,15 @@ The stage and the mode are settings of the installation, not of a document, and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hitl.errors import PolicyUnusable
 from hitl.limits import timeout_of
-from hitl.model import Action, Mode, Reason, Risk, Runs, Verdict
+from hitl.model import Action, CardTerms, Mode, Reason, Risk, Runs, Verdict
 from hitl.records import replace
 from hitl.wording import say
+from hitl.written import numbers_of, order_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,6 +43,10 @@ class Terms:
     stage: str = ""
     mode: Mode = Mode.ENFORCE
     passes: frozenset[str] = frozenset()
+    #: The operator's words for the cards of a tool's requests, by `TOOL` or `TOOLS.TOOL`. `TOOLS.TOOL` wins.
+    cards: Mapping[str, CardTerms] = field(default_factory=dict)
+    #: The longest that a request stays pending, in seconds; None leaves it to the policy.
+    timeout_s: int | None = None
 
     def verdict(self, policies: PolicySource, call: PolicyCall) -> Verdict:
         """What the policy in force says. Raises PolicyUnusable where it can't say anything."""
@@ -53,7 +58,9 @@ class Terms:
         return verdict
 
     def applied(self, verdict: Verdict, ask: Ask) -> Verdict:
-        """The verdict as the mode has it."""
+        """The verdict as the mode has it, and within the time that a request may stay pending."""
+        if self.timeout_s is not None and self.timeout_s < verdict.timeout_s:
+            verdict = replace(verdict, timeout_s=timeout_of(verdict.timeout_s, self.timeout_s))
         if self.mode is Mode.ENFORCE or ask.must_ask or verdict.action is not Action.APPROVE:
             return verdict
         return replace(verdict, action=Action.ALLOW, reason=Reason(self.mode))
@@ -64,11 +71,20 @@ class Terms:
         return named and call.runs is Runs.SERVICE and call.verdict.risk is not Risk.CRITICAL
 
     def marked(self, prepared: Preparation) -> Preparation:
-        """With stage and mode among the notes of the card, unless neither is out of the ordinary."""
-        if not self.stage and self.mode is Mode.ENFORCE:
+        """With the mode among the warnings of the card, unless it is the usual one."""
+        if self.mode is Mode.ENFORCE:
             return prepared
-        key = "card.stage" if self.stage else "card.mode"
-        return replace(prepared, notes=(*prepared.notes, say(key, stage=self.stage, mode=self.mode.value)))
+        return replace(prepared, notes=(*prepared.notes, say("card.mode", mode=self.mode.value)))
+
+    def on_card(self, verdict: Verdict, ask: Ask, prepared: Preparation) -> Verdict:
+        """The verdict with what the operator, or else the tool's definition, wants on the card.
+
+        The arguments are shown as the caller wrote them.
+        """
+        said = self.cards.get(f"{ask.tools}.{ask.tool}") or self.cards.get(ask.tool) or CardTerms()
+        as_written = {"order": order_of(ask.args), "numbers": numbers_of(ask.args)}
+        said = replace(said, undo=said.undo or prepared.undo, stage=self.stage, **as_written)
+        return verdict if said == CardTerms() else replace(verdict, card=said)
 
 
 def passed(verdict: Verdict) -> Verdict:

@@ -18,6 +18,7 @@ from hitl import seals
 from hitl.model import (
     Action,
     Call,
+    CardTerms,
     Claim,
     Decision,
     Incoming,
@@ -151,9 +152,19 @@ def _verdict(*ruled: Any) -> Verdict:
     values: tuple[Any, ...] = (
         *(Action(action), Risk(risk), rule, Reason(told["reason"]), told["why"], policy, timeout_s, execution_s),
         *(_maybe_strings(told["approvers"]), told["exclude_requester"], bool(require_reason)),
-        *(told["message"], tuple(told["programs"])),
+        *(told["message"], tuple(told["programs"]), _card(told.get("card"))),
     )
     return Verdict(*values)
+
+
+def _card(told: dict[str, Any] | None) -> CardTerms | None:
+    """What was said about the card; rows of versions before it was kept say nothing."""
+    if told is None:
+        return None
+    numbers = tuple((name, text) for name, text in told["numbers"])
+    return CardTerms(
+        **told | {"fields": _maybe_strings(told["fields"]), "order": tuple(told["order"]), "numbers": numbers}
+    )
 
 
 def asked_of(row: Sequence[Any]) -> tuple[str, Asked]:
@@ -239,5 +250,6 @@ def _terms(verdict: Verdict) -> str:
             "programs": verdict.programs,
             "reason": verdict.reason,
             "why": verdict.why,
+            **({} if verdict.card is None else {"card": msgspec.structs.asdict(verdict.card)}),
         }
     )

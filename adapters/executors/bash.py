@@ -30,7 +30,8 @@ from adapters.executors.scripts import SCRIPT, Script, bytes_of, script_now, scr
 from adapters.executors.standing import base_now, shown_path
 from hitl.errors import InvalidConfirmation
 from hitl.model import Preparation, Ran, Result, Risk
-from hitl.text import cut_middle, one_line, visible
+from hitl.redaction import mask
+from hitl.text import cut_middle, one_line, quoted
 from hitl.wording import say
 
 if TYPE_CHECKING:
@@ -142,10 +143,10 @@ class Shell:
 
     def _sentence(self, scripts: Sequence[Script]) -> str:
         if not scripts:
-            return say("shell.does", folder=self._root)
-        named = [visible(script.path, keep_newlines=False) for script in scripts[:_NAMED]]
+            return say("shell.does")
+        named = [quoted(mask(script.path)) for script in scripts[:_NAMED]]
         more = [say("shell.scripts.more", count=len(scripts) - _NAMED)] if len(scripts) > _NAMED else []
-        return say("shell.does.scripts", folder=self._root, scripts=", ".join([*named, *more]))
+        return say("shell.does.scripts", scripts=", ".join([*named, *more]))
 
     def _changes(self, scripts: Sequence[Script]) -> str:
         """What changed in each script since people were last asked about it, for those that are text."""

@@ -23,7 +23,7 @@ from adapters.executors.output import ERROR_KEPT, capped, storable
 from hitl.errors import InvalidConfirmation, SaysoError
 from hitl.model import Preparation, Ran, Result, ToolInfo
 from hitl.redaction import mask
-from hitl.text import cut_middle, one_line
+from hitl.text import cut_middle, one_line, quoted
 from hitl.wording import say
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class _Shown(dict[str, str]):
         self._args = args
 
     def __missing__(self, name: str) -> str:
-        return one_line(_text(self._args[name]), _SENTENCE_ARGUMENT)
+        return quoted(mask(_text(self._args[name])), _SENTENCE_ARGUMENT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from adapters.slack.retries import Soon
 from adapters.slack.surface import channel_of, message_of, parse_place, place_of
 from adapters.slack.threads import Threads
 from hitl.model import State
+from hitl.people.names import Names
 from hitl.ports import PlatformError
 from hitl.wording import say
 
@@ -81,6 +82,8 @@ class SlackChat:
         self._keys = keys
         self._pace = pace
         self._people = people
+        #: The names of people, which the service that this chat is attached to replaces by its own.
+        self.names = Names(people)
         self._stands = stands
         self._fresh = fresh
         #: The hash of what each message was edited to last.
@@ -161,7 +164,7 @@ class SlackChat:
 
     async def _replace(self, route: str, shown: Message, call: Call) -> None:
         if call.ended:
-            await self._send(route, outcome_message(call), about=call.ref)
+            await self._send(route, outcome_message(call, self.names), about=call.ref)
         else:
             message = await self._send(route, shown, about=call.ref)
             if self._stands:
@@ -267,7 +270,9 @@ class SlackChat:
 
     def _card(self, route: str, call: Call) -> Message:
         heard = self._member.get(route, (0.0, True))[1]
-        return card_message(call, self._keys, channel_of(route), self._users(call.approvers), heard=heard)
+        _, place, _ = _parsed(route)
+        reader = self._people.principal(route) if place.startswith(_PEOPLE) else ""
+        return card_message(call, self._keys, channel_of(route), self.names, heard=heard, reader=reader)
 
     async def _look_at(self, route: str) -> None:
         """Learn whether we are a member of a channel that a route names, for ten minutes.

@@ -71,7 +71,7 @@ def pressed(update: Update, me: Me) -> Heard | None:
     chat_id = message.chat.id if message else query.from_user.id
     place = _place(message) if isinstance(message, Message) else place_of(chat_id, None)
     return Press(
-        identity=_identity(query.from_user),
+        **_person(query.from_user),
         conversation=place,
         message=message_of(chat_id, message.message_id) if message else None,
         data=query.data or "",
@@ -93,7 +93,7 @@ def reacted(update: Update, me: Me) -> Heard | None:
         return None
     barred = "chat.anonymous" if reaction.user is None else "chat.bot" if reaction.user.is_bot else None
     return Reaction(
-        identity=_identity(reaction.user),
+        **_person(reaction.user),
         conversation=place_of(reaction.chat.id, None),
         message=message_of(reaction.chat.id, reaction.message_id),
         text="".join(new),
@@ -134,7 +134,7 @@ def _said(message: Message, me: Me) -> Heard | None:
     if (not text and not ours) or (command is not None and not command["mine"]):
         return None
     sent: dict[str, Any] = {
-        "identity": _identity(message.from_user),
+        **_person(message.from_user),
         "conversation": _place(message),
         "message": message_of(message.chat.id, message.message_id),
         "at": message.date,
@@ -246,6 +246,14 @@ def _is_me(message: Message, entity: MessageEntity, me: Me) -> bool:
         entity.type == MessageEntity.MENTION and message.parse_entity(entity).casefold() == f"@{me.username}".casefold()
     )
     return named or (entity.type == MessageEntity.TEXT_MENTION and entity.user is not None and entity.user.id == me.id)
+
+
+def _person(user: User | None) -> Mapping[str, Any]:
+    """Return the id that Telegram proves, and the person's present name and handle."""
+    if user is None:
+        return {"identity": _identity(user)}
+    handle = f"@{user.username}" if user.username else ""
+    return {"identity": _identity(user), "called": user.full_name, "handle": handle}
 
 
 def _identity(user: User | None) -> str:

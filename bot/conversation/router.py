@@ -47,6 +47,7 @@ class Router:
 
     async def handle(self, heard: Heard) -> None:
         """Do what the event asks for. Raises what the store or the platform raises."""
+        self._voice.gate.names.learn(heard.identity, heard.called, heard.handle)
         heard = replace(heard, conversation=await self._began_as(heard.conversation))
         await (self._barred if heard.barred else self._acts[type(heard)])(heard)
 

@@ -69,7 +69,9 @@ class Turns:
         if not calls:
             return await self._voice.tell(heard, say("chat.pending.none"))
         for call in calls:
-            await self._voice.talker.show(heard.conversation, f"{call.short}.txt", details(call), about=call.ref)
+            await self._voice.talker.show(
+                heard.conversation, f"{call.short}.txt", details(call, self._voice.gate.names), about=call.ref
+            )
         return None
 
     async def _begin(self, heard: Text) -> None:

@@ -12,6 +12,7 @@ from hitl.gate import claim, decide, end, submit, swap, target
 from hitl.gate.moves import secret_hash
 from hitl.limits import Flood, Limits
 from hitl.people import Access
+from hitl.people.names import Names
 from hitl.reach import Reach
 from hitl.terms import Terms
 from hitl.tokens import new_secret
@@ -45,6 +46,7 @@ class Gate:
         limits: Limits | None = None,
         terms: Terms | None = None,
         observers: Sequence[Observer] = (),
+        names: Names | None = None,
         exposed: Callable[[], str | None] = lambda: None,
         beside: Beside | None = None,
     ) -> None:
@@ -52,6 +54,8 @@ class Gate:
         self.clock = store.clock
         self.policies = policies
         self.people = people
+        #: The names of people. No use case reads them: a name decides nothing.
+        self.names = names or Names(people)
         self.executor = executor
         self.keys = keys
         self.owner = owner

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from hitl import replies
 from hitl.answers import NOTHING, Answer, Came, refuse, unknown_call
-from hitl.cards import card
+from hitl.cards import headline
 from hitl.gate.swap import find
 from hitl.model import Call, Decision, Reply
 from hitl.outcomes import Refusal, Told, fact
@@ -179,7 +179,7 @@ def each_by_name(gate: Gate, scene: Scene) -> Answer:
     calls = [call for call in scene.open if gate.access.is_approver(scene.principal, call)]
     if not calls:
         return Answer(Came.UNCLEAR, fact(Refusal.NOTHING_WAITS)) if scene.addressed or scene.aimed else NOTHING
-    lines = tuple(fact(Told.ALL_LINE, short=call.short, sentence=card(call).sentence) for call in calls)
+    lines = tuple(fact(Told.ALL_LINE, short=call.short, headline=headline(call, gate.names)) for call in calls)
     return Answer(Came.WHICH, fact(Told.ALL, count=len(calls), calls=lines))
 
 

@@ -217,7 +217,7 @@ def answer(account: Account) -> None:
     buttons = account.simulator.sees("[✅ Approve] [❌ Reject] [🔎 Details]")
     assert all(f"@{account.place(name).rpartition('/')[2]}" in buttons for name in ("ben", "ada"))
     assert "(only for one): " in account.does("cyd press Approve", what=Refusal.STRANGER)
-    account.does("ada press Approve", what="outcome.succeeded", by="ada")
+    account.does("ada press Approve", what="by.approved")
     account.simulator.sees(what="agent.succeeded", how="approved")
     ask(account)
     account.does("ben press Reject", "(ben has the form 'Why?'")

@@ -59,9 +59,9 @@ async def test_a_death_on_the_way_runs_nothing_twice(install: Callable[..., Inst
             await server.wait_connected(app, timeout=PATIENCE_S)
             if POINTS[point]:
                 await server.press(ann, card, LABEL)
-            done = say("outcome.succeeded", by=f"slack:{app.team_id}/{ann.id}")
+            done = say("end.sign.done")
             await server.wait_message(room, done, edits=1, timeout=PATIENCE_S)
-            check(service, [one for one in room.messages.values() if says(one.shown.text, "card.title", tool="bash")])
+            check(service, [one for one in room.messages.values() if says(one.shown.text, "card.headline")])
         finally:
             await asyncio.to_thread(service.close)
 

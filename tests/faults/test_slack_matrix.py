@@ -156,7 +156,7 @@ class RoomLife(Life):
 
     def cards(self) -> list[Message]:
         """All cards there are, wherever they stand."""
-        return [one for one in self.posted() if says(first(one).shown.text, "card.title", tool="bash")]
+        return [one for one in self.posted() if says(first(one).shown.text, "card.headline")]
 
     def posted(self) -> list[Message]:
         """All that the app wrote for everybody in some conversation."""

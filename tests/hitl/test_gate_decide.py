@@ -447,7 +447,7 @@ class TestDetails:
         answer = await world.press(call, verb=Verb.DETAILS)
 
         assert Came.DETAILS is answer.came
-        assert "path: notes.txt" in answer.text
+        assert '"path": "notes.txt"' in answer.text
         assert ("viewed", ANN) == ((await world.last(call)).event, (await world.last(call)).actor)
 
     async def test_a_cut_dangerous_call_needs_them_first(self, world: World) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from hitl.answers import Submitted
 from hitl.canonical import canonical
-from hitl.cards import card
+from hitl.cards import card, outcome
 from hitl.errors import (
     InvalidConfirmation,
     KeyConflict,
@@ -250,7 +250,7 @@ class TestNobodyToAsk:
         call = await world.ask()
 
         assert (State.IDLE, Status.UNDELIVERABLE) == (call.state, call.status)
-        assert sentence(fact("outcome.undeliverable", why=fact(Unfit.NOBODY))) == card(call).outcome
+        assert sentence(fact("outcome.undeliverable", why=fact(Unfit.NOBODY))) == outcome(call)
         assert ["asked", "undeliverable"] == await world.events(call)
         assert () == world.store.changes[0].posts
 
@@ -259,7 +259,7 @@ class TestNobodyToAsk:
         world = World(conversations={"terminal:1": Conversation("terminal:1")})
         call = await world.ask(origin="terminal:1")
 
-        assert sentence(fact("outcome.undeliverable", why=fact(Unfit.NOWHERE))) == card(call).outcome
+        assert sentence(fact("outcome.undeliverable", why=fact(Unfit.NOWHERE))) == outcome(call)
 
     async def test_a_pending_list_is_a_surface(self) -> None:
         """Without chats it waits, where an approver can see this machine's list."""

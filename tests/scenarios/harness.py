@@ -31,7 +31,7 @@ FAKE_STATUS = "\n".join(
     (
         "x",
         f"ABC234 delete_file: {say('outcome.succeeded', by='ann')}",
-        say("card.title", sign=SIGNS[Risk.LOW], risk=Risk.LOW, tool="read_file"),
+        f"{SIGNS[Risk.LOW]} {say('card.headline', who='ann', phrase='read_file')}",
     )
 )
 #: What colours a terminal.
@@ -47,13 +47,22 @@ _RULES = {
 
 
 def unboxed(shown: str) -> str:
-    """What a screen shows, on one line: without colours, and without the sides of a box around it."""
-    return " ".join(COLOUR.sub("", shown).replace("│", " ").split())
+    """What a screen shows, on one line: without colours, and without the bar beside it."""
+    return " ".join(COLOUR.sub("", shown).replace("┃", " ").split())
 
 
 def saying(texts: Iterable[str], what: str, /, **particulars: object) -> list[str]:
     """Those of the texts that hold this sentence of the catalogue, with these particulars."""
     return [text for text in texts if says(text, what, **particulars)]
+
+
+def told(stage: Any, who: str, call: Call) -> str:
+    """What that person sees of how a call ended: on its card as it is now, or on a screen what came last."""
+    card = getattr(stage.surface, "message", None)
+    if card is None:
+        return str(stage.last(who))
+    message = card(call)
+    return str(getattr(message, "shown", message).text)
 
 
 class Surface(Protocol):

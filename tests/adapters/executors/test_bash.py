@@ -316,7 +316,7 @@ async def test_a_card_says_how_it_is_confined(root: Path, way: Confinement) -> N
     register_shell(registry, Shell(root, Sandbox(way)))
     prepared = await registry.prepare(an_ask("bash", command="ls"))
 
-    assert say("shell.does", folder=root) == prepared.sentence
+    assert say("shell.does") == prepared.sentence
     assert str(root) == prepared.cwd
     assert (("confinement", way.value),) == prepared.preconditions
     assert tuple(map(say, Sandbox(way).gaps())) == prepared.notes

@@ -131,7 +131,7 @@ async def test_a_card_names_the_scripts_and_a_change_stops_the_run(root: Path) -
     ran = await registry.run(lease, limit_s=10)
     second = await registry.prepare(ask)
 
-    assert says(first.sentence, "shell.does.scripts", folder=root, scripts="deploy.sh")
+    assert says(first.sentence, "shell.does.scripts", scripts="deploy.sh")
     assert "" == first.preview
     assert say("path.changed", path="deploy.sh") == await registry.still_holds(lease.call)
     assert (Result.REFUSED, say("path.changed", path="deploy.sh")) == (ran.result, ran.error)

@@ -222,14 +222,14 @@ def test_the_name_of_a_hosts_tool_vouches_for_nothing_that_another_program_serve
     preset: str, tool: str, args: dict[str, object]
 ) -> None:
     """An MCP server's `Read` does what that server likes. The same call of a coding agent is what the table says."""
-    policy = load(presets.PresetSource().read("", preset).text, name=preset)
+    policy = load(presets()[preset], name=preset)
 
     assert "allow" != policy.judge(PolicyCall("evil", tool, args, "/srv/app", foreign=True)).action
 
 
 def test_a_known_servers_tool_is_known_by_its_group() -> None:
     """The operator gave the server that name."""
-    policy = load(presets.PresetSource().read("", "default").text, name="default")
+    policy = load(presets()["default"], name="default")
     call = PolicyCall("filesystem", "read_file", {"path": "a.txt"}, "/srv/app", foreign=True)
 
     assert "allow" == policy.judge(call).action

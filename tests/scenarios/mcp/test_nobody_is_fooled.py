@@ -61,7 +61,7 @@ async def test_a_card_holds_no_word_of_the_server(behind: Behind, files: Scripte
     shown = repr(card(call))
     assert INJECTIONS[10] not in shown
     assert INJECTIONS[13] not in shown
-    assert "\n" not in card(call).title
+    assert "\n" not in card(call).headline
 
 
 @pytest.mark.parametrize(

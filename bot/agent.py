@@ -78,7 +78,7 @@ class Listed:
             try:
                 offers = await self._groups.offers(group)
             except SaysoError as error:
-                _log.warning("agent.group_left_out", {"group": group, "why": error.message})
+                _log.warning("turn.group_left_out", {"group": group, "why": error.message})
                 continue
             found |= {(offer.tools, offer.tool): offer for offer in offers if tool in {"*", offer.tool}}
         return list(found.values())

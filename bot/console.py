@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING
 
 from adapters.terminal.chat import TerminalChat
 from adapters.terminal.handlers import understand
-from bot.conversation import Manner, Router
-from hitl.cards import card
+from adapters.terminal.surface import SURFACE
+from bot.conversation import Router
+from hitl.cards import headline
 from hitl.errors import SaysoError
 from hitl.model import Call, Decision, Runs, State, Status
+from hitl.records import replace
 from hitl.wording import say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from bot.conversation import StoredTurns
@@ -44,9 +46,9 @@ class Console:
         self._place = conversation
         self._surface = conversation.partition(":")[0]
         self._principal = service.gate.people.principal(identity)
-        self._chat = TerminalChat(show, width=width, colour=colour)
-        helped = turns.agent.help if turns else say("offline.help")
-        self._router = Router(service, self._chat, Manner("", helped, shows_outcomes=True), stored=turns)
+        self._chat = TerminalChat(show, width=width, colour=colour, names=service.gate.names, reader=self._principal)
+        surface = replace(SURFACE, help="model.help") if turns else SURFACE
+        self._router = Router(service, self._chat, surface, turns=turns)
         self._running: dict[str, Call] = {}
         service.listeners.add(self)
         self._router.listen(self._surface)
@@ -56,18 +58,25 @@ class Console:
         waiting = await self._service.store.pending(origin=self._place)
         return list(filter(self._may_see, waiting))
 
-    async def hear(self, line: str, *, begun_at: datetime | None = None) -> None:
+    def focus(self, waiting: Sequence[Call]) -> Call | None:
+        """Return the pending request that keys act on: the latest card on the screen."""
+        shown = [call for call in waiting if call.ref in self._chat.shown]
+        return max(shown, key=lambda call: self._chat.shown[call.ref], default=None)
+
+    async def hear(self, line: str, *, begun_at: datetime | None = None, aimed: str | None = None) -> None:
         """Take one line, and wait for what it lets run.
 
-        `begun_at` is when its first key was pressed, now if the line can't be older than the card.
+        `begun_at` is when its first key was pressed, now if the line can't be older than the card. `aimed` is the ref
+        of the request that was named beside the line while it was typed; keys act on no other request.
         """
         if not line.strip():
             return
         now = self._gate.clock.now()
         self._chat.begun_at = begun_at or now
         waiting = await self.open_calls()
-        above = self._chat.latest(self._place, None)
-        card_above = next((call for call in waiting if call.ref == above), None)
+        above = aimed or self._chat.latest(self._place, None)
+        card_above = await self._service.store.get(aimed) if aimed else None
+        card_above = card_above or next((call for call in waiting if call.ref == above), None)
         heard = understand(
             line,
             identity=self._identity,
@@ -90,12 +99,16 @@ class Console:
         self._service.listeners.remove(self)
         self._router.leave(self._surface)
 
-    async def withdraw_all(self) -> None:
-        """The conversation is over: what still waits is withdrawn, and said. Nothing else is shown any more."""
+    async def withdraw_all(self) -> list[Call]:
+        """The conversation is over: withdraw what is pending of this person's, say so, and return it.
+
+        Nothing else is shown any more.
+        """
         self.leave()
-        for call in await self.open_calls():
-            if self._gate.access.may_withdraw(self._principal, call):
-                self._chat.outcome(await self._gate.withdraw(call.ref, self._identity), whole=False)
+        own = [call for call in await self.open_calls() if self._gate.access.may_withdraw(self._principal, call)]
+        for call in own:
+            self._chat.outcome(await self._gate.withdraw(call.ref, self._identity), whole=False)
+        return own
 
     def changed(self, call: Call) -> None:
         """Show the card of a new call, and what became of one, when it belongs to this conversation."""
@@ -134,4 +147,6 @@ class Console:
         if len(waiting) == 1 and self._chat.last != waiting[0].ref:
             still = await self._service.store.get(waiting[0].ref)
             if still and still.status is Status.PENDING:
-                self._chat.say(say("offline.still", short=still.short, sentence=card(still).sentence), still.ref)
+                self._chat.say(
+                    say("offline.still", short=still.short, headline=headline(still, self._gate.names)), still.ref
+                )

@@ -11,15 +11,17 @@ import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from cachetools import FIFOCache
+
 from bot.expiry import Expiry
 from bot.listeners import Listeners
 from bot.waiting import Waiting
+from hitl import seals
 from hitl.delivery import Delivery
 from hitl.errors import SaysoError, Unavailable
 from hitl.faults import reach
 from hitl.masked import looks_large
-from hitl.model import Entry, Event, Ran, Result, Runs, State
-from hitl.people import is_chat
+from hitl.model import Ask, Decision, Entry, Event, Ran, Result, Runs, State
 from hitl.ports import Change, PlatformError, adding
 from hitl.records import replace
 from hitl.wording import say
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
     from hitl.answers import Answer, Submitted
     from hitl.gate import Gate
-    from hitl.model import Ask, Call, Lease, Reply, Sending
+    from hitl.model import Call, Lease, Reply, Sending
     from hitl.ports import Chat
 
 T = TypeVar("T")
@@ -37,6 +39,8 @@ _log = logging.getLogger(__name__)
 _STOP_WITHIN_S = 35.0
 _TRIES_TO_RECORD = 10
 _TRIES_TO_FOLLOW = 5
+#: Calls that were asked again, for those who still wait for the old one.
+_REMEMBERED = 512
 
 
 class Service:
@@ -59,6 +63,7 @@ class Service:
         self._posting: asyncio.Task[None] | None = None
         self._running: set[asyncio.Task[Any]] = set()
         self._following: set[asyncio.Task[None]] = set()
+        self._again: FIFOCache[str, asyncio.Task[Call | None]] = FIFOCache(_REMEMBERED)
         self.listeners = Listeners()
         for listener in (self.waiting, self.expiry, self):
             self.listeners.add(listener)
@@ -135,8 +140,14 @@ class Service:
         return await self._whole(self._answered(reply))
 
     async def ended(self, call: Call, limit_s: float | None = None) -> Call:
-        """The call once it is over, or as it stands when the time is up."""
-        return await self._ready(await self.waiting.until(call, lambda c: c.ended, limit_s))
+        """The call once it is over, or as it stands when the time is up.
+
+        A call that was asked again, because what people were shown of it had changed, is over when the new one is.
+        """
+        ended = await self.waiting.until(call, lambda c: c.ended, limit_s)
+        again = self._again.get(ended.ref)
+        successor = await again if again else None
+        return await self.ended(successor, limit_s) if successor else await self._ready(ended)
 
     async def decided(self, call: Call, limit_s: float | None = None) -> Call:
         """The call once people no longer need to answer, or as it stands when the time is up."""
@@ -172,9 +183,40 @@ class Service:
             _log.warning("follower.not_told", {"ref": call.ref, "why": str(error)})
 
     def changed(self, call: Call) -> None:
-        """Wake the outbox for calls that chats see."""
-        if call.routes or is_chat(call.origin):
+        """Wake the outbox for calls that chats see, and ask again about an approved call that wasn't run."""
+        if call.routes or self.gate.people.is_chat(call.origin):
             self._outbox.set()
+        if call.result is Result.REFUSED and call.decision is Decision.APPROVED and call.runs is Runs.SERVICE:
+            self._again[call.ref] = self._start(self._ask_again(call))
+
+    async def _ask_again(self, call: Call) -> Call | None:
+        """Submit an approved call again if a changed file or sandbox kept the call from running.
+
+        The new card shows the change. Returns None if nothing changed or the new call can't be submitted.
+        """
+        try:
+            known = self.gate.executor.info(call.tools, call.tool) is not None
+            if not known or not seals.row_holds(self.gate.keys, call):
+                return None
+            if await self.gate.executor.still_holds(call) is None:
+                return None
+            ask = Ask(
+                call.tools,
+                call.tool,
+                call.arguments,
+                call.requester,
+                call.origin,
+                call.runs,
+                agent=call.agent,
+                session=call.session,
+                note=call.note,
+                must_ask=True,
+                previous=call.short,
+            )
+            return (await self.submit(ask)).call
+        except SaysoError as error:
+            _log.warning("call.not_asked_again", {"ref": call.ref, "why": error.message})
+            return None
 
     async def _submitted(self, ask: Ask) -> tuple[Submitted, list[Lease]]:
         submitted = await self.gate.submit(ask)

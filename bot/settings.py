@@ -11,21 +11,35 @@ import stat
 import sys
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableError
 
+from adapters.slack.settings import SlackSettings
+from adapters.telegram.settings import TelegramSettings
 from bot.errors import SettingsError
 from bot.paths import is_within
+from bot.surfaces import PLATFORMS, surfaces
 from hitl.limits import Limits
-from hitl.model import Mode, Risk
+from hitl.model import CardTerms, Mode, Risk
 from hitl.people import Conversation, Directory
+from hitl.redaction import mask_value
+from hitl.templates import check
 from hitl.terms import Terms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 CONFIG_NAME = "sayso.toml"
 _PREFIX = "SAYSO_"
@@ -75,9 +89,16 @@ class LimitSettings(_Part):
 
 
 class ToolSettings(_Part):
-    """Which workspace tools may run; an empty list runs nothing, None all. The executor knows the names."""
+    """Which workspace tools may run; an empty list runs nothing, None all. The executor knows the names.
+
+    The others bound one command with all that it starts: megabytes of memory, processes and threads, megabytes of one
+    file.
+    """
 
     allow: list[Name] | None = None
+    memory_mb: int = Field(default=4096, ge=64)
+    processes: int = Field(default=512, ge=8)
+    file_mb: int = Field(default=1024, ge=1)
 
 
 class AgentSettings(_Part):
@@ -100,17 +121,27 @@ class AgentSettings(_Part):
 
     def secret(self) -> str:
         """The key, from the environment or its file; empty where neither is given. Raises SettingsError."""
-        return _secret("agent", "key", self.key, self.key_file)
+        key = self.key or (_read_secret("agent", "key", self.key_file) if self.key_file else None)
+        return key.get_secret_value() if key else ""
 
     def instructions(self) -> str:
         """What the operator tells the model. Raises SettingsError if the file can't be read."""
-        return _secret("agent", "instructions", None, self.instructions_file)
+        file = self.instructions_file
+        return _read_secret("agent", "instructions", file).get_secret_value() if file else ""
 
 
 class StageSettings(_Part):
     """What applies on one stage, such as `dev` or `production`."""
 
     policy: str
+
+
+class CardSettings(_Part):
+    """The words on the cards of one tool's requests; see `hitl.model.CardTerms`."""
+
+    headline: Annotated[str, AfterValidator(lambda text: check(text) if text else text)] = ""
+    undo: str = Field(default="", max_length=200)
+    fields: list[Name] | None = None
 
 
 class HttpSettings(_Part):
@@ -120,53 +151,41 @@ class HttpSettings(_Part):
     port: int | None = Field(default=None, ge=0, le=65535)
 
 
-class TelegramSettings(_Part):
-    """One bot. Secrets come from the environment or from files, never from the configuration file itself.
+class McpServerSettings(_Part):
+    """One MCP server whose tools this service runs: `command` (standard streams) or `url` (streamable HTTP).
 
-    `receive` is `polling`, or `webhook` with `webhook_url` (https) and a secret. `timeout_s` is how long Telegram may
-    take for an answer. `pace` is the part of Telegram's published waits between messages that is kept: less than 1
-    only where `api` is a server with other limits, such as `sayso simulate telegram`.
+    Secrets come from files (`env_files`, `header_files`) or from variables of this service that `env_pass` names.
+    `start_s` is how long the server may take to start.
     """
 
-    token: SecretStr | None = None
-    token_file: Path | None = None
-    receive: Literal["polling", "webhook"] = "polling"
-    webhook_url: str = ""
-    webhook_secret: SecretStr | None = None
-    webhook_secret_file: Path | None = None
-    api: str = "https://api.telegram.org"
-    timeout_s: float = Field(default=10.0, gt=0)
-    pace: float = Field(default=1.0, ge=0)
+    command: list[Name] = []
+    url: str = ""
+    env: dict[Name, str] = {}
+    env_files: dict[Name, Path] = {}
+    env_pass: list[Name] = []
+    headers: dict[Name, str] = {}
+    header_files: dict[Name, Path] = {}
+    cwd: Path = Path("/")
+    start_s: float = Field(default=30.0, gt=0)
 
-    def secret(self, name: Literal["token", "webhook_secret"]) -> str:
-        """A secret, from the environment or its file; empty where neither is given. Raises SettingsError."""
-        return _secret("telegram", name, getattr(self, name), getattr(self, f"{name}_file"))
+    @model_validator(mode="after")
+    def _one_way(self) -> McpServerSettings:
+        """A server is reached one way, and only with what that way takes."""
+        if bool(self.command) == bool(self.url):
+            raise ValueError("give either command or url")
+        if self.url and (self.env or self.env_files or self.env_pass):
+            raise ValueError("a server with a url takes headers, not env")
+        if self.command and (self.headers or self.header_files):
+            raise ValueError("a server with a command takes env, not headers")
+        if self.url and not self.url.startswith(("https://", "http://")):
+            raise ValueError("url must begin with https:// or http://")
+        return self
 
 
-class SlackSettings(_Part):
-    """One app in one workspace or organisation. Secrets come from the environment or from files.
+class McpSettings(_Part):
+    """The MCP gateway, and the servers behind it; each name is a tool group."""
 
-    `receive` is `socket` (Socket Mode, with an app token and so many `connections`, at most 10), or `http` (with a
-    signing secret). `emails` lets principals be listed by the address that Slack has confirmed (`email:...`): it
-    trusts the workspace's directory. `timeout_s` and `pace` are as for Telegram.
-    """
-
-    bot_token: SecretStr | None = None
-    bot_token_file: Path | None = None
-    app_token: SecretStr | None = None
-    app_token_file: Path | None = None
-    signing_secret: SecretStr | None = None
-    signing_secret_file: Path | None = None
-    receive: Literal["socket", "http"] = "socket"
-    connections: int = Field(default=2, ge=1, le=10)
-    emails: bool = False
-    api: str = "https://slack.com/api/"
-    timeout_s: float = Field(default=10.0, gt=0)
-    pace: float = Field(default=1.0, ge=0)
-
-    def secret(self, name: Literal["bot_token", "app_token", "signing_secret"]) -> str:
-        """A secret, from the environment or its file; empty where neither is given. Raises SettingsError."""
-        return _secret("slack", name, getattr(self, name), getattr(self, f"{name}_file"))
+    servers: dict[Annotated[str, Field(pattern="^[a-z0-9][a-z0-9-]{0,31}$")], McpServerSettings] = {}
 
 
 class Settings(BaseSettings):
@@ -195,10 +214,13 @@ class Settings(BaseSettings):
     resolve_hosts: bool = False
     inbox_days: int = Field(default=30, ge=7)
     tools: ToolSettings = ToolSettings()
+    cards: dict[Name, CardSettings] = {}
+    tools_user: str = ""
     agent: AgentSettings = AgentSettings()
     http: HttpSettings = Field(default_factory=HttpSettings)
     telegram: TelegramSettings | None = None
     slack: SlackSettings | None = None
+    mcp: McpSettings | None = None
     limits: LimitSettings = Field(default_factory=dict, validate_default=True)
 
     @classmethod
@@ -223,6 +245,31 @@ class Settings(BaseSettings):
         """The file of the mark, as an absolute path; None where it lies beside the state folder."""
         return self.mark and self.mark.expanduser().absolute()
 
+    @classmethod
+    def sections(cls) -> dict[str, type[BaseModel]]:
+        """The class of each chat platform's section, by the platform's name."""
+        found = {name: cls.model_fields[name].annotation for name in PLATFORMS if name in cls.model_fields}
+        return {name: next(one for one in get_args(kind) if one is not type(None)) for name, kind in found.items()}
+
+    def set_up(self) -> dict[str, BaseModel]:
+        """The sections of the chat platforms that are set up, by the platform's name."""
+        found = {name: getattr(self, name) for name in self.sections()}
+        return {name: section for name, section in found.items() if section is not None}
+
+    def section(self, name: str) -> Any:
+        """Return a platform's section with every secret read from its file; None if the platform isn't set up.
+
+        Raises SettingsError for a file that can't be read.
+        """
+        section: BaseModel | None = getattr(self, name)
+        if section is None:
+            return None
+        named = {
+            one: getattr(section, f"{one}_file") for one in _secrets_of(type(section)) if not getattr(section, one)
+        }
+        read = {one: _read_secret(name, one, file) for one, file in named.items() if file is not None}
+        return section.model_copy(update=read)
+
     def given_keys(self) -> Path | None:
         """The file of the master keys, as an absolute path; None where the service keeps them in the state folder."""
         return self.keys_file and self.keys_file.expanduser().absolute()
@@ -244,6 +291,7 @@ class Settings(BaseSettings):
                 conversations=conversations,
                 routes=tuple(self.routes),
                 self_approval_socket=_risk(self.self_approval_socket),
+                surfaces=surfaces(),
             )
         except ValueError as error:
             raise SettingsError(str(error)) from error
@@ -263,13 +311,25 @@ class Settings(BaseSettings):
     def terms(self) -> Terms:
         """The operator's word beside the policy."""
         named = {} if self.fallback == "deny" else self.fallback
-        return Terms(self.stage, self.mode, frozenset(name for name, says in named.items() if says == "pass"))
+        passes = frozenset(name for name, says in named.items() if says == "pass")
+        cards = {
+            name: CardTerms(card.headline, card.undo, None if card.fields is None else tuple(card.fields))
+            for name, card in self.cards.items()
+        }
+        return Terms(self.stage, self.mode, passes, cards)
 
     def secret_files(self) -> list[Path]:
         """The files that secrets come from, as absolute paths."""
-        sections = filter(None, (self.telegram, self.slack, self.agent))
+        sections = (*self.set_up().values(), self.agent)
         named = (path for section in sections for key, path in section if key.endswith("_file") and path is not None)
-        return [path.expanduser().absolute() for path in named]
+        servers = self.mcp.servers.values() if self.mcp else ()
+        files = (path for server in servers for path in (*server.env_files.values(), *server.header_files.values()))
+        return [path.expanduser().absolute() for path in (*named, *files)]
+
+    def handler_files(self) -> list[Path]:
+        """The files with an operator's own handlers, as absolute paths."""
+        named = (getattr(section, "handlers", "") for section in self.set_up().values())
+        return [Path(one).expanduser().absolute() for one in named if one.endswith(".py")]
 
     def exposed(self) -> list[Path]:
         """What lies in the workspace, where tools could read or change it, and must not.
@@ -277,7 +337,13 @@ class Settings(BaseSettings):
         The state, secrets, policies, and the programs of this service themselves.
         """
         workspace = self.folder("workspace")
-        guarded = [self.folder("state"), *self.policy_folders(), *self.secret_files(), *_PROGRAMS]
+        guarded = [
+            self.folder("state"),
+            *self.policy_folders(),
+            *self.secret_files(),
+            *self.handler_files(),
+            *_PROGRAMS,
+        ]
         return [path for path in guarded if is_within(path, workspace)]
 
     def gate_limits(self) -> Limits:
@@ -347,11 +413,9 @@ def load(path: Path | None) -> Settings:
         raise SettingsError(msg) from error
 
 
-def _secret(part: str, name: str, given: SecretStr | None, file: Path | None) -> str:
-    if given is not None:
-        return given.get_secret_value()
+def _read_secret(part: str, name: str, file: Path) -> SecretStr:
     try:
-        return file.expanduser().read_text("utf-8").strip() if file else ""
+        return SecretStr(file.expanduser().read_text("utf-8").strip())
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it isn't text"
         raise SettingsError(f"{part}.{name}_file {file} can't be read: {why}.") from error
@@ -370,7 +434,7 @@ def _anchor(values: dict[str, Any], folder: Path) -> None:
     for name, value in values.items():
         if isinstance(value, dict):
             _anchor(value, folder)
-        elif name in _PATHS or name.endswith("_file"):
+        elif name in _PATHS or name.endswith("_file") or (name == "handlers" and str(value).endswith(".py")):
             values[name] = (
                 [_anchored(one, folder) for one in value] if isinstance(value, list) else _anchored(value, folder)
             )
@@ -382,19 +446,35 @@ def _anchored(value: object, folder: Path) -> object:
     return str(folder / value) if isinstance(value, str) and relative else value
 
 
-#: What must not stand in the file itself.
-_SECRETS = {"telegram": ("token", "webhook_secret"), "slack": ("bot_token", "app_token", "signing_secret")}
-_SECRETS |= {"agent": ("key",)}
+def _secrets_of(section: type[BaseModel]) -> list[str]:
+    """Return the names of the fields that hold secrets. Each has a field `NAME_file` beside it."""
+    return [name for name in section.model_fields if f"{name}_file" in section.model_fields]
 
 
 def _refuse_secrets(path: Path | None, values: dict[str, Any]) -> None:
     """A secret in the file would be read, copied and committed with it."""
-    for part, names in _SECRETS.items():
+    sections: dict[str, type[BaseModel]] = {**Settings.sections(), "agent": AgentSettings}
+    for part, section in sections.items():
         given = values.get(part)
-        for name in names:
+        for name in _secrets_of(section):
             if isinstance(given, dict) and name in given:
                 variable = f"SAYSO_{part}__{name}".upper()
                 raise SettingsError(f"{path} holds {part}.{name}. Set {variable}, or name a file in {name}_file.")
+    for key, name, instead in _mcp_secrets(values.get("mcp")):
+        raise SettingsError(
+            f"{path} holds a secret in mcp.{key}. Put it into a file, and name that in {instead}.{name}."
+        )
+
+
+def _mcp_secrets(mcp: object) -> Iterator[tuple[str, str, str]]:
+    """Where the file holds what looks like a secret of a server: its key, its name, and the key that it belongs in."""
+    servers = mcp.get("servers") if isinstance(mcp, dict) else None
+    for server, given in servers.items() if isinstance(servers, dict) else ():
+        for key, instead in (("env", "env_files"), ("headers", "header_files")):
+            values = given.get(key) if isinstance(given, dict) else None
+            for name, value in values.items() if isinstance(values, dict) else ():
+                if mask_value({name: value}) != {name: value}:
+                    yield f"servers.{server}.{key}.{name}", name, instead
 
 
 #: Variables that are no settings: how to find them, what a command of `sayso ask` is told, and our own tests.

@@ -15,7 +15,7 @@ import msgspec
 from cachetools import FIFOCache
 
 from hitl.redaction import mask, mask_value
-from hitl.text import hidden, visible
+from hitl.text import folded, hidden, visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,8 +37,10 @@ _CODE_NAMES = frozenset({"command", "cmd", "code", "script", "text", "content", 
 class Masked:
     """The texts of one call, with its secrets masked."""
 
-    #: Name and value of each argument, as visible text.
+    #: Name and value of each argument as visible text, with floods folded to a count.
     arguments: tuple[tuple[str, str], ...]
+    #: Each argument's own name, its masked name and its masked value.
+    values: tuple[tuple[str, str, Any], ...]
     preview: str
     #: The number of characters of both that would not be seen as what they are.
     hidden: int
@@ -100,20 +102,26 @@ def made(key: Key) -> Masked:
     """Mask arguments and preview. It reads nothing else and keeps nothing, so any thread may call it."""
     args, preview = key
     arguments: dict[str, Any] = msgspec.json.decode(args)
+    values = tuple((name, *_masked(name, value)) for name, value in arguments.items())
     return Masked(
-        arguments=tuple(_spell(name, value) for name, value in arguments.items()),
+        arguments=tuple(_spell(label, inner) for _, label, inner in values),
+        values=values,
         preview=mask(visible(preview), code=True),
         hidden=hidden(args.decode()) + hidden(preview) + _escaped(arguments),
         json=msgspec.json.encode(mask_value(arguments)),
     )
 
 
-def _spell(name: str, value: Any) -> tuple[str, str]:
+def _masked(name: str, value: Any) -> tuple[str, Any]:
     shown = mask_value({name: value}, code=name.casefold() in _CODE_NAMES)
     ((label, inner),) = shown.items()
+    return label, inner
+
+
+def _spell(label: str, inner: Any) -> tuple[str, str]:
     text = inner if isinstance(inner, str) else _compact(inner)
     # The line feed that ends the last line begins none.
-    return visible(label, keep_newlines=False), visible(text.removesuffix("\n"))
+    return visible(label, keep_newlines=False), folded(visible(text.removesuffix("\n")))
 
 
 def _compact(value: Any) -> str:

@@ -25,6 +25,17 @@ class Fact(Struct, frozen=True):
         return hash(self.what)
 
 
+class Person(Struct, frozen=True):
+    """Somebody as a particular of a fact: the principal, and how the id is shown where no name is known."""
+
+    principal: str
+    shown: str
+
+    def __str__(self) -> str:
+        """Return the id."""
+        return self.shown
+
+
 def fact(what: str, /, **particulars: object) -> Fact:
     """A fact with its particulars."""
     return Fact(what, particulars)
@@ -101,6 +112,7 @@ class Unfit(StrEnum):
     LATE = "unfit.late"
     TOOL = "unfit.tool"
     CHANGED = "unfit.changed"
+    EXPOSED = "unfit.exposed"
     NOBODY = "unfit.nobody"
     NOWHERE = "unfit.nowhere"
     OLDER = "unfit.older"

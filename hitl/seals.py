@@ -53,6 +53,8 @@ def _row(call: Call) -> bytes:
         *(verdict.action, verdict.risk, verdict.rule, verdict.reason, verdict.why, verdict.policy),
         *(verdict.timeout_s, verdict.execution_s, verdict.approvers, verdict.exclude_requester),
         *(verdict.require_reason, verdict.message, verdict.programs),
+        # A row without these parts has the seal that versions which didn't know them gave it.
+        *(() if verdict.card is None else (msgspec.structs.astuple(verdict.card),)),
         *(call.approvers, call.routes, micros(call.created_at), micros(call.deadline)),
     )
 
@@ -258,7 +260,9 @@ def turn_holds(keys: Keyring, kept: KeptTurn) -> bool:
 
 def _turn(kept: KeptTurn) -> bytes:
     state = hashlib.sha256(kept.state).hexdigest()
-    return pack(kept.id, kept.place, kept.identity, kept.message, kept.text, kept.said, state, kept.done)
+    return pack(
+        *(kept.id, kept.place, kept.identity, kept.requester, kept.message, kept.text, kept.said, state, kept.done)
+    )
 
 
 def _at(at: datetime | None) -> int | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from adapters.http.shell import Server, app, body_of
+from adapters.http.shell import Server, app
+from bot.platforms import mounted
 
 if TYPE_CHECKING:
     import contextlib
@@ -19,7 +20,7 @@ async def serving(parts: contextlib.AsyncExitStack, platform: Connector) -> Serv
     async def ready() -> list[str]:
         return list(platform.troubles())
 
-    server = Server(app(ready, platform.routes(body_of)), host="127.0.0.1", port=0)
+    server = Server(app(ready, [mounted(endpoint) for endpoint in platform.endpoints()]), host="127.0.0.1", port=0)
     task = asyncio.create_task(server.serve())
     while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
         await asyncio.sleep(0.005)

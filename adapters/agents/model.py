@@ -96,9 +96,9 @@ class ModelAgent:
             while not thread.over:
                 await self._make_calls(turn, thread)
                 await self._ask(thread)
-                reach("agent.answered")
+                reach("turn.answered")
                 await turn.keep(thread.packed())
-                reach("agent.kept")
+                reach("turn.kept")
         except _FailedError as error:
             return str(error)
         return thread.words or say("model.silent")
@@ -119,7 +119,7 @@ class ModelAgent:
             if isinstance(outcome, BaseException):
                 raise outcome
             thread.outcomes[call.id] = outcome
-        reach("agent.ended")
+        reach("turn.ended")
         await turn.keep(thread.packed())
 
     async def _made(self, turn: StoredTurn, thread: Thread, wanted: Wanted) -> str:
@@ -147,7 +147,7 @@ class ModelAgent:
             except UsageLimitExceeded:
                 raise _FailedError(say("model.limit")) from None
             except Exception as error:  # noqa: BLE001 - a provider's answer may be anything: see the exceptions of its library
-                _log.warning("model.failed", {"error": type(error).__name__})
+                _log.warning("turn.model_failed", {"error": type(error).__name__})
                 if pause_s is None or not _passes(error):
                     raise _FailedError(say("model.failed", why=self._why(error))) from None
             await asyncio.sleep(pause_s)

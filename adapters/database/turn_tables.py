@@ -26,6 +26,7 @@ class TurnRow(SQLModel, table=True):
     id: str
     place: str
     identity: str
+    requester: str
     message: str
     text: str
     said: str

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 #: The columns that are read, in the order of `turn_of`.
-TURN = ("id", "place", "identity", "message", "text", "said", "state", "done", "mac")
+TURN = ("id", "place", "identity", "requester", "message", "text", "said", "state", "done", "mac")
 
 
 class SqliteTurns(Part):
@@ -59,15 +59,15 @@ class SqliteTurns(Part):
 
 def turn_of(*row: Any) -> KeptTurn:
     """Return the turn of a row. What no version of this program wrote becomes a turn whose MAC doesn't hold."""
-    name, place, identity, message, text, said, state, done, mac = row
+    name, place, identity, requester, message, text, said, state, done, mac = row
     try:
         lines = msgspec.json.decode(said, type=tuple[tuple[str, str], ...])
-        return KeptTurn(name, place, identity, message, text, lines, bytes(state), bool(done), mac)
+        return KeptTurn(name, place, identity, requester, message, text, lines, bytes(state), bool(done), mac)
     except (msgspec.MsgspecError, TypeError):
-        return KeptTurn(name, place, identity, message, text)
+        return KeptTurn(name, place, identity, requester, message, text)
 
 
 def _values(turn: KeptTurn) -> tuple[object, ...]:
     said = msgspec.json.encode(turn.said).decode()
-    texts = (turn.id, turn.place, turn.identity, turn.message, turn.text, said)
+    texts = (turn.id, turn.place, turn.identity, turn.requester, turn.message, turn.text, said)
     return (*texts, turn.state, turn.done, turn.mac)

@@ -101,29 +101,33 @@ class Operations:
                 previous=request.previous,
             )
         )
-        return {"call": view(submitted.call), "fresh": submitted.fresh, "same_as": submitted.same_as}
+        return {"call": view(submitted.call, self._gate.names), "fresh": submitted.fresh, "same_as": submitted.same_as}
 
     @do.register
     async def _(self, request: protocol.Wait) -> dict[str, Any]:
         call = await self._readable(request.ref)
         waits = {"decided": self._desk.decided, "explained": self._desk.explained, "ended": self._desk.ended}
-        return {"call": view(await waits[request.until](call, request.limit_s))}
+        return {"call": view(await waits[request.until](call, request.limit_s), self._gate.names)}
 
     @do.register
     async def _(self, request: protocol.ClaimIt) -> dict[str, Any]:
         await self._own(request.ref)
         lease = await self._gate.claim(request.ref, self._owner, request.secret_hash)
-        return {"call": view(lease.call), "args": lease.call.arguments, "until": lease.until.isoformat()}
+        return {
+            "call": view(lease.call, self._gate.names),
+            "args": lease.call.arguments,
+            "until": lease.until.isoformat(),
+        }
 
     @do.register
     async def _(self, request: protocol.Finish) -> dict[str, Any]:
         ran = Ran(Result(request.result), error=request.error, exit_status=request.exit_status)
-        return {"call": view(await self._gate.finish(request.ref, request.secret, ran))}
+        return {"call": view(await self._gate.finish(request.ref, request.secret, ran), self._gate.names)}
 
     @do.register
     async def _(self, request: protocol.Release) -> dict[str, Any]:
         await self._own(request.ref)
-        return {"call": view(await self._gate.release(request.ref, self._owner))}
+        return {"call": view(await self._gate.release(request.ref, self._owner), self._gate.names)}
 
     @do.register
     async def _(self, request: protocol.Pending) -> dict[str, Any]:
@@ -134,7 +138,7 @@ class Operations:
         for call in seen:
             # Between any two views others are answered, and what is due ends.
             await asyncio.sleep(0)
-            views.append(view(call))
+            views.append(view(call, self._gate.names))
         return {"calls": views}
 
     @do.register
@@ -143,7 +147,7 @@ class Operations:
         store = self._gate.store
         lines = list(await store.history(call.ref))
         flaws = flaws_of(store.keys, call, await store.votes(call.ref), lines)
-        return {"call": full_view(call, lines) | {"flaws": [sentence(flaw) for flaw in flaws]}}
+        return {"call": full_view(call, lines, self._gate.names) | {"flaws": [sentence(flaw) for flaw in flaws]}}
 
     @do.register
     async def _(self, request: protocol.Decide) -> dict[str, Any]:
@@ -163,14 +167,14 @@ class Operations:
         decided = answer.came in {Came.APPROVED, Came.REJECTED, Came.DETAILS}
         return {
             "came": answer.came.value,
-            "text": answer.text,
+            "text": answer.told(self._gate.names),
             "decided": decided,
-            "call": view(answer.call) if answer.call else None,
+            "call": view(answer.call, self._gate.names) if answer.call else None,
         }
 
     @do.register
     async def _(self, request: protocol.Withdraw) -> dict[str, Any]:
-        return {"call": view(await self._gate.withdraw(request.target, self.identity))}
+        return {"call": view(await self._gate.withdraw(request.target, self.identity), self._gate.names)}
 
     @do.register
     async def _(self, request: protocol.Ping) -> dict[str, Any]:

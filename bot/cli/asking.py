@@ -176,9 +176,13 @@ def _arguments(args: str, command: list[str]) -> dict[str, Any]:
         fail("--args must be a JSON object", USAGE)
     if not command:
         return dict(given)
-    if taken := {"argv", "cwd"} & set(given):
+    from sayso_client.scripts import ARGUMENT, digests
+
+    if taken := {"argv", "cwd", ARGUMENT} & set(given):
         fail(f"--args can't hold {', '.join(sorted(taken))} beside a command", USAGE)
-    return {**given, "argv": command, "cwd": str(Path.cwd())}
+    folder = str(Path.cwd())
+    scripts = digests(command, folder)
+    return {**given, "argv": command, "cwd": folder, **({ARGUMENT: scripts} if scripts else {})}
 
 
 def _seconds(text: str | None) -> int | None:

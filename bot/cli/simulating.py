@@ -1,4 +1,4 @@
-"""`simulate`: the servers that we ship, of chat platforms and a model, to try everything without an account."""
+"""`simulate`: the servers that we ship, of chat platforms, models and MCP, to try everything without an account."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ _TOKEN = re.compile(r"[0-9]+:\S+")
 
 def register(app: typer.Typer) -> None:
     """Add this group."""
-    simulate = typer.Typer(help="Chat platforms and a model on this machine, without an account.", no_args_is_help=True)
+    simulate = typer.Typer(help="Chat platforms, a model and MCP servers, without an account.", no_args_is_help=True)
     simulate.command("telegram")(telegram)
     simulate.command("slack")(slack)
+    simulate.command("mcp")(mcp)
     simulate.command("model")(model)
     simulate.callback()(lambda: None)
     app.add_typer(simulate, name="simulate")
@@ -80,6 +81,18 @@ def model(
     Example: sayso simulate model script.json
     """
     _play("model", [f"--port={port}", *([script] if script else [])], port)
+
+
+def mcp(
+    folder: Annotated[str, typer.Argument(help="Where its script lies; a folder without one gets two tools.")],
+) -> None:
+    """An MCP server that plays a script.
+
+    It speaks on standard streams and does what FOLDER/script.json says. Name the command in [mcp.servers].
+
+    Example: sayso simulate mcp ~/notes-server
+    """
+    _client("mcp").main([folder])
 
 
 def _play(platform: str, argv: list[str], port: int) -> None:

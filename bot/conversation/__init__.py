@@ -4,6 +4,5 @@ from __future__ import annotations
 
 from bot.conversation.router import Router
 from bot.conversation.stored import StoredTurns
-from bot.conversation.talker import Manner, Talker
 
-__all__ = ["Manner", "Router", "StoredTurns", "Talker"]
+__all__ = ["Router", "StoredTurns"]

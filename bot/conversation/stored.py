@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from bot.conversation.voice import Voice
     from bot.service import Service
+    from hitl.answers import Submitted
     from hitl.model import Call
     from hitl.ports import ResumingAgent
 
@@ -52,6 +53,8 @@ class StoredTurns:
         self._store = service.store
         self._voices: dict[str, list[Voice]] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
+        #: Calls on their way to the record: one that is stopped only then must still be found, to be withdrawn.
+        self.asking: set[asyncio.Task[Submitted]] = set()
         self._said: FIFOCache[str, deque[tuple[str, str]]] = FIFOCache(_CONVERSATIONS)
 
     @property
@@ -84,14 +87,17 @@ class StoredTurns:
         """Remember what was said to others, to quote it to the agent in the next turn there."""
         lines = self._said.get(place) or deque(maxlen=_LINES)
         self._said[place] = lines
-        lines.append((principal, cut_middle(text, _LINE).text))
+        name = self._service.gate.names.of(principal, place.partition(":")[0])
+        who = principal if name == principal else f"{name} ({principal})"
+        lines.append((who, cut_middle(text, _LINE).text))
 
     async def begin(self, heard: Text, voice: Voice) -> None:
         """Store a turn, and begin it once the turns before it in the conversation are done."""
         place = heard.conversation
         name = ":".join(heard.event) if heard.event else f"{place}:{secrets.token_hex(8)}"
         said = tuple(self._said.pop(place, ()))
-        turn = KeptTurn(name, place, heard.identity, heard.message or "", heard.text, said)
+        who = voice.principal(heard)
+        turn = KeptTurn(name, place, heard.identity, who, heard.message or "", heard.text, said)
         fresh = await self._store.begin_turn(turn)
         if fresh and place in self._running:
             await voice.tell(heard, say("model.queued"), alone=True)
@@ -104,12 +110,12 @@ class StoredTurns:
         """
         access, principal = self._service.gate.access, self._service.gate.people.principal(heard.identity)
         turns = [turn for turn in await self._store.open_turns() if turn.place == heard.conversation]
-        mine = [turn for turn in turns if access.operates(principal) or self._principal(turn) == principal]
+        mine = [turn for turn in turns if access.operates(principal) or turn.requester == principal]
         if not mine:
             return False
         if task := self._running.get(heard.conversation):
             task.cancel()
-            await asyncio.wait({task})
+            await asyncio.wait({task, *self.asking})
         withdrawn = 0
         for turn in mine:
             await self._store.keep_turn(replace(await self._as_kept(turn), done=True))
@@ -117,9 +123,6 @@ class StoredTurns:
         self._work(heard.conversation)
         await voice.tell(heard, say("model.stopped", count=withdrawn))
         return True
-
-    def _principal(self, turn: KeptTurn) -> str:
-        return self._service.gate.people.principal(turn.identity)
 
     async def _as_kept(self, turn: KeptTurn) -> KeptTurn:
         """The turn as it is stored now: it may have gone on since it was read."""
@@ -144,12 +147,20 @@ class StoredTurns:
             self._running[place] = self._service.accompany(self._through(place))
 
     async def _through(self, place: str) -> None:
-        """Take the open turns of a conversation, one after the other."""
+        """Take the open turns of a conversation, one after the other. A store in trouble is waited for."""
+        pauses = Backoff()
         try:
-            while turn := await self._next(place):
-                await self._take(turn)
-        except Unavailable as error:
-            _log.error("turn.postponed", {"place": place, "why": error.message})
+            while True:
+                try:
+                    turn = await self._next(place)
+                    if turn is None:
+                        return
+                    await self._take(turn)
+                except Unavailable as error:
+                    _log.warning("turn.postponed", {"place": place, "why": error.message})
+                    await asyncio.sleep(pauses.next())
+                else:
+                    pauses.reset()
         finally:
             del self._running[place]
 
@@ -158,15 +169,15 @@ class StoredTurns:
         return next((turn for turn in open_turns if turn.place == place), None)
 
     async def _take(self, kept: KeptTurn) -> None:
-        """Take a turn to its end, and say what came of it. A store or platform in trouble is waited for."""
+        """Take a turn to its end, and say what came of it. A platform in trouble is waited for. Raises Unavailable."""
         last = await self._store.last_turn(kept.place)
         turn, pauses, unsaid = _Turn(self._service, self, kept, last.state if last else b""), Backoff(), 0
         while True:
             try:
                 await turn.say(await self.agent.take(turn))
                 break
-            except Unavailable as error:
-                _log.warning("turn.postponed", {"turn": kept.id, "why": error.message})
+            except Unavailable:
+                raise
             except PlatformError as error:
                 unsaid += 1
                 _log.warning("turn.not_said", {"turn": kept.id, "why": str(error)})
@@ -194,7 +205,7 @@ class _Turn:
         self.heard = True
         self._service = service
         self._turns = turns
-        self.on_behalf_of = service.gate.people.principal(kept.identity)
+        self.on_behalf_of = kept.requester
 
     @property
     def text(self) -> str:
@@ -245,7 +256,10 @@ class _Turn:
         if call is None:
             agent = self._turns.agent.name
             ask = Ask(tools, tool, args, self.on_behalf_of, self.kept.place, Runs.SERVICE, agent=agent, key=key)
-            call = (await self._service.submit(ask)).call
+            asking = asyncio.create_task(self._service.submit(ask))
+            self._turns.asking.add(asking)
+            asking.add_done_callback(self._turns.asking.discard)
+            call = (await asyncio.shield(asking)).call
             await self._tell_refused(call)
         call = await self._service.ended(call)
         return await self._service.explained(call) if call.awaits_reason else call

@@ -6,8 +6,9 @@ import contextlib
 import os
 import time
 
-from sayso_client.commands import handled, restore, run
+from sayso_client.commands import CHANGED, Ended, handled, restore, run
 from sayso_client.errors import ClientError
+from sayso_client.scripts import ARGUMENT, changed
 from sayso_client.wording import say
 
 TYPE_CHECKING = False
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from sayso_client.client import Client
-    from sayso_client.commands import Ended
 
     #: A call as the service shows it to who asked.
     Call = dict[str, Any]
@@ -94,6 +94,8 @@ class Asking:
     def run(self, command: Sequence[str]) -> Ended | None:
         """Run the command of the approved call, report how it ended, and return that.
 
+        It isn't run if one of its scripts has changed since it was asked; that is how it ended then.
+
         Returns None when the call can't be had any more, or the report comes too late; `call` then says why.
 
         Raises ClientError with TAMPERED, before anything runs, when the service gives out another command or folder
@@ -107,7 +109,10 @@ class Asking:
             return None
         if (leased["args"]["argv"], leased["args"]["cwd"]) != (list(command), folder):
             raise ClientError("TAMPERED", say("command.otherwise"))
-        ended = run(command, folder, self.call["ref"])
+        if path := changed(self._request["args"].get(ARGUMENT, {}), folder):
+            ended = Ended(CHANGED, say("command.changed", path=path), started=False)
+        else:
+            ended = run(command, folder, self.call["ref"])
         report = {"result": "failed" if ended.status else "succeeded", "exit_status": ended.status, "error": ended.why}
         return ended if self._take("finish", secret=secret, **report) else None
 

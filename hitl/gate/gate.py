@@ -12,12 +12,13 @@ from hitl.gate import claim, decide, end, submit, swap, target
 from hitl.gate.moves import secret_hash
 from hitl.limits import Flood, Limits
 from hitl.people import Access
+from hitl.people.names import Names
 from hitl.reach import Reach
 from hitl.terms import Terms
 from hitl.tokens import new_secret
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from hitl.answers import Answer, Submitted
@@ -45,21 +46,28 @@ class Gate:
         limits: Limits | None = None,
         terms: Terms | None = None,
         observers: Sequence[Observer] = (),
+        names: Names | None = None,
+        exposed: Callable[[], str | None] = lambda: None,
         beside: Beside | None = None,
     ) -> None:
         self.store = store
         self.clock = store.clock
         self.policies = policies
         self.people = people
+        #: The names of people. No use case reads them: a name decides nothing.
+        self.names = names or Names(people)
         self.executor = executor
         self.keys = keys
         self.owner = owner
         self.limits = limits or Limits()
         self.terms = terms or Terms()
         self.observers = list(observers)
+        #: Why others may know or change the keys, as a sentence; None while they can't. Asked before each run.
+        self.exposed = exposed
         self.reach = Reach()
         self.beside = beside
         self.flood = Flood(self.limits)
+        self._access = Access(people)
         self.secret = new_secret()
         self.secret_hash = secret_hash(self.secret)
 
@@ -167,7 +175,9 @@ class Gate:
     @property
     def access(self) -> Access:
         """Who may do what, by the directory of now."""
-        return Access(self.people)
+        if self._access.people is not self.people:
+            self._access = Access(self.people)
+        return self._access
 
     async def ready(self, call: Call) -> None:
         """Mask a large call where that keeps nobody waiting, so that its cards and views are drawn at once."""

@@ -18,8 +18,10 @@ from hitl.lifecycle import Trigger, advance
 from hitl.model import Action, Ask, Call, Entry, Event, Post, PostKind, Preparation, Runs, ToolInfo, Verdict
 from hitl.outcomes import Fact, Refusal, Unfit, fact, kept
 from hitl.ports import Change, KeyTakenError, ShortTakenError, Unit
+from hitl.records import replace
 from hitl.terms import UNASKED, passed, tightened
 from hitl.tokens import new_short
+from hitl.written import plain
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -36,9 +38,12 @@ async def submit(gate: Gate, ask: Ask) -> Submitted:
     """Implement `Gate.submit`."""
     if not gate.access.may_ask(ask.requester, ask.origin):
         raise NotApprover(fact(Refusal.REQUESTER, who=ask.requester))
+    if why := gate.exposed():
+        raise Unavailable(fact(Unfit.EXPOSED, why=why))
     for name in _WORDS:
         _check_words(name, getattr(ask, name) or "")
-    args = canonical(dict(ask.args))
+    as_written, ask = ask, replace(ask, args=plain(ask.args))
+    args = canonical(ask.args)
     if len(args) > gate.limits.args_bytes:
         raise InvalidConfirmation(fact(Refusal.SIZE, size=len(args), most=gate.limits.args_bytes))
     info, prepared = await _prepare(gate, ask)
@@ -56,7 +61,8 @@ async def submit(gate: Gate, ask: Ask) -> Submitted:
         return _same_call(old, digest, ask)
     # Before the call is there: its card must not hold up others on its way.
     await gate.prepare((args, prepared.preview))
-    draft = Draft(ask, args, digest, info, prepared, _judge(gate, ask, info, prepared))
+    verdict = gate.terms.on_card(_judge(gate, ask, info, prepared), as_written, prepared)
+    draft = Draft(ask, args, digest, info, prepared, verdict)
     if draft.verdict.action is not Action.APPROVE:
         return await _record(gate, draft, None)
     await _admit(gate, ask)
@@ -84,7 +90,7 @@ def _judge(gate: Gate, ask: Ask, info: ToolInfo, prepared: Preparation) -> Verdi
     if not info.executor:
         return denial("no_tool")
     try:
-        verdict = gate.terms.verdict(gate.policies, question(ask, ask.args, prepared))
+        verdict = gate.terms.verdict(gate.policies, question(ask, ask.args, prepared, info))
     except PolicyUnusable:
         return denial("policy_error")
     return gate.terms.applied(tightened(verdict, ask, prepared, gate.limits), ask)

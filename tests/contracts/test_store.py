@@ -594,6 +594,17 @@ class TestInbox:
         assert [] == await store.incoming()
         assert not await store.receive("telegram", "1", "chat", b"{}")
 
+    async def test_the_newest_event_of_a_source_is_told(self, store: Store) -> None:
+        """Whether it was handled or not, and none of another source."""
+        assert await store.newest("slack") is None
+        for source, event in (("slack", "1"), ("slack", "2"), ("telegram", "3")):
+            await store.receive(source, event, "chat", b"{}")
+        await store.commit(add(handled=("slack", "2")))
+        found = await store.newest("slack")
+
+        assert found is not None
+        assert ("slack", "2") == (found.source, found.id)
+
     async def test_an_event_that_keeps_failing_is_set_aside(self, store: Store) -> None:
         """After so many failures; then the next of its conversation gets its turn."""
         await store.receive("telegram", "1", "chat", b"bad")
@@ -952,7 +963,7 @@ class TestTurns:
 
 def a_turn(name: str, *, text: str = "clean up", **more: Any) -> KeptTurn:
     """A turn in one conversation."""
-    return KeptTurn(name, "telegram:-1", "telegram:42", "m1", text, **more)
+    return KeptTurn(name, "telegram:-1", "telegram:42", "ann", "m1", text, **more)
 
 
 async def standing_elsewhere(store: Store, clock: SetClock) -> Call:

@@ -28,10 +28,10 @@ OVER = "That is all of it."
 LOST = "service.ran:1"
 #: What is drilled at once.
 STEPS = {
-    "answered": ["agent.answered:1", "agent.kept:1"],
+    "answered": ["turn.answered:1", "turn.kept:1"],
     "asked": ["gate.submitted:1", "gate.submitted:2"],
     "ran": [LOST, "gate.finished:1"],
-    "told": ["agent.ended:1", "agent.answered:2", "agent.kept:2"],
+    "told": ["turn.ended:1", "turn.answered:2", "turn.kept:2"],
 }
 SETTINGS = """
 requesters = ["telegram:{ann}"]
@@ -100,7 +100,7 @@ class Drill:
 
     def cards(self) -> list[Message]:
         """The bot's cards in the chat."""
-        return [one for one in self.room.messages.values() if says(one.text, "card.title", tool="bash")]
+        return [one for one in self.room.messages.values() if says(one.text, "card.headline")]
 
 
 @pytest.mark.parametrize("step", STEPS)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bot.service import Service
     from tests.scenarios.chats import MakeTurns
 
-_KEYS = {Verb.APPROVE: "a", Verb.REJECT: "d", Verb.DETAILS: "v"}
+_KEYS = {Verb.APPROVE: "a", Verb.REJECT: "r", Verb.DETAILS: "d"}
 
 
 class Terminal:

@@ -74,7 +74,7 @@ async def kept(opened: Opened, clock: SetClock) -> None:
         await store.sent((await store.sendings(lease_s=30))[0], "-100:5")
         await store.move("telegram:-99", ROOM)
         await store.say(ROOM, "-100:6", call.ref)
-        await store.begin_turn(KeptTurn("telegram:1", ROOM, ANN, "m1", "clean up", ((ANN, "hello"),), b"{}"))
+        await store.begin_turn(KeptTurn("telegram:1", ROOM, ANN, ANN, "m1", "clean up", ((ANN, "hello"),), b"{}"))
         await store.bind(seals.bound(store.keys, "-100:6", call.ref, ANN))
         await store.commit(adding(Change(prompts=(Prompt(call.ref, ANN, PromptKind.VIEWED, clock.now()),))))
         reply = Reply(ANN, "telegram", ROOM, Kind.BUTTON, Verb.APPROVE, target=call.ref, pressed_at=clock.now())

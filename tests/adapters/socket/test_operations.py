@@ -9,6 +9,7 @@ import pytest
 
 from adapters.socket.operations import LOCAL, Operations
 from adapters.socket.protocol import REQUEST
+from bot.surfaces import surfaces
 from hitl.answers import Answer, Submitted
 from hitl.errors import CallUnknown, NotApprover
 from hitl.gate import Gate, secret_hash
@@ -31,7 +32,7 @@ class Service:
         self.gate = Gate(
             store=MemoryStore(clock),
             policies=Rules(),
-            people=Directory(approvers=(ANN,), requesters=(UMA, UGO)),
+            people=Directory(approvers=(ANN,), requesters=(UMA, UGO), surfaces=surfaces()),
             executor=ScriptedExecutor({("files", "write"): ToolInfo("local", "d" * 64)}),
             keys=Keyring([("one", b"k" * 32)]),
             owner="service:test",

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from adapters.socket.server import SocketServer, nobodys
+from bot.surfaces import surfaces
 from hitl.answers import Answer, Submitted
 from hitl.errors import Unavailable
 from hitl.gate import Gate
@@ -39,7 +40,7 @@ class Service:
         self.gate = Gate(
             store=MemoryStore(clock),
             policies=Rules(),
-            people=Directory(approvers=(*me, "local:99"), requesters=me),
+            people=Directory(approvers=(*me, "local:99"), requesters=me, surfaces=surfaces()),
             executor=ScriptedExecutor({}),
             keys=Keyring([("one", b"k" * 32)]),
             owner="service:test",

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0007"
-down_revision = "0004"
+down_revision = "0005"
 branch_labels = None
 depends_on = None
 
@@ -22,6 +22,7 @@ def upgrade() -> None:
         sa.Column("id", sa.String(), nullable=False),
         sa.Column("place", sa.String(), nullable=False),
         sa.Column("identity", sa.String(), nullable=False),
+        sa.Column("requester", sa.String(), nullable=False),
         sa.Column("message", sa.String(), nullable=False),
         sa.Column("text", sa.String(), nullable=False),
         sa.Column("said", sa.String(), nullable=False),

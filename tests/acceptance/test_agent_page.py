@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+from hitl.wording import say
+from tests.acceptance.installation import until
 from tests.acceptance.page import Page, exporting, following, newcomer
 from tests.acceptance.simulator import Simulator, simulating
 
@@ -17,6 +19,7 @@ def test_the_trial_goes_as_the_page_says(tmp_path: Path) -> None:
     environment = newcomer(tmp_path)
     model, telegram, third, typed = PAGE.blocks(TRIAL)
     port = ("--port", "0")
+    workspace = tmp_path / "home/sayso-agent/workspace"
     with (
         simulating([*shlex.split(model), *port], environment, tmp_path) as scripted,
         simulating([*shlex.split(telegram), *port], environment, tmp_path) as people,
@@ -24,22 +27,21 @@ def test_the_trial_goes_as_the_page_says(tmp_path: Path) -> None:
         told = scripted.opening("Ctrl-C") | people.opening()
         with following(exporting(third, told), environment, tmp_path) as service:
             service.says("telegram.ready")
-            follow(people, typed.splitlines())
-    workspace = tmp_path / "home/sayso-agent/workspace"
+            follow(people, typed.splitlines(), workspace)
 
     assert 4 == len(told)
     assert ["staging-1.txt"] == [path.name for path in workspace.iterdir()]
 
 
-def follow(people: Simulator, typed: list[str]) -> None:
+def follow(people: Simulator, typed: list[str], workspace: Path) -> None:
     """Type the page's lines, each when the one before has had its effect."""
     into, ask, approve, reject, reason = typed
     people.type(into)
     people.type(ask)
-    people.sees("[✅ Approve]")
-    people.sees("[✅ Approve]")
+    for _ in range(2):
+        people.sees(f"[{say('button.approve')}]")
     people.type(approve)
-    people.sees(what="agent.succeeded", how="approved")
+    until(lambda: len(list(workspace.iterdir())) == 1, "the approved deletion")
     people.type(reject)
     people.sees(what="answer.why_rejected")
     people.type(reason)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from hitl.errors import NotApprover, Unavailable
 from hitl.model import Mode, State
-from hitl.people import APPROVERS, CHAT_PLATFORMS, ORIGIN
+from hitl.people import APPROVERS, CHAT_PLATFORMS, LOCAL, ORIGIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
@@ -90,7 +90,6 @@ def _reach(settings: Settings, people: Directory) -> Iterator[Check]:
 
 
 def _people(settings: Settings) -> Iterator[Check]:
-    from adapters.socket.operations import LOCAL
     from bot.errors import SettingsError
 
     try:

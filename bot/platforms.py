@@ -7,7 +7,6 @@ A platform that isn't configured isn't imported, so that its extra need not be i
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import logging
 import shutil
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
     from types import ModuleType
+
+    from starlette.routing import Route
 
     from adapters.database.store import SqliteStore
     from adapters.slack.chat import SlackChat
@@ -67,17 +68,20 @@ class Platforms:
             self._platforms.append(_module("slack").Slack(slack, self._chats["slack"], service))
 
     async def start(self, parts: contextlib.AsyncExitStack) -> None:
-        """Start what is set up; `parts` stops it again.
-
-        Raises Unavailable where the port can't be had, and SettingsError where a webhook has nowhere to listen.
-        """
-        if self._settings.http.port is None and self._is_pushed():
-            raise SettingsError("A webhook needs a port to listen on: set http.port.")
-        if self._settings.http.port is not None:
-            await self._serve_http(parts, self._settings.http.port)
+        """Connect to what is set up; `parts` ends it again."""
         for platform in self._platforms:
             parts.push_async_callback(platform.stop)
             await platform.start()
+
+    def routes(self) -> list[Route]:
+        """What platforms call. Raises SettingsError for a webhook without a secret, or without a port to listen on."""
+        if self._settings.http.port is None and self._is_pushed():
+            raise SettingsError("A webhook needs a port to listen on: set http.port.")
+        if self._settings.http.port is None:
+            return []
+        from adapters.http.app import body_of
+
+        return [route for platform in self._platforms for route in platform.routes(body_of)]
 
     async def close(self) -> None:
         """Close the connections, once nothing is to be sent any more."""
@@ -101,24 +105,6 @@ class Platforms:
         return (telegram is not None and telegram.receive == "webhook") or (
             slack is not None and slack.receive == "http"
         )
-
-    async def _serve_http(self, parts: contextlib.AsyncExitStack, port: int) -> None:
-        from adapters.http.shell import Server, app, body_of
-
-        routes = [route for platform in self._platforms for route in platform.routes(body_of)]
-        server = Server(app(self.troubles, routes), host=self._settings.http.host, port=port)
-        serving = asyncio.create_task(server.serve([server.bind()]))
-        while not server.started:
-            if serving.done():
-                await serving
-            await asyncio.sleep(0.01)
-
-        async def stop() -> None:
-            server.should_exit = True
-            await serving
-
-        parts.push_async_callback(stop)
-        _log.info("http.ready", {"host": self._settings.http.host, "port": server.port})
 
 
 def _shortage(state: Path) -> Iterator[str]:

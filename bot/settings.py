@@ -87,10 +87,18 @@ class StageSettings(_Part):
 
 
 class HttpSettings(_Part):
-    """Where the HTTP shell listens; without `port` it doesn't. Port 0 takes a free one."""
+    """Where the API listens on TCP; without `port` it doesn't. Port 0 takes a free one.
+
+    `hosts` are the names by which it is reached beside the loopback's. `proxy` says that a proxy with TLS stands before
+    it: without one, tokens are taken on the loopback alone. `tokens` names bearer tokens and the highest risk that each
+    may approve; medium is the default.
+    """
 
     host: str = "127.0.0.1"
     port: int | None = Field(default=None, ge=0, le=65535)
+    hosts: list[Name] = []
+    proxy: bool = False
+    tokens: dict[Name, Risk] = {}
 
 
 class TelegramSettings(_Part):
@@ -210,6 +218,7 @@ class Settings(BaseSettings):
                 principals={name: tuple(owned) for name, owned in self.principals.items()},
                 conversations=conversations,
                 routes=tuple(self.routes),
+                token_limits={f"token:{name}": risk for name, risk in self.http.tokens.items()},
                 self_approval_socket=_risk(self.self_approval_socket),
             )
         except ValueError as error:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
-from adapters.http.shell import Server, app, body_of
+from adapters.http.app import app, body_of
+from adapters.http.listeners import Server, tcp_listener
 
 if TYPE_CHECKING:
     import contextlib
@@ -19,14 +19,7 @@ async def serving(parts: contextlib.AsyncExitStack, platform: Connector) -> Serv
     async def ready() -> list[str]:
         return list(platform.troubles())
 
-    server = Server(app(ready, platform.routes(body_of)), host="127.0.0.1", port=0)
-    task = asyncio.create_task(server.serve())
-    while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
-        await asyncio.sleep(0.005)
-
-    async def stop() -> None:
-        server.should_exit = True
-        await task
-
-    parts.push_async_callback(stop)
+    server = Server(app(ready, platform.routes(body_of)), [tcp_listener("127.0.0.1", 0)])
+    await server.start()
+    parts.push_async_callback(server.stop)
     return server

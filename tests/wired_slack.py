@@ -18,7 +18,7 @@ from tests.settling import quieted
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from adapters.http.shell import Server
+    from adapters.http.listeners import Server
     from adapters.slack.chat import SlackChat
     from hitl.gate import Gate
     from tests.wire.slack import App, SlackServer

@@ -129,6 +129,7 @@ _KEYS = {"inbox": ["source", "id"]}
 _ONE: ColumnElement[Any] = literal_column("1")
 _LIMIT, _NOW = _given("limit"), _given("now")
 _LATEST_LINES = 1000
+_CREDENTIAL = ("name", "hash", "scope", "owner", "origins", "routes", "created_at", "created_by", "until", "mac")
 
 
 def _rowid(of: Table | NamedFromClause[Any]) -> Sqlite:
@@ -201,6 +202,7 @@ def _of_calls() -> dict[str, Definition]:
     )
     counted = select(_ONE).select_from(calls).where(WAITING, _is(_calls.requester)).limit(_LIMIT).subquery("waiting")
     owner = _given("owner")
+    pending = select(_rowid(waiting)).select_from(waiting).where(WAITING)
     return {
         "INSERT_CALL": Definition(
             "Keep a new call.",
@@ -219,6 +221,14 @@ def _of_calls() -> dict[str, Definition]:
         "CALL_BY_SHORT": Definition("Which call has this short ref?", _call(_is(_calls.short))),
         "CALL_BY_KEY": Definition(
             "Which call did the requester make with this idempotency key?", _call(_is(_calls.requester, _calls.key))
+        ),
+        "CALLS_BEFORE": Definition(
+            "Which calls are older than this one, the newest first?",
+            _call(_calls.ref < _given("before")).order_by(_calls.ref.desc()).limit(_LIMIT),
+        ),
+        "CALLS_WAITING_BEFORE": Definition(
+            "Which calls that wait for people are older than this one, the newest first?",
+            _call(_rowid(calls).in_(pending), _calls.ref < _given("before")).order_by(_calls.ref.desc()).limit(_LIMIT),
         ),
         "CALLS_WAITING": Definition(
             "Which calls wait for people, the oldest first? The inner question is answered from an index alone.",
@@ -305,6 +315,10 @@ def _of_records(upsert: Upsert) -> dict[str, Definition]:
         "INSERT_LINE": Definition("Add a line.", insert(_TABLES["audit"]).values(_values(*LINE)).inline()),
         "LINES": Definition(
             "What does this chain say, from its start?", select(*line).where(_is(_audit.ref)).order_by(_audit.seq)
+        ),
+        "LINES_AFTER": Definition(
+            "Which lines of the whole record come behind this one?",
+            select(_audit.id, *line).where(_audit.id > _given("after")).order_by(_audit.id).limit(_LIMIT),
         ),
         "KEEP_PROMPT": Definition(
             "Remember what is open with a person about a call, in place of what was.",
@@ -515,6 +529,27 @@ def _of_keys(upsert: Upsert) -> dict[str, Definition]:
     }
 
 
+def _of_credentials(upsert: Upsert) -> dict[str, Definition]:
+    credentials, columns = _TABLES["credentials"], _TABLES["credentials"].c
+    return {
+        "CREDENTIALS": Definition(
+            "Which bearer tokens were ever made?",
+            select(*(columns[name] for name in (*_CREDENTIAL, "revoked_at", "used_at"))).order_by(columns.name),
+        ),
+        "KEEP_CREDENTIAL": Definition(
+            "Keep a bearer token, unless its name was used before.", upsert("credentials", *_CREDENTIAL, over={})
+        ),
+        "REVOKE_CREDENTIAL": Definition(
+            "A bearer token works no more.",
+            update(credentials).ordered_values(*_set(columns.revoked_at, columns.mac)).where(_is(columns.name)),
+        ),
+        "CREDENTIAL_USED": Definition(
+            "A bearer token was used.",
+            update(credentials).ordered_values(*_set(columns.used_at)).where(_is(columns.name)),
+        ),
+    }
+
+
 def definitions(dialect: ModuleType = sqlite) -> dict[str, Definition]:
     """Every statement by its name, for one of the `sqlalchemy.dialects`, which differ in what an upsert is."""
     upsert = partial(_upsert, dialect)
@@ -526,6 +561,7 @@ def definitions(dialect: ModuleType = sqlite) -> dict[str, Definition]:
         **_of_conversations(upsert),
         **_of_inbox(upsert),
         **_of_keys(upsert),
+        **_of_credentials(upsert),
     }
 
 

@@ -6,6 +6,7 @@ from hitl.people.access import Access
 from hitl.people.directory import (
     APPROVERS,
     CHAT_PLATFORMS,
+    LOCAL,
     ORIGIN,
     SHARED_IDENTITIES,
     Conversation,
@@ -19,6 +20,7 @@ from hitl.people.directory import (
 __all__ = [
     "APPROVERS",
     "CHAT_PLATFORMS",
+    "LOCAL",
     "ORIGIN",
     "SHARED_IDENTITIES",
     "Access",

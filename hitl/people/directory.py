@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 SHARED_IDENTITIES = frozenset({"telegram:1087968824", "telegram:777000", "telegram:136817688"})
 #: Chat platforms: cards reach them through the outbox. Any other place is local and sees calls at commit.
 CHAT_PLATFORMS = frozenset({"telegram", "slack"})
+#: The conversation of this machine: what is asked, and said, over the Unix socket and in its terminals.
+LOCAL = "local"
 #: Words in a list of routes: where the call was asked, and each of its approvers in private.
 ORIGIN, APPROVERS = "origin", "approvers"
 
@@ -53,6 +55,10 @@ class Directory:
     conversations: Mapping[str, Conversation] = field(default_factory=dict)
     routes: tuple[str, ...] = ()
     self_approval_socket: Risk | None = None
+    #: The identity of each agent's bearer token -> the principal who answers for it. It changes as tokens are made.
+    owners: Mapping[str, str] = field(default_factory=dict)
+    #: The identity of a bearer token -> the highest risk that it may approve.
+    token_limits: Mapping[str, Risk] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse shared identities, identities with two owners, and self-approval of critical calls."""
@@ -85,6 +91,21 @@ class Directory:
     def principal(self, identity: str) -> str:
         """The one principal behind an identity."""
         return next((name for name, owned in self.principals.items() if identity in owned), identity)
+
+    def whose(self, identity: str) -> frozenset[str]:
+        """The principal behind an identity and, for an agent's token, the person who answers for it."""
+        own = {self.principal(identity)}
+        return frozenset(own | {self.principal(self.owners[name]) for name in (identity, *own) if name in self.owners})
+
+    def on_behalf_of(self, identity: str) -> str:
+        """The person for whom the holder of an identity asks: the owner of an agent's token, or the holder."""
+        return self.principal(self.owners.get(identity, identity))
+
+    def token_limit(self, identity: str) -> Risk:
+        """The highest risk that this identity may approve: medium for a bearer token that the operator didn't name."""
+        if not identity.startswith("token:"):
+            return Risk.CRITICAL
+        return self.token_limits.get(identity, Risk.MEDIUM)
 
     def approvers_for(self, origin: str, verdict: Verdict) -> tuple[str, ...]:
         """Who may approve: the rule's list, else the conversation's, else the installation's. Empty means nobody."""

@@ -43,6 +43,7 @@ def connection(state: Path) -> Iterator[sqlite3.Connection]:
 SMALL = {
     "COUNT_WAITING": ["SCAN waiting"],
     "KEY_IDS": ["SCAN keys"],
+    "CREDENTIALS": ["SCAN credentials"],
     "MOVES": ["SCAN moves"],
     "TALKS": ["SCAN talks"],
 }
@@ -135,7 +136,15 @@ def test_few_statements_are_for_sqlite_alone() -> None:
                 alone.add(name)
 
     assert {
-        *("CALLS_WAITING", "CALLS_WAITING_IN", "CALLS_STANDING", "SAME_WAITING", "CALLS_LEASED", "CALLS_OPEN"),
+        *(
+            "CALLS_WAITING",
+            "CALLS_WAITING_IN",
+            "CALLS_WAITING_BEFORE",
+            "CALLS_STANDING",
+            "SAME_WAITING",
+            "CALLS_LEASED",
+            "CALLS_OPEN",
+        ),
         *("TO_SEND", "OPEN_KEY_IDS"),
     } == alone
 

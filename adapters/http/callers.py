@@ -1,0 +1,167 @@
+"""Who calls: a user of this machine, known by the kernel, or the holder of a bearer token."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
+
+from fastapi import Depends
+from starlette.requests import HTTPConnection
+
+from hitl.credentials import Scope
+from hitl.errors import InvalidConfirmation, NotApprover, Unauthenticated
+from hitl.model import Entry, Event
+from hitl.outcomes import Refusal, fact
+from hitl.people import LOCAL
+from hitl.ports import Change, adding
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hitl.credentials import Credential
+    from hitl.gate import Gate
+
+#: The conversation of calls from a token that is bound to none.
+REMOTE = "http"
+#: The key of `scope["state"]` under which our listeners put the `Peer`. No header reaches it.
+PEER = "sayso.peer"
+#: And under which they put a future that resolves when the peer hangs up.
+GONE = "sayso.gone"
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """The other end of a connection, as the kernel describes it: `uid` and `pid` on the Unix socket alone."""
+
+    key: str
+    uid: int | None = None
+    pid: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """An authenticated caller, and what it may name."""
+
+    identity: str
+    principal: str
+    #: The person on whose behalf it asks.
+    owner: str
+    scopes: frozenset[Scope]
+    #: `socket` or `http`, as records and settings call the way in.
+    surface: str
+    credential: Credential | None = None
+
+    @property
+    def name(self) -> str:
+        """What an agent is called that doesn't say what it is called."""
+        return self.credential.name if self.credential else ""
+
+    @property
+    def conversation(self) -> str:
+        """The origin of calls that name none."""
+        if self.credential is None:
+            return LOCAL
+        return self.credential.origins[0] if self.credential.origins else REMOTE
+
+    def origin(self, named: str | None) -> str:
+        """The origin of a call. Raises NotApprover for one that isn't bound to the caller."""
+        if named is None or named == self.conversation:
+            return self.conversation
+        if self.credential is None or not self.credential.may_name(named):
+            raise NotApprover(fact(Refusal.ORIGIN, who=self.identity, place=named))
+        return named
+
+    def routes(self, named: list[str]) -> tuple[str, ...]:
+        """Further routes of a card. Raises NotApprover for one that isn't bound to the caller."""
+        bound = self.credential.routes if self.credential else ()
+        for place in named:
+            if place not in bound:
+                raise NotApprover(fact(Refusal.ROUTE, who=self.identity, place=place))
+        return tuple(named)
+
+    def check_behalf(self, named: str | None) -> None:
+        """Raise NotApprover for a person for whom the caller doesn't ask."""
+        if named is not None and named != self.owner:
+            raise NotApprover(fact(Refusal.BEHALF, who=self.identity, person=named))
+
+
+class Bearers(Protocol):
+    """The bearer tokens in force."""
+
+    def find(self, token: str) -> Credential | None:
+        """Return the working credential of a token, or None."""
+
+
+class Authenticator:
+    """Makes a Caller of a request. `kept` knows the processes that this service itself runs."""
+
+    def __init__(self, gate: Gate, bearers: Bearers, kept: Callable[[Peer], bool]) -> None:
+        self._gate = gate
+        self._bearers = bearers
+        self._kept = kept
+
+    async def caller(self, request: HTTPConnection) -> Caller:
+        """Return the caller.
+
+        Raises Unauthenticated, InvalidConfirmation for a token on the socket, and NotApprover, on record, for a user
+        who is on no list and for a command that this service runs.
+        """
+        peer: Peer = getattr(request.state, PEER)
+        authorization = request.headers.get("authorization")
+        if peer.uid is None:
+            return self._holder(authorization)
+        if authorization is not None:
+            raise InvalidConfirmation("A token has no meaning on the Unix socket: the kernel says who calls.")
+        return await self._user(peer)
+
+    def _holder(self, authorization: str | None) -> Caller:
+        kind, _, token = (authorization or "").partition(" ")
+        credential = self._bearers.find(token.strip()) if kind.lower() == "bearer" else None
+        if credential is None:
+            raise Unauthenticated
+        people, identity = self._gate.people, credential.identity
+        return Caller(
+            identity=identity,
+            principal=people.principal(identity),
+            owner=people.on_behalf_of(identity),
+            scopes=frozenset({credential.scope}),
+            surface="http",
+            credential=credential,
+        )
+
+    async def _user(self, peer: Peer) -> Caller:
+        identity = f"local:{peer.uid}"
+        if self._kept(peer):
+            raise await self._refused(Refusal.KEPT, identity, kept=True)
+        principal = self._gate.people.principal(identity)
+        if not self._gate.people.is_listed(principal):
+            raise await self._refused(Refusal.PEER, identity)
+        # The lists of people say what each user may do; the gate asks them.
+        return Caller(identity, principal, principal, frozenset(Scope), "socket")
+
+    async def _refused(self, why: Refusal, identity: str, **data: object) -> NotApprover:
+        entry = Entry("", Event.REFUSED_PEER, identity, data)
+        await self._gate.store.commit(adding(Change(entries=(entry,))))
+        return NotApprover(fact(why, who=identity))
+
+
+async def _authenticated(request: HTTPConnection) -> Caller:
+    authenticator: Authenticator = request.app.state.authenticator
+    return await authenticator.caller(request)
+
+
+def _scoped(*scopes: Scope) -> Any:
+    async def allowed(caller: Annotated[Caller, Depends(_authenticated)]) -> Caller:
+        if caller.scopes.isdisjoint(scopes):
+            raise NotApprover(fact(Refusal.SCOPE, who=caller.identity))
+        return caller
+
+    return Depends(allowed)
+
+
+#: Parameters of routes: any caller, or one with a scope.
+Anyone = Annotated[Caller, Depends(_authenticated)]
+Asker = Annotated[Caller, _scoped(Scope.AGENT)]
+Approver = Annotated[Caller, _scoped(Scope.APPROVER)]
+Withdrawer = Annotated[Caller, _scoped(Scope.AGENT, Scope.OPERATOR)]
+Operator = Annotated[Caller, _scoped(Scope.OPERATOR)]

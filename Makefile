@@ -15,7 +15,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench bench-peers lock fuzz matrix-lite seeded thirdparty deploy-telegram deploy-slack
+.PHONY: help setup demo test check bench bench-peers lock fuzz matrix-lite seeded thirdparty deploy-telegram deploy-slack verify-deploy
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -68,6 +68,13 @@ $(SLACK_SERVER)/.made: tests/thirdparty/slack-server-requirements.txt tests/thir
 		PYTHON="$$python" scripts/venv $(SLACK_SERVER) $< --no-deps --require-hashes --requirement $(word 2,$^) </dev/null >&2 \
 		&& touch $@; \
 	fi
+
+verify-deploy: .venv-deploy/.made ## check the files of deploy/ with the tools of those who will read them
+	@scripts/verify-deploy .venv-deploy/bin
+
+.venv-deploy/.made: deploy/verify-requirements.txt
+	@PYTHON="$(PYTHON)" scripts/venv .venv-deploy $< </dev/null >&2
+	@touch $@
 
 matrix-lite: $(STAMP) ## kill the service 200 times in use, look for faults (ARGS="--seed N --kills N", or --prove)
 	@$(BIN)/python -m tests.matrix $(ARGS)

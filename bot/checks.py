@@ -56,6 +56,7 @@ def run_checks(settings: Settings, source: Path | None) -> list[Check]:
         *_people(settings),
         _folder(settings.folder("state")),
         _database(settings.folder("state") / "sayso.db"),
+        _keys(settings),
         _mark(settings),
         _sqlite(settings.folder("state") / "sayso.db"),
         *_tools(settings),
@@ -178,6 +179,21 @@ def _folder(path: Path) -> Check:
             "state folder", Health.RED, f"{path} has only {free // 2**20} MiB left; nothing is approved unrecorded"
         )
     return Check("state folder", Health.GREEN, f"{path}, {free // 2**30} GiB free")
+
+
+def _keys(settings: Settings) -> Check:
+    from adapters.database.folder import KEYS
+    from adapters.database.keys import load
+
+    given = settings.given_keys()
+    path = given or settings.folder("state") / KEYS
+    if given is None and not path.exists():
+        return Check("keys", Health.YELLOW, f"{path} isn't there yet; the service makes it at its first start")
+    try:
+        count = len(load(path, given=given is not None))
+    except Unavailable as error:
+        return Check("keys", Health.RED, error.message)
+    return Check("keys", Health.GREEN, f"{path}, {count} {'key' if count == 1 else 'keys'}")
 
 
 def _mark(settings: Settings) -> Check:

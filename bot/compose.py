@@ -62,18 +62,19 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
     executor: Executor | None = None,
     chats: MakeChats | None = None,
     mark: Path | None = None,
+    keys: Path | None = None,
     keep_events: timedelta = KEEP,
 ) -> Running:
     """A service over the state folder, ready to `start`. `allow` names the workspace tools that may run; None: all.
 
-    Its mark (`adapters.database.mark`) lies beside it by default.
+    Its mark (`adapters.database.mark`) lies beside it by default, the master keys in it.
 
     Raises hitl.errors.Unavailable where it can't be, and what `chats` raises; what was opened is closed again then.
     """
     clock = clock or SystemClock()
     _keep_apart(state, workspace)
     async with AsyncExitStack() as parts:
-        folder = StateFolder.open(state)
+        folder = StateFolder.open(state, keys)
         parts.callback(folder.close)
         store = await SqliteStore.open(folder, clock, keep_events=keep_events)
         parts.push_async_callback(store.close)

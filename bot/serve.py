@@ -58,6 +58,7 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         policies=policies,
         chats=platforms.make,
         mark=settings.mark_file(),
+        keys=settings.given_keys(),
         keep_events=timedelta(days=settings.inbox_days),
     )
     parts.push_async_callback(running.close)

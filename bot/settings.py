@@ -158,6 +158,7 @@ class Settings(BaseSettings):
     state: Path = Path("~/.local/state/sayso")
     runtime: Path | None = None
     mark: Path | None = None
+    keys_file: Path | None = None
     workspace: Path = Path("~/sayso-workspace")
     approvers: list[Name] = []
     requesters: list[Name] = []
@@ -201,6 +202,10 @@ class Settings(BaseSettings):
     def mark_file(self) -> Path | None:
         """The file of the mark, as an absolute path; None where it lies beside the state folder."""
         return self.mark and self.mark.expanduser().absolute()
+
+    def given_keys(self) -> Path | None:
+        """The file of the master keys, as an absolute path; None where the service keeps them in the state folder."""
+        return self.keys_file and self.keys_file.expanduser().absolute()
 
     def directory(self) -> Directory:
         """The lists of people. Raises SettingsError where they can't be trusted."""

@@ -5,27 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import type_coerce
-from sqlalchemy.types import NullType
-from sqlmodel import SQLModel, select
-
 from adapters.database import rows
-from adapters.database.schema import REVISIONS
 from adapters.database.survey import surveyed
 from hitl import seals
-from hitl.errors import Unavailable
 from hitl.integrity import Flaw, flaws_of, flaws_of_record
 from hitl.model import Bound, Prompt, PromptKind
 from hitl.outcomes import fact
 from hitl.times import moment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from sqlmodel import Session
-
     from adapters.database.mark import Mark
+    from adapters.database.survey import Survey
     from hitl.model import Recorded, Vote
     from hitl.outcomes import Fact
     from hitl.tokens import Keyring
@@ -44,16 +37,15 @@ class Examined:
 def examine(database: Path, keys: Keyring, mark: Mark) -> Examined:
     """Look at every call, vote and line. Raises Unavailable for a database that can't be read, or of another schema."""
     with surveyed(database) as survey:
-        if survey.schema != REVISIONS[-1]:
-            raise Unavailable(f"{database} has an older schema. Start the service once: it brings it up to date.")
-        return _examined(survey.session, keys, mark)
+        survey.must_be_current(database)
+        return _examined(survey, keys, mark)
 
 
-def _examined(session: Session, keys: Keyring, mark: Mark) -> Examined:
+def _examined(survey: Survey, keys: Keyring, mark: Mark) -> Examined:
     flaws: list[Fact] = []
     chains: dict[str, list[Recorded]] = {}
     hashes: dict[int, str] = {}
-    for number, *stored in _stored(session, "audit", ("id", *rows.LINE), ("ref", "seq")):
+    for number, *stored in survey.stored("audit", ("id", *rows.LINE), ("ref", "seq")):
         hashes[number] = str(stored[rows.LINE.index("hash")])
         try:
             line = rows.line_of(stored)
@@ -62,31 +54,31 @@ def _examined(session: Session, keys: Keyring, mark: Mark) -> Examined:
         else:
             chains.setdefault(line.ref, []).append(line)
     votes: dict[str, list[Vote]] = {}
-    for row in _stored(session, "votes", rows.VOTE, ("ref", "seq")):
+    for row in survey.stored("votes", rows.VOTE, ("ref", "seq")):
         try:
             votes.setdefault(row[0], []).append(rows.vote_of(row))
         except rows.UNREADABLE:
             flaws.append(fact(Flaw.VOTES, short=row[0]))
     refs: list[str] = []
-    for row in _stored(session, "calls", rows.CALL, ("ref",)):
+    for row in survey.stored("calls", rows.CALL, ("ref",)):
         refs.append(row[0])
         try:
             call = rows.call_of(row)
             flaws += flaws_of(keys, call, votes.get(call.ref, ()), chains.get(call.ref, ()))
         except rows.UNREADABLE:
             flaws.append(fact(Flaw.ROW, short=row[1]))
-    flaws += _kept(session, keys)
+    flaws += _kept(survey, keys)
     marked = mark.read() or (0, "")
     flaws += flaws_of_record(keys, chains, refs, hashes, marked)
     return Examined(len(hashes), len(refs), tuple(flaws), bool(marked[0]))
 
 
-def _kept(session: Session, keys: Keyring) -> list[Fact]:
+def _kept(survey: Survey, keys: Keyring) -> list[Fact]:
     """Rows beside the calls that aren't as they were kept: each holds its own seal."""
     return [
         kind.flaw(*row)
         for kind in _KEPT
-        for row in _stored(session, kind.table, kind.columns, kind.order)
+        for row in survey.stored(kind.table, kind.columns, kind.order)
         if not _holds(kind, keys, row)
     ]
 
@@ -170,13 +162,3 @@ _KEPT = (
         lambda place, *_: fact(Flaw.TALK, place=place),
     ),
 )
-
-
-def _stored(session: Session, table: str, names: tuple[str, ...], order: tuple[str, ...]) -> Iterator[Sequence[Any]]:
-    """All rows of a table, with values as they are in the file.
-
-    The types of the columns would convert the values, and fail at the first value that somebody put in by hand.
-    """
-    columns = SQLModel.metadata.tables[table].c
-    asked: Any = select(*(type_coerce(columns[name], NullType()) for name in names))
-    yield from session.exec(asked.order_by(*(columns[name] for name in order)))

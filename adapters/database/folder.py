@@ -12,7 +12,8 @@ from typing import Self
 from hitl.errors import Unavailable
 
 _DATABASE = "sayso.db"
-_KEYS = "keys.json"
+#: The name of the keys' file where no other was given.
+KEYS = "keys.json"
 _LOCK = "sayso.lock"
 _FOLDER_MODE = 0o700
 _FILE_MODE = 0o600
@@ -22,16 +23,19 @@ _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 class StateFolder:
     """A state folder under lock. The lock is the kernel's (flock) and ends with the process.
 
-    `id` is the folder's own, the same at every start: no other process that works under it lives.
+    `id` is the folder's own, the same at every start: no other process that works under it lives. `keys` is where the
+    master keys lie, and `keys_given` whether that is elsewhere, in a file that isn't ours to make.
     """
 
-    def __init__(self, path: Path, lock: int, id_: str) -> None:
+    def __init__(self, path: Path, lock: int, id_: str, keys: Path | None) -> None:
         self.path = path
+        self.keys = keys or path / KEYS
+        self.keys_given = keys is not None
         self.id = id_
         self._lock = lock
 
     @classmethod
-    def open(cls, path: Path) -> Self:
+    def open(cls, path: Path, keys: Path | None = None) -> Self:
         """Make the folder where there is none (0700, parents too), close it to others, and take its lock.
 
         Raises Unavailable where it can't be made or written, belongs to somebody else, can be written by
@@ -40,7 +44,7 @@ class StateFolder:
         try:
             path.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
             close_to_others(path, _FOLDER_MODE)
-            return cls(path, *_locked(path / _LOCK))
+            return cls(path, *_locked(path / _LOCK), keys)
         except OSError as error:
             raise Unavailable(
                 f"The state folder {path} can't be used: {error.strerror}. Make it writable for the user that"
@@ -51,11 +55,6 @@ class StateFolder:
     def database(self) -> Path:
         """The database file, there and closed to others."""
         return private_file(self.path / _DATABASE)
-
-    @property
-    def keys(self) -> Path:
-        """Where the master keys lie."""
-        return self.path / _KEYS
 
     def close(self) -> None:
         """Let another service use the folder."""

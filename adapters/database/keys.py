@@ -20,21 +20,26 @@ if TYPE_CHECKING:
 
 _FILE_MODE = 0o600
 _KEY_BYTES = 32
+#: What may not be set in the mode of a file that was given: such files belong to root and may be read by our group.
+_OPEN_GIVEN = 0o037
 
 
-def load(path: Path) -> Sequence[tuple[str, bytes]]:
+def load(path: Path, *, given: bool = False) -> Sequence[tuple[str, bytes]]:
     """The master keys, `(key id, key)`: the first signs, all verify. One is made where there is no file.
+
+    A file that was `given` (a credential, a mounted secret) is never made or changed; its group may read it.
 
     The file is `{"keys": [{"id": ..., "key": base64}, ...]}`. To rotate, put a new key first and keep the old one
     behind it: what that one sealed can be checked with it alone. Raises Unavailable for a file that others can use, or
     that isn't one.
     """
     try:
-        if not path.exists():
+        if not given and not path.exists():
             _make(path)
-        if path.stat().st_mode & 0o077:
+        if path.stat().st_mode & (_OPEN_GIVEN if given else 0o077):
             raise Unavailable(f"{path} can be used by other users. Make new keys, or run: chmod 600 {path}")
-        close_to_others(path, _FILE_MODE)
+        if not given:
+            close_to_others(path, _FILE_MODE)
         return _read(json.loads(path.read_bytes()))
     except OSError as error:
         raise Unavailable(f"The keys in {path} can't be read: {error.strerror}.") from error

@@ -58,7 +58,7 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
         Raises Unavailable where the database can't be used, a newer version of this program made it, or open calls are
         sealed with keys that are missing.
         """
-        database, keys = folder.database, Keyring(keyfile.load(folder.keys))
+        database, keys = folder.database, Keyring(keyfile.load(folder.keys, given=folder.keys_given))
         with ExitStack() as undo:
             connection = undo.enter_context(closing(connect(database)))
             schema.ensure(connection, str(database), keys)

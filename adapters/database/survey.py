@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from sqlalchemy import StaticPool, create_engine, func
+from sqlalchemy import StaticPool, create_engine, func, type_coerce
 from sqlalchemy.exc import DBAPIError
-from sqlmodel import Session, col, select
+from sqlalchemy.types import NullType
+from sqlmodel import Session, SQLModel, col, select
 
 from adapters.database import schema
 from adapters.database.failures import unavailable
 from adapters.database.tables import DUE, WAITING, AuditRow, CallRow, InboxRow
+from hitl.errors import Unavailable
 from hitl.times import moment
 
 if TYPE_CHECKING:
@@ -47,10 +49,31 @@ class Survey:
         """Count the events that were set aside because handling them kept failing."""
         return self.session.exec(select(func.count()).where(col(InboxRow.aside_at).is_not(None))).one()
 
+    def newest_position(self) -> int:
+        """Return the position of the newest line of the record, 0 if it has none."""
+        return self.session.exec(select(func.max(AuditRow.id))).one() or 0
+
     def latest_lines(self, limit: int) -> Sequence[tuple[datetime, str]]:
         """Return time and data (JSON) of the latest lines of the record, the latest first."""
         found = self.session.exec(select(AuditRow.at, AuditRow.data).order_by(col(AuditRow.id).desc()).limit(limit))
         return [(moment(at), data) for at, data in found]
+
+    def must_be_current(self, database: Path) -> None:
+        """Refuse a database whose schema isn't the one that this code reads. Raises Unavailable."""
+        if self.schema != schema.REVISIONS[-1]:
+            raise Unavailable(f"{database} has an older schema. Start the service once: it brings it up to date.")
+
+    def stored(
+        self, table: str, names: tuple[str, ...], order: tuple[str, ...], *where: Any, newest_first: bool = False
+    ) -> Iterator[Sequence[Any]]:
+        """Yield the rows of a table that meet all of `where`, with values as they are in the file.
+
+        The types of the columns would convert the values, and fail at the first value that somebody put in by hand.
+        """
+        columns = SQLModel.metadata.tables[table].c
+        asked: Any = select(*(type_coerce(columns[name], NullType()) for name in names)).where(*where)
+        places = [columns[name].desc() if newest_first else columns[name] for name in order]
+        yield from self.session.exec(asked.order_by(*places))
 
 
 @contextmanager

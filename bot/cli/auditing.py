@@ -1,19 +1,67 @@
-"""`audit verify`: whether the record, and what it tells of, is what was written."""
+"""`audit` and `stats`: what is on record, whether it is what was written, and what it amounts to."""
 
 from __future__ import annotations
 
+import csv
+import json as json_
+import sys
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
 import typer
 
-from bot.cli.common import AsJson, Config, fail, print_json, settings
+from bot.cli.common import AsJson, Config, Since, fail, kept_files, moment, print_json, settings
 from hitl.wording import say, sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from bot.settings import Settings
+    from hitl.history import Asked
+
+
+class Format(StrEnum):
+    """What `audit export` writes."""
+
+    JSONL = "jsonl"
+    CSV = "csv"
+
+
+#: What a row of CSV holds, in this order. The rest of a line is in its JSON.
+_CSV = (
+    *("timestamp", "event_type", "event", "correlation_id", "short", "decision", "status", "risk_level"),
+    *("tool", "params", "user", "requester", "agent", "surface", "origin", "reason", "timeout_seconds"),
+    *("rule", "digest", "pressed_at", "hash", "flaws"),
+)
+#: A cell that begins so is a formula to a spreadsheet; people and agents write some of the cells.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+#: The groups of `stats`, and the titles over them.
+_GROUPS = {
+    "by_tool": "stats.by_tool",
+    "by_rule": "stats.by_rule",
+    "by_requester": "stats.by_requester",
+    "by_approver": "stats.by_approver",
+}
+
+Until = Annotated[str | None, typer.Option("--until", metavar="TIME", help="Before then.")]
+Events = Annotated[
+    list[str] | None, typer.Option("--event", "--event-type", help="An event, or a kind of them (hitl_decision).")
+]
+Statuses = Annotated[list[str] | None, typer.Option("--status", help="How the request stands now.")]
+Risks = Annotated[list[str] | None, typer.Option("--risk", help="low, medium, high or critical.")]
+Tools = Annotated[list[str] | None, typer.Option("--tool", help="The tool of the request.")]
+People = Annotated[list[str] | None, typer.Option("--person", help="Who did it or requested it.")]
+Surfaces = Annotated[list[str] | None, typer.Option("--surface", help="Where it was asked or answered.")]
+Text = Annotated[str, typer.Option("--text", help="Any part of what is told; masked secrets aren't found.")]
 
 
 def register(app: typer.Typer) -> None:
-    """Add the group."""
+    """Add the group, and `stats`."""
     group = typer.Typer(help="The record of all that was asked, decided and run.", no_args_is_help=True)
-    group.command("verify")(verify)
-    group.callback()(lambda: None)
+    for command in (verify, query, export):
+        group.command()(command)
     app.add_typer(group, name="audit")
+    app.command()(stats)
 
 
 def verify(config: Config = None, json: AsJson = False) -> None:
@@ -25,17 +73,8 @@ def verify(config: Config = None, json: AsJson = False) -> None:
     Example: sayso audit verify
     """
     from adapters.database.examine import examine
-    from adapters.database.keys import load
-    from adapters.database.mark import Mark
-    from bot.compose import mark_beside
-    from hitl.tokens import Keyring
 
-    found = settings(config)
-    state = found.folder("state")
-    if not (state / "sayso.db").exists():
-        fail(f"there is no database in {state}: the service makes it at its first start", 1)
-    keys = Keyring(load(state / "keys.json"))
-    examined = examine(state / "sayso.db", keys, Mark(found.mark_file() or mark_beside(state), keys))
+    examined = examine(*kept_files(settings(config)))
     if json:
         flaws = [{"what": flaw.what, **flaw.particulars, "text": sentence(flaw)} for flaw in examined.flaws]
         print_json({"lines": examined.lines, "calls": examined.calls, "marked": examined.marked, "flaws": flaws})
@@ -45,3 +84,192 @@ def verify(config: Config = None, json: AsJson = False) -> None:
         typer.echo(say("audit.blind" if examined.marked else "audit.unmarked"), err=True)
     if examined.flaws:
         raise typer.Exit(1)
+
+
+def query(
+    event: Events = None,
+    status: Statuses = None,
+    risk: Risks = None,
+    tool: Tools = None,
+    person: People = None,
+    surface: Surfaces = None,
+    since: Since = None,
+    until: Until = None,
+    text: Text = "",
+    limit: Annotated[int, typer.Option("--limit", min=1, help="At most so many lines, the newest.")] = 50,
+    config: Config = None,
+    json: AsJson = False,
+) -> None:
+    """The newest lines of the record that are asked for, the newest first.
+
+    An option may be given several times; a line must meet each kind of option that is given.
+
+    Example: sayso audit query --event-type hitl_decision --status rejected --since 7d
+    """
+    from adapters.database.history import history
+
+    found = settings(config)
+    database, keys, _ = kept_files(found)
+    asked = _asked(found, event, status, risk, tool, person, surface, since, until, text)
+    lines = list(history(database, keys, asked, newest_first=True, limit=limit))
+    if json:
+        print_json(lines)
+        return
+    for line in lines:
+        typer.echo(_in_a_row(line))
+    _warn(lines)
+    if not lines:
+        typer.echo(say("audit.none"), err=True)
+
+
+def export(
+    event: Events = None,
+    status: Statuses = None,
+    risk: Risks = None,
+    tool: Tools = None,
+    person: People = None,
+    surface: Surfaces = None,
+    since: Since = None,
+    until: Until = None,
+    text: Text = "",
+    format_: Annotated[Format, typer.Option("--format", help="One JSON object a line, or CSV.")] = Format.JSONL,
+    config: Config = None,
+) -> None:
+    """The record for another program, with secrets masked.
+
+    The oldest line comes first.
+
+    Example: sayso audit export --since 2026-01-01 > record.jsonl
+    """
+    from adapters.database.history import history
+
+    found = settings(config)
+    database, keys, _ = kept_files(found)
+    asked = _asked(found, event, status, risk, tool, person, surface, since, until, text)
+    flawed: list[dict[str, Any]] = []
+    lines = _watched(history(database, keys, asked), flawed)
+    if format_ is Format.CSV:
+        rows = csv.writer(sys.stdout, lineterminator="\n")
+        rows.writerow(_CSV)
+        rows.writerows([_cell(_flat(line)[name]) for name in _CSV] for line in lines)
+    else:
+        for line in lines:
+            sys.stdout.write(json_.dumps(line, ensure_ascii=False) + "\n")
+    _warn(flawed)
+
+
+def stats(since: Since = None, until: Until = None, config: Config = None, json: AsJson = False) -> None:
+    """How many requests came to what, and how quickly.
+
+    Approvals within 2 seconds of the asking are counted: nobody has read the card by then.
+
+    Example: sayso stats --since 30d
+    """
+    from adapters.database.history import statistics
+
+    kept = kept_files(settings(config))
+    counted = statistics(kept.database, moment(since, "--since"), moment(until, "--until"))
+    if json:
+        print_json(counted)
+        return
+    typer.echo(_summary("", counted))
+    for name, title in _GROUPS.items():
+        rows = sorted(counted[name].items(), key=lambda item: -item[1]["requests"])
+        if rows:
+            typer.echo("\n" + say(title))
+        for key, told in rows[:20]:
+            typer.echo(_summary(f"  {key or '-'}: ", told))
+
+
+def _asked(
+    found: Settings,
+    events: list[str] | None,
+    statuses: list[str] | None,
+    risks: list[str] | None,
+    tools: list[str] | None,
+    people: list[str] | None,
+    surfaces: list[str] | None,
+    since: str | None,
+    until: str | None,
+    text: str,
+) -> Asked:
+    """The options as one question; exit 2 for a value that nothing has."""
+    from hitl.history import EVENT_TYPES, Asked
+    from hitl.model import Event, Risk, Status
+
+    kinds = {**EVENT_TYPES, **{each.value: frozenset({each}) for each in Event}}
+    named = _known(events, kinds, "--event")
+    directory = found.directory()
+    principals = {directory.principal(name) for name in people or ()}
+    identities = {each for name in principals for each in directory.principals.get(name, ())}
+    return Asked(
+        events=frozenset().union(*(kinds[name] for name in named)),
+        statuses=_known(statuses, map(str, Status), "--status"),
+        risks=_known(risks, map(str, Risk), "--risk"),
+        tools=frozenset(tools or ()),
+        people=frozenset(people or ()) | principals | identities,
+        surfaces=frozenset(surfaces or ()),
+        since=moment(since, "--since"),
+        until=moment(until, "--until"),
+        text=text,
+    )
+
+
+def _known(given: list[str] | None, known: Iterable[str], option: str) -> frozenset[str]:
+    choices = list(known)
+    for value in given or ():
+        if value not in choices:
+            fail(f"{option} {value!r} is none of {', '.join(choices)}", 2)
+    return frozenset(given or ())
+
+
+def _in_a_row(line: dict[str, Any]) -> str:
+    from hitl.text import one_line
+
+    operation = line["operation"]
+    return say(
+        "audit.line",
+        at=line["timestamp"][:19].replace("T", " "),
+        short=line["short"] or "-",
+        event=f"{line['event']:<13}",
+        risk=f"{line['risk_level'] or '-':<8}",
+        tool=one_line(operation["tool_name"], 40) if operation else "-",
+        who=line["user"],
+        reason=f"  {one_line(line['reason'], 60)}" if line["reason"] else "",
+    )
+
+
+def _warn(lines: Iterable[dict[str, Any]]) -> None:
+    """Name the requests that aren't as they were written."""
+    flawed = sorted({line["short"] or line["correlation_id"] or "-" for line in lines if line["flaws"]})
+    if flawed:
+        typer.echo(say("audit.flawed", shorts=", ".join(flawed)), err=True)
+
+
+def _watched(lines: Iterator[dict[str, Any]], flawed: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for line in lines:
+        if line["flaws"]:
+            flawed.append(line)
+        yield line
+
+
+def _flat(line: dict[str, Any]) -> dict[str, Any]:
+    operation = line["operation"] or {}
+    params = json_.dumps(operation["params"], ensure_ascii=False) if operation else None
+    return {**line, "tool": operation.get("tool_name"), "params": params, "flaws": " ".join(line["flaws"])}
+
+
+def _cell(value: Any) -> str:
+    text = "" if value is None else str(value)
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def _summary(head: str, told: dict[str, Any]) -> str:
+    """One line: how many, how they were decided, how long it took."""
+    decided = ", ".join(f"{count} {name}" for name, count in sorted(told["decisions"].items())) or "-"
+    results = ", ".join(f"{count} {name}" for name, count in sorted(told["results"].items())) or "-"
+    waited = told["to_decision_s"]
+    times = say("stats.times", p50=waited["p50"], p95=waited["p95"]) if waited else ""
+    hasty = say("stats.hasty", hasty=told["hasty"]) if told["hasty"] else ""
+    counts = say("stats.line", requests=told["requests"], decisions=decided, results=results)
+    return f"{head}{counts}{times}{hasty}"

@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import os
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
 
 import typer
 
 from sayso_client.wire import SOCKET_NAME
 
 if TYPE_CHECKING:
+    from adapters.database.mark import Mark
     from bot.settings import Settings
+    from hitl.tokens import Keyring
     from sayso_client.client import Client
 
 Config = Annotated[
@@ -23,7 +26,22 @@ Config = Annotated[
     ),
 ]
 SocketFile = Annotated[Path | None, typer.Option("--socket", help="The service's socket; else from the settings.")]
+Since = Annotated[str | None, typer.Option("--since", metavar="TIME", help="From then on: 2026-01-31, 90m, 24h, 7d.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def moment(text: str | None, option: str) -> datetime | None:
+    """An ISO 8601 time, UTC unless it says otherwise, or so long ago (`90m`, `7d`); exit 2 for anything else."""
+    if text is None:
+        return None
+    try:
+        if text[-1:] in _UNITS and text[:-1].isdecimal():
+            return datetime.now(UTC) - timedelta(**{_UNITS[text[-1]]: int(text[:-1])})
+        at = datetime.fromisoformat(text)
+        return at if at.tzinfo else at.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        fail(f"{option} {text!r} is no time: write 2026-01-31, 2026-01-31T14:00, 90m, 24h or 7d", 2)
 
 
 def settings(config: Path | None, *, ruling: bool = False) -> Settings:
@@ -54,6 +72,30 @@ def socket_path(config: Path | None, socket_file: Path | None) -> Path:
     if given := os.environ.get("SAYSO_SOCKET"):
         return Path(given)
     return settings(config).folder("runtime") / SOCKET_NAME
+
+
+class Kept(NamedTuple):
+    """What the state folder keeps, for commands that read it beside the service."""
+
+    database: Path
+    keys: Keyring
+    mark: Mark
+
+
+def kept_files(found: Settings, *, there: bool = True) -> Kept:
+    """The database, the keys of its seals and its mark; `there`: exit 1 where there is no database yet."""
+    from adapters.database.folder import KEYS
+    from adapters.database.keys import load
+    from adapters.database.mark import Mark
+    from bot.compose import mark_beside
+    from hitl.tokens import Keyring
+
+    state = found.folder("state")
+    if there and not (state / "sayso.db").exists():
+        fail(f"there is no database in {state}: the service makes it at its first start", 1)
+    given = found.given_keys()
+    keys = Keyring(load(given or state / KEYS, given=given is not None))
+    return Kept(state / "sayso.db", keys, Mark(found.mark_file() or mark_beside(state), keys))
 
 
 def fail(message: str, status: int) -> NoReturn:

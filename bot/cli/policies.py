@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
+from msgspec import structs
 
-from bot.cli.common import AsJson, Config, fail, print_json, settings
+from bot.cli.common import AsJson, Config, Since, fail, kept_files, moment, print_json, settings
+from hitl.wording import say
 
 if TYPE_CHECKING:
+    from hitl.model import Call
     from hitl.policy import Policy, PolicyCall, PolicyInvalid, Problem, Verdict
 
 _FINDINGS = 1
@@ -55,6 +58,8 @@ def register(app: typer.Typer) -> None:
         ("eval", evaluate),
         ("schema", schema),
         ("import", import_),
+        ("backtest", backtest),
+        ("suggest", suggest),
     ):
         policy.command(name)(command)
     app.add_typer(policy, name="policy")
@@ -213,6 +218,67 @@ def import_(
         print_json({"document": found.document, "differences": list(found.differences)})
     else:
         typer.echo(found.text, nl=False)
+
+
+def backtest(
+    file: Annotated[Path | None, typer.Argument(help="The policy to try.")] = None,
+    preset: FromPreset = None,
+    since: Since = "30d",
+    config: Config = None,
+    json: AsJson = False,
+) -> None:
+    """What a policy would have changed about past requests.
+
+    It is compared with the policy in force, on the requests of the record, by what paths and hosts are now. Nothing is
+    changed and nothing is run.
+
+    Example: sayso policy backtest new.yaml --since 7d
+    """
+    from hitl.policy.backtest import backtest as compare
+
+    tried = _usable(*_read(file, preset, config))
+    done = compare(_usable(*_read(None, None, config)), tried, _past(config, since))
+    if json:
+        print_json({"judged": done.judged, "shifts": [structs.asdict(shift) for shift in done.shifts]})
+        return
+    typer.echo(say("backtest.judged", judged=done.judged, shifted=sum(shift.count for shift in done.shifts)))
+    for shift in done.shifts:
+        decided = ", ".join(f"{count} {name}" for name, count in shift.decisions.items()) or "-"
+        told = {"before": shift.before, "after": shift.after, "rule": shift.rule or "-", "count": shift.count}
+        typer.echo(say("backtest.shift", **told, decided=decided, examples=" ".join(shift.examples)))
+
+
+def suggest(
+    least: Annotated[int, typer.Option("--least", min=2, help="How often it must have been approved.")] = 5,
+    since: Since = "30d",
+    config: Config = None,
+    json: AsJson = False,
+) -> None:
+    """Rules for what was always approved, as YAML to look through.
+
+    Each rule allows one tool with just those arguments. Requests of high risk are never suggested, and neither is what
+    was once rejected, withdrawn or left unanswered. Approvals within 2 seconds don't count. Nothing is changed.
+
+    Example: sayso policy suggest --since 90d > rules.yaml
+    """
+    from hitl.policy.backtest import as_yaml
+    from hitl.policy.backtest import suggest as look_for
+
+    found = look_for(_past(config, since), least=least)
+    if json:
+        print_json([structs.asdict(each) for each in found])
+    elif found:
+        typer.echo(as_yaml(found), nl=False)
+    else:
+        typer.echo(say("suggest.none", least=least), err=True)
+
+
+def _past(config: Path | None, since: str | None) -> list[Call]:
+    """The requests of the record that are as they were written."""
+    from adapters.database.history import sound_calls
+
+    kept = kept_files(settings(config))
+    return sound_calls(kept.database, kept.keys, moment(since, "--since"))
 
 
 def _read(file: Path | None, preset: Preset | None, config: Path | None) -> tuple[str, str]:

@@ -54,6 +54,34 @@ def test_two_installations_have_different_keys(tmp_path: Path) -> None:
     assert first[1] != second[1]
 
 
+@pytest.mark.parametrize("mode", [0o400, 0o440, 0o600])
+def test_keys_that_were_given_are_read_and_left_alone(keys: Path, mode: int) -> None:
+    """A credential is read-only, and a mounted secret belongs to a group."""
+    made = load(keys)
+    keys.chmod(mode)
+
+    assert made == load(keys, given=True)
+    assert mode == stat.S_IMODE(keys.stat().st_mode)
+
+
+@pytest.mark.parametrize("mode", [0o604, 0o620, 0o660])
+def test_keys_that_were_given_and_others_can_use_are_refused(keys: Path, mode: int) -> None:
+    """Whoever reads them can forge a yes."""
+    load(keys)
+    keys.chmod(mode)
+
+    with pytest.raises(Unavailable):
+        load(keys, given=True)
+
+
+def test_keys_that_were_given_are_never_made(keys: Path) -> None:
+    """A secret that wasn't mounted must not become new keys, which verify nothing."""
+    with pytest.raises(Unavailable):
+        load(keys, given=True)
+
+    assert not keys.exists()
+
+
 def test_a_first_run_that_was_killed_is_done_again(keys: Path) -> None:
     """What it left is no key file yet."""
     keys.with_name("keys.json.new").write_text("half a")

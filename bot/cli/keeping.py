@@ -1,0 +1,64 @@
+"""`backup` and `restore`: the database in another file, and back."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot.cli.common import AsJson, Config, kept_files, print_json, settings
+from hitl.wording import say
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands."""
+    app.command()(backup)
+    app.command()(restore)
+
+
+def backup(
+    file: Annotated[Path, typer.Argument(help="The new file.")], config: Config = None, json: AsJson = False
+) -> None:
+    """Copy the database while the service runs.
+
+    The copy is of one moment, and it is verified as `sayso audit verify` does. It doesn't hold the keys of the seals
+    (keys.json in the state folder, or SAYSO_KEYS_FILE): keep those elsewhere, because whoever has both can forge a yes.
+
+    Example: sayso backup /var/backups/sayso-monday.db
+    """
+    from adapters.database.backup import back_up
+
+    kept = kept_files(settings(config))
+    made = back_up(kept.database, file, kept.keys, kept.mark)
+    if json:
+        print_json({"file": str(file), "lines": made.lines, "calls": made.calls})
+    else:
+        typer.echo(say("backup.made", file=file, lines=made.lines, calls=made.calls))
+
+
+def restore(
+    file: Annotated[Path, typer.Argument(help="A file that `sayso backup` made.")],
+    config: Config = None,
+    json: AsJson = False,
+) -> None:
+    """Put a backup in place of the database; stop the service first.
+
+    The database that was there is kept beside it. What ran since the backup may be open in it; if the mark shows that
+    the record had gone on, the next start ends all open requests, and nobody's yes to them counts.
+
+    Example: sayso restore /var/backups/sayso-monday.db
+    """
+    from adapters.database.backup import restore as put_back
+
+    kept = kept_files(settings(config), there=False)
+    done = put_back(file, kept.database.parent, kept.keys, kept.mark, datetime.now(UTC))
+    if json:
+        told = {"lines": done.examined.lines, "calls": done.examined.calls, "open": done.open_calls}
+        print_json({**told, "behind": done.behind, "kept": str(done.kept) if done.kept else None})
+        return
+    typer.echo(say("backup.restored", file=file, lines=done.examined.lines, calls=done.examined.calls))
+    if done.kept:
+        typer.echo(say("backup.kept", kept=done.kept))
+    typer.echo(say("backup.behind" if done.behind else "backup.level", open=done.open_calls))

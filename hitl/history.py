@@ -1,0 +1,185 @@
+"""The record told for people and programs: each line with what it is about, and how often what happened.
+
+A line alone says what happened and who did it. What is told of it here also says which request it is about, so that it
+can be searched, printed and exported without the database beside it. Secrets are masked.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from statistics import median, quantiles
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from hitl.audit import DECIDED
+from hitl.model import Decision, Event, Result
+from hitl.redaction import mask_value
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+    from datetime import datetime
+
+    from hitl.model import Call, Recorded
+
+#: What the log of the harombe design calls each decision; any other end of the asking is its `deny`.
+_DECISIONS = {Event.ALLOWED: "approve", Event.APPROVED: "approve", Event.EXPIRED: "timeout"}
+_REQUEST = frozenset({Event.ASKED})
+_RESULT = frozenset({*map(Event, Result)})
+_RUN = _RESULT | {Event.CLAIMED}
+_DELIVERY = frozenset({Event.SHOWN})
+_SERVICE = frozenset(
+    {
+        *(Event.SEALED, Event.ROLLED_BACK, Event.MOVED, Event.POLICY_LOADED, Event.POLICY_REFUSED),
+        *(Event.TAMPERED, Event.REFUSED_PEER),
+    }
+)
+#: The kinds of lines, by the names that `event_type` has.
+EVENT_TYPES: Mapping[str, frozenset[Event]] = {
+    "hitl_request": _REQUEST,
+    "hitl_decision": DECIDED,
+    "hitl_run": _RUN,
+    "hitl_delivery": _DELIVERY,
+    "hitl_service": _SERVICE,
+    "hitl_reply": frozenset(Event) - _REQUEST - DECIDED - _RUN - _DELIVERY - _SERVICE,
+}
+_TYPES = {event: name for name, events in EVENT_TYPES.items() for event in events}
+
+#: An approval that came sooner than a person can read a card, in seconds.
+HASTY_S = 2.0
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """Which lines of the record are asked for. What is empty asks for all.
+
+    statuses, risks, tools and surfaces are values that the line's request has; `people` are principals and identities
+    of who did what the line says or who requested it; `text` is any part of what is told, without regard to case.
+    """
+
+    events: frozenset[Event] = frozenset()
+    statuses: frozenset[str] = frozenset()
+    risks: frozenset[str] = frozenset()
+    tools: frozenset[str] = frozenset()
+    people: frozenset[str] = frozenset()
+    surfaces: frozenset[str] = frozenset()
+    since: datetime | None = None
+    until: datetime | None = None
+    text: str = ""
+
+    def takes(self, told: Mapping[str, Any]) -> bool:
+        """Whether a line that was told is among those; events and times are looked at by whoever reads the lines."""
+        return (
+            _meets(self.statuses, {told["status"]})
+            and _meets(self.risks, {told["risk_level"]})
+            and _meets(self.tools, {told["operation"] and told["operation"]["tool_name"]})
+            and _meets(self.people, {told["user"], told["requester"]})
+            and _meets(self.surfaces, {told["surface"]})
+            and (not self.text or self.text.casefold() in json.dumps(told, ensure_ascii=False).casefold())
+        )
+
+
+def told(line: Recorded, call: Call | None, flaws: Collection[str] = ()) -> dict[str, Any]:
+    """A line of the record as JSON types. `call` is its request, None for a line of the service itself.
+
+    The names event_type, correlation_id, timestamp, decision, operation, risk_level, user, reason and timeout_seconds
+    are those of the harombe design's log entry, with its values. The others are ours. `flaws` says what of the request
+    isn't as it was written.
+    """
+    data = mask_value(json.loads(line.data))
+    event = Event(line.event)
+    policies = {data.get("policy_asked") or (call and call.verdict.policy), data.get("policy_now")} - {None}
+    return {
+        "event_type": _TYPES[event],
+        "correlation_id": line.ref or None,
+        "timestamp": line.at.isoformat(),
+        "decision": _DECISIONS.get(event, "deny") if event in DECIDED else None,
+        "operation": {"tool_name": call.tool, "params": mask_value(call.arguments)} if call else None,
+        "risk_level": call.verdict.risk.value if call else None,
+        "user": line.actor,
+        "reason": data.get("reason"),
+        "timeout_seconds": call.verdict.timeout_s if call else None,
+        "event": line.event,
+        "seq": line.seq,
+        "short": call.short if call else None,
+        "status": call.status.value if call else None,
+        "requester": call.requester if call else None,
+        "agent": call.agent if call else None,
+        "origin": call.origin if call else None,
+        "surface": data.get("surface") or (call and call.origin.partition(":")[0]) or None,
+        "digest": call.digest if call else None,
+        "rule": call.verdict.rule if call else None,
+        "policies": sorted(policies),
+        "pressed_at": data.get("pressed_at"),
+        "hash": line.hash,
+        "data": data,
+        "flaws": list(flaws),
+    }
+
+
+def counted(calls: Iterable[Call]) -> dict[str, Any]:
+    """How many requests came to what, in all and by tool, rule, requester and approver; times are in seconds.
+
+    `hasty` counts approvals within HASTY_S seconds of the asking, which nobody can have read.
+    """
+    totals = _Tally()
+    groups: dict[str, dict[str, _Tally]] = {name: defaultdict(_Tally) for name in ("tool", "rule", "requester")}
+    approvers: dict[str, _Tally] = defaultdict(_Tally)
+    for call in calls:
+        mine = (totals, groups["tool"][call.tool], groups["requester"][call.requester])
+        for tally in (*mine, groups["rule"][call.verdict.rule or ""]):
+            tally.add(call)
+        if call.decided_by and call.decision in {Decision.APPROVED, Decision.REJECTED}:
+            approvers[call.decided_by].add(call)
+    named = {**groups, "approver": approvers}
+    return {
+        **totals.told(),
+        **{f"by_{name}": {key: tally.told() for key, tally in group.items()} for name, group in named.items()},
+    }
+
+
+class _Tally:
+    """The counts of some requests."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.decisions: Counter[str] = Counter()
+        self.results: Counter[str] = Counter()
+        self.waits: list[float] = []
+        self.runs: list[float] = []
+        self.hasty = 0
+
+    def add(self, call: Call) -> None:
+        self.asked += 1
+        if call.decision:
+            self.decisions[call.decision.value] += 1
+        if call.result:
+            self.results[call.result.value] += 1
+        if call.decided_at and call.decision in {Decision.APPROVED, Decision.REJECTED}:
+            waited = (call.decided_at - call.created_at).total_seconds()
+            self.waits.append(waited)
+            self.hasty += call.decision is Decision.APPROVED and waited < HASTY_S
+        if call.finished_at and call.decided_at:
+            self.runs.append((call.finished_at - call.decided_at).total_seconds())
+
+    def told(self) -> dict[str, Any]:
+        return {
+            "requests": self.asked,
+            "decisions": dict(self.decisions),
+            "results": dict(self.results),
+            "to_decision_s": _spread(self.waits),
+            "to_end_s": _spread(self.runs),
+            "hasty": self.hasty,
+        }
+
+
+def _spread(seconds: list[float]) -> dict[str, float] | None:
+    """Median and 95th percentile, None of nothing."""
+    if not seconds:
+        return None
+    high = quantiles(seconds, n=20, method="inclusive")[-1] if len(seconds) > 1 else seconds[0]
+    return {"p50": round(median(seconds), 3), "p95": round(high, 3)}
+
+
+def _meets(wanted: frozenset[str], has: set[str | None]) -> bool:
+    return not wanted or not wanted.isdisjoint(has)

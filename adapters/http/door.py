@@ -233,6 +233,7 @@ class Door(HttpToolsProtocol):
             cycle.message_event.set()
         self.transport.write(answer)
         self.transport.write_eof()
+        self.flow.resume_reading()
         self._arm(self._limits.linger_s)
 
     def _arm(self, seconds: float | None) -> None:

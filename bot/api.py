@@ -70,7 +70,7 @@ async def serve_api(
     await tokens.load()
     operations = Operations(service, waits, troubles)
     feed = Feed(service.gate, service.store, waits.stopping)
-    for listener in (operations, feed):
+    for listener in (operations.queues, feed):
         service.listeners.add(listener)
 
     def attach(identity: str, show: Callable[[str], None]) -> Console:

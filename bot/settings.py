@@ -72,6 +72,7 @@ class LimitSettings(_Part):
     asks_within_s: float = Field(default=300, gt=0)
     execution_s: int = Field(default=3600, ge=1)
     caller_execution_s: float = Field(default=3600, gt=0)
+    again_s: float = Field(default=60, ge=0)
 
 
 class ToolSettings(_Part):

@@ -282,6 +282,18 @@ ENGLISH: Mapping[str, str] = {
     ),
     "chat.welcome": "{help}\nCtrl-D ends; what waits goes on waiting.",
     # when the service can't be spoken with
+    # `sayso token`
+    "token.made": "That is the token {name}. It isn't shown again. Send it as `Authorization: Bearer ...`, and keep it out of files that agents can read.",
+    "token.none": "There is no token.",
+    "token.revoked": "The token {name} is revoked.",
+    "token.line": "{name}  {scope}  {stands}  {bounds}",
+    "token.owner": "for {owner}",
+    "token.origins": "asks from {places}",
+    "token.routes": "routes {places}",
+    "token.stands.revoked": "revoked {at}",
+    "token.stands.over": "over since {at}",
+    "token.stands.used": "used {at} UTC",
+    "token.stands.unused": "never used",
     "api.malformed": "That is no request that can be understood in one way. Nothing was done.",
     "api.late": "The request didn't come to its end in time. Nothing was done.",
     "api.large": "The body is too large. Nothing was done; put what is large in a file and name it.",

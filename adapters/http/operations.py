@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import deque
 from typing import TYPE_CHECKING, Any, Protocol
 
 from adapters.http import views
+from adapters.http.queues import Queues
 from hitl.answers import Came, Submitted, unknown_call
 from hitl.canonical import check_text
 from hitl.credentials import Scope
-from hitl.errors import CallChanged, CallUnknown, InvalidConfirmation, NotApprover, SaysoError, TooManyPending
+from hitl.errors import CallChanged, CallUnknown, InvalidConfirmation, NotApprover, SaysoError
 from hitl.gate.fitness import question
 from hitl.integrity import flaws_of
 from hitl.model import Ask, Call, Kind, Lease, Preparation, Ran, Reply, Runs, Status, Verb
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 
 #: What a wait can be for, beside nothing.
 UNTIL = ("decided", "explained", "ended")
-#: So many requests of one requester may queue behind its pending cap.
-MOST_QUEUED = 32
 #: One page looks at so many calls at most, so that a caller with few calls among many can't keep the store busy.
 _MOST_SCANNED = 1_000
 
@@ -74,7 +72,7 @@ class Operations:
         self._desk = desk
         self._gate = desk.gate
         self._waits = waits
-        self._queues: dict[str, deque[asyncio.Future[None]]] = {}
+        self.queues = Queues()
         self.troubles = troubles
 
     # -- asking ---------------------------------------------------------------------------------------------------
@@ -122,47 +120,12 @@ class Operations:
     async def _submitted(
         self, caller: Caller, ask: Ask, queue_s: float, gone: asyncio.Future[None] | None
     ) -> Submitted:
-        queue = self._queues.get(caller.principal)
-        if not queue_s or not queue:
-            # Who doesn't queue isn't held up by those who do: they hold no place that it could take from them.
-            try:
-                return await self._desk.submit(ask)
-            except TooManyPending:
-                if not queue_s:
-                    raise
-        return await self._waits.until(
-            self._in_turn(caller.principal, ask), _NOTHING, queue_s, caller.principal, gone
-        ) or await self._desk.submit(ask)
-
-    async def _in_turn(self, requester: str, ask: Ask) -> Submitted:
-        """Submit once those who came before have, and there is room. Raises TooManyPending if the line is full."""
-        queue = self._queues.setdefault(requester, deque())
-        if len(queue) >= MOST_QUEUED:
-            raise TooManyPending(fact(Refusal.WAITING, who=requester, count=MOST_QUEUED))
-        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        queue.append(place)
-        try:
-            while True:
-                if queue[0] is place:
-                    with contextlib.suppress(TooManyPending):
-                        return await self._desk.submit(ask)
-                await place
-                place = queue[queue.index(place)] = asyncio.get_running_loop().create_future()
-        finally:
-            queue.remove(place)
-            self._next(requester)
-
-    def changed(self, call: Call) -> None:
-        """A call changed: its requester may have room for the next in line."""
-        if call.requester in self._queues and call.status is not Status.PENDING:
-            self._next(call.requester)
-
-    def _next(self, requester: str) -> None:
-        queue = self._queues.get(requester)
-        if not queue:
-            self._queues.pop(requester, None)
-        elif not queue[0].done():
-            queue[0].set_result(None)
+        if not queue_s:
+            return await self._desk.submit(ask)
+        in_turn = self.queues.in_turn(caller.principal, lambda: self._desk.submit(ask))
+        submitted = await self._waits.until(in_turn, _NOTHING, queue_s, caller.principal, gone)
+        # Whose time in line is up is told what is in the way, unless there is room by chance.
+        return submitted or await self._desk.submit(ask)
 
     async def ask_all(
         self, caller: Caller, items: Sequence[BatchItem], key: str | None

@@ -116,7 +116,7 @@ class Tokens:
             try:
                 await self._store.used_credential(name, now)
             except Exception:  # noqa: BLE001 - the time of the last use is no reason to refuse a request
-                _log.exception("token.use_not_kept", {"name": name})
+                _log.exception("http.token_use_not_kept", {"name": name})
 
         task = asyncio.get_running_loop().create_task(keep())
         self._using.add(task)

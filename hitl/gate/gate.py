@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hitl.errors import SaysoError
 from hitl.gate import claim, decide, end, submit, swap, target
 from hitl.gate.moves import secret_hash
-from hitl.limits import Flood, Limits
+from hitl.limits import Flood, Limits, Rejections
 from hitl.people import Access
 from hitl.reach import Reach
 from hitl.terms import Terms
@@ -56,6 +56,7 @@ class Gate:
         self.observers = list(observers)
         self.reach = Reach()
         self.flood = Flood(self.limits)
+        self.rejections = Rejections(self.limits)
         self.secret = new_secret()
         self.secret_hash = secret_hash(self.secret)
 

@@ -55,6 +55,7 @@ async def submit(gate: Gate, ask: Ask) -> Submitted:
     draft = Draft(ask, args, digest, info, prepared, _judge(gate, ask, info, prepared))
     if draft.verdict.action is not Action.APPROVE:
         return await _record(gate, draft, None)
+    gate.rejections.admit(ask, digest, gate.clock.now())
     await _admit(gate, ask)
     twin = await gate.store.same_open(digest, ask.agent)
     return await _record(gate, draft.beside(twin) if twin else draft, twin)

@@ -102,7 +102,8 @@ def test_an_approved_command_runs_and_its_end_is_reported(service: Service, aski
     for request, model in zip(
         service.requests, (models.CallRequest, None, models.ClaimRequest, models.FinishRequest), strict=True
     ):
-        assert model is None or model.model_validate(request["body"])
+        if model is not None:
+            model.model_validate(request["body"])
     assert finished == asking.call
 
 

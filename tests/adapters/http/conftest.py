@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
+from adapters.http.listeners import Server
 from bot.api import serve_api
 from bot.service import Service
 from bot.settings import HttpSettings
@@ -37,6 +38,7 @@ class Api:
         self._folder = folder
         self._parts = parts
         self.url = ""
+        self.server: Server | None = None
 
     @property
     def socket(self) -> Path:
@@ -115,6 +117,7 @@ async def api(clock: SetClock, limits: Limits) -> AsyncIterator[Api]:
         await service.start()
         served = Api(service, folder, parts)
         server = await serve_api(service, folder, parts, http=HttpSettings(port=0))
+        served.server = server
         served.url = f"http://127.0.0.1:{server.port}"
         yield served
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cachetools import FIFOCache
 
 from hitl.errors import InvalidConfirmation, RejectedRecently, TooManyPending
-from hitl.model import Ask, Call, Decision
+from hitl.model import Ask, Call, Decision, Runs
 from hitl.outcomes import Refusal, fact
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Limits:
     is `caller_execution_s`; no policy gives a tool of the service more than `execution_s`. `second_yes_s` and
     `soonest_second_yes_s` bound the second confirmation of a critical call; `late_reason_s` is how long a reason can
     follow a rejection. A flood is more than `asks` parked calls of one requester and agent within `asks_within_s`.
-    What a person rejected isn't asked again within `again_s` by the same requester and agent.
+    What a person rejected isn't asked again within `again_s` by the same requester and agent, if they run it themselves.
     Arguments take at most `args_bytes` as canonical JSON: each time a card is drawn all of them are read. `approvals`
     is how many people must say yes.
     """
@@ -72,7 +72,12 @@ class Rejections:
             self._rejected[call.requester, call.agent, call.tool, call.digest] = call
 
     def admit(self, ask: Ask, digest: str, now: datetime) -> None:
-        """Raise RejectedRecently for what the same agent was refused less than `again_s` ago."""
+        """Raise RejectedRecently for what the same agent was refused less than `again_s` ago.
+
+        A person who tells the service's own agent the same thing again means it, so that is asked.
+        """
+        if ask.runs is Runs.SERVICE:
+            return
         call = self._rejected.get((ask.requester, ask.agent, ask.tool, digest))
         if call is None or call.decided_at is None:
             return

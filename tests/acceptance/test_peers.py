@@ -21,7 +21,12 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as 
 #: An asker, an approver, and a third who is both.
 ASKER_UID, BOTH_UID = 2001, 2002
 ASKER, BOTH = f"local:{ASKER_UID}", f"local:{BOTH_UID}"
-LISTS = f'requesters = ["{ASKER}", "{BOTH}"]\napprovers = ["{OTHER}", "{BOTH}"]\noperators = ["{ME}"]\nlimits = {{again_s = 0}}\n'
+LISTS = f"""
+requesters = ["{ASKER}", "{BOTH}"]
+approvers = ["{OTHER}", "{BOTH}"]
+operators = ["{ME}"]
+limits = {{again_s = 0}}
+"""
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""The one API of the running service: what it is made of, and where it listens."""
+"""The one API of the running service: its parts, put together, and its listeners."""
 
 from __future__ import annotations
 

@@ -88,10 +88,10 @@ class StageSettings(_Part):
 
 
 class HttpSettings(_Part):
-    """Where the API listens on TCP; without `port` it doesn't. Port 0 takes a free one.
+    """The TCP listener of the API, which needs a `port`. Port 0 takes a free one.
 
-    `hosts` are the names by which it is reached beside the loopback's. `proxy` says that a proxy with TLS stands before
-    it: without one, tokens are taken on the loopback alone. `tokens` names bearer tokens and the highest risk that each
+    `hosts` are the names by which it is reached beside the loopback's. `proxy` says that a proxy with TLS is in
+    front: without one, tokens are taken on the loopback alone. `tokens` names bearer tokens and the highest risk that each
     may approve; medium is the default.
     """
 

@@ -14,13 +14,13 @@ from hitl.people import chat_of
 if TYPE_CHECKING:
     from datetime import datetime
 
-#: What a bearer token begins with, so that scanners for secrets and people recognise one.
+#: The beginning of every bearer token, so that scanners for secrets and people recognise tokens.
 PREFIX = "sayso_"
 _BYTES = 32
 
 
 class Scope(StrEnum):
-    """What a credential is for. No credential is both an agent's and an approver's."""
+    """The scope of a credential. No credential is both an agent's and an approver's."""
 
     AGENT = "agent"
     APPROVER = "approver"
@@ -28,7 +28,7 @@ class Scope(StrEnum):
 
 
 class Credential(Struct, frozen=True):
-    """A bearer token as it is stored. `mac` covers every field except `used_at`."""
+    """A stored bearer token. `mac` covers every field except `used_at`."""
 
     #: The name that the operator gave. It is never used for a second token.
     name: str

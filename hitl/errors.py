@@ -113,7 +113,7 @@ class RejectedRecently(Refused):
 
 
 class CallChanged(Refused):
-    """That is not the call that you saw: its digest differs. Nothing was done."""
+    """The call has another digest than the one that you saw. Nothing was done."""
 
     code = "CALL_CHANGED"
     status = 409

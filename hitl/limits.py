@@ -29,7 +29,7 @@ class Limits:
     is `caller_execution_s`; no policy gives a tool of the service more than `execution_s`. `second_yes_s` and
     `soonest_second_yes_s` bound the second confirmation of a critical call; `late_reason_s` is how long a reason can
     follow a rejection. A flood is more than `asks` parked calls of one requester and agent within `asks_within_s`.
-    What a person rejected isn't asked again within `again_s` by the same requester and agent, if they run it themselves.
+    What a person rejected isn't asked again within `again_s` by the same requester and agent, if these run it.
     Arguments take at most `args_bytes` as canonical JSON: each time a card is drawn all of them are read. `approvals`
     is how many people must say yes.
     """

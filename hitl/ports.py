@@ -154,7 +154,7 @@ class Calls(Protocol):
         """Return the lines behind a place of the whole record, oldest first, each with its place."""
 
     async def last_line(self) -> int:
-        """Return the place of the newest line of the whole record, or 0 if there is none."""
+        """Return the place of the newest line of the whole record, or 0 for an empty record."""
 
 
 class Outbox(Protocol):
@@ -231,7 +231,7 @@ class Credentials(Protocol):
         """Keep a new token with its line of the record. Return False if its name was used before."""
 
     async def revoke_credential(self, credential: Credential, by: str) -> Credential:
-        """Revoke a token with its line of the record, and return it as it is now."""
+        """Revoke a token with its line of the record, and return the revoked token."""
 
     async def used_credential(self, name: str, at: datetime) -> None:
         """Keep when a token was last used."""

@@ -47,7 +47,7 @@ class SqliteCredentials(Part):
         return await self._writer.submit(keep)
 
     async def revoke_credential(self, credential: Credential, by: str) -> Credential:
-        """Revoke a token with its line of the record, and return it as it is now."""
+        """Revoke a token with its line of the record, and return the revoked token."""
         entry = Entry("", Event.CREDENTIAL_REVOKED, by, {"name": credential.name})
 
         def revoke(connection: sqlite3.Connection, now: datetime) -> Credential:

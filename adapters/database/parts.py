@@ -37,7 +37,7 @@ _BEHIND_ALL = "~"
 
 
 class Part:
-    """What the parts share."""
+    """The connections, keys and clock that every part uses."""
 
     def __init__(self, writer: Writer, reader: sqlite3.Connection, clock: Clock, keys: Keyring) -> None:
         self.keys = keys
@@ -143,7 +143,7 @@ class SqliteCalls(Part):
         return [(row[0], rows.line_of(row[1:])) for row in self._read(sql.LINES_AFTER, place, limit)]
 
     async def last_line(self) -> int:
-        """The place of the newest line of the whole record, or 0 if there is none."""
+        """The place of the newest line of the whole record, or 0 for an empty record."""
         found = self._read(sql.LAST)
         return int(found[0][0]) if found else 0
 

@@ -257,7 +257,7 @@ class PromptRow(SQLModel, table=True):
 
 
 class CredentialRow(SQLModel, table=True):
-    """A bearer token, by its hash. Origins and routes are JSON lists; `mac` covers all but `used_at`."""
+    """A bearer token, by its hash. Origins and routes are JSON lists; `mac` covers every column except `used_at`."""
 
     __tablename__: ClassVar[Any] = "credentials"
     __table_args__: ClassVar[Any] = ({"sqlite_with_rowid": False},)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hitl.model import Lease
 
 router = APIRouter(prefix="/v1", tags=["calls"])
-#: How long `Prefer: queue` waits for room where the request names no time, in seconds.
+#: Default of `Prefer: queue`, in seconds.
 _QUEUE_S = 30
 
 
@@ -34,7 +34,7 @@ def operations(request: Request) -> Operations:
 
 
 def gone(request: Request) -> asyncio.Future[None] | None:
-    """What resolves when the caller hangs up; None where the server doesn't tell."""
+    """Return a future that resolves when the caller hangs up, or None under a server without our door."""
     found: asyncio.Future[None] | None = getattr(request.state, GONE, None)
     return found
 
@@ -105,7 +105,7 @@ async def read(
         Query(description="What to wait for: a decision, also the reason of a rejection, or the end."),
     ] = "decided",
 ) -> Response:
-    """Read a call as it is now, or as it is once people have decided or the wait is over."""
+    """Read a call now, or once people have decided, or at the end of the wait."""
     call = await ops.wait(caller, await ops.read(caller, ref), wait, until, ended)
     return answer(ops.view(call))
 

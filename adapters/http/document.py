@@ -33,12 +33,12 @@ object a message, for the same credentials or `?ticket=`. Both go on behind a cu
 
 
 def text() -> str:
-    """The OpenAPI document as it is checked in."""
+    """Return the text of docs/reference/openapi.json."""
     return json.dumps(api().openapi(), indent=1, ensure_ascii=False) + "\n"
 
 
 def page() -> str:
-    """The reference as it is checked in."""
+    """Return the text of docs/reference/http.md."""
     document = api().openapi()
     return "\n".join([_INTRODUCTION, *_routes(document), *_types(document)])
 
@@ -67,7 +67,7 @@ def _parameters(parameters: Any) -> Iterator[str]:
 
 
 def _named(holder: Mapping[str, Any]) -> str:
-    """The types of a body with links, or its media types where it has none."""
+    """Return links to the types of a body, or its media types."""
     content = holder.get("content", {})
     names = [kind["schema"].get("$ref", "").rpartition("/")[2] or media for media, kind in content.items()]
     return ", ".join(f"[{name}](#{name.lower()})" if "/" not in name else f"`{name}`" for name in names)

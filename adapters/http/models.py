@@ -1,4 +1,4 @@
-"""What requests may hold and what answers hold: the types of the OpenAPI document. Unknown fields are refused."""
+"""The types of the OpenAPI document: requests, whose unknown fields are refused, and answers."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class ClaimRequest(_Request):
 
 
 class FinishRequest(_Request):
-    """How the claimant's run ended."""
+    """The end of the claimant's run."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -236,7 +236,7 @@ class CardAnswer(_Answer):
 
 
 class CallView(_Answer):
-    """A call as it is now. Secrets are masked; only a claim returns the stored arguments."""
+    """A call. Secrets are masked; only a claim returns the stored arguments."""
 
     ref: str = Field(description="The public name of the call.", examples=["01992f4e-8a5e-7a3c-9f60-3f2f0c5f7a11"])
     short: str = Field(description="The ref for people.", examples=["K7Q2MX"])
@@ -324,7 +324,7 @@ class RecordAnswer(CallView):
 
 
 class DecisionAnswer(_Answer):
-    """What came of a decision. `decided` is false while more is needed, such as a second confirmation."""
+    """The outcome of a decision request. `decided` is false while more is needed, such as a second confirmation."""
 
     came: str
     text: str
@@ -345,7 +345,7 @@ class Problem(_Answer):
 
 
 class BatchOutcome(_Answer):
-    """What came of one call of a batch: the call, or the error that kept it from being recorded."""
+    """The outcome of one call of a batch: the call, or the error that kept it from being recorded."""
 
     id: str
     call: CallAnswer | None
@@ -359,7 +359,7 @@ class BatchAnswer(_Answer):
 
 
 class VerdictAnswer(_Answer):
-    """What the policy says of a call now. It permits nothing."""
+    """The current verdict of the policy on a call. It permits nothing."""
 
     action: Action
     risk: Risk
@@ -371,7 +371,7 @@ class VerdictAnswer(_Answer):
 
 
 class ReadingAnswer(_Answer):
-    """What one text is understood as."""
+    """One reading of a text."""
 
     verdict: str
     reason: str | None
@@ -380,13 +380,13 @@ class ReadingAnswer(_Answer):
 
 
 class ParseAnswer(ReadingAnswer):
-    """What a text is understood as, and its single readings."""
+    """The reading of a whole text, and of its parts."""
 
     readings: list[ReadingAnswer]
 
 
 class MeAnswer(_Answer):
-    """Whom the service takes the caller for, and what keeps it from gating calls."""
+    """The authenticated caller, and the troubles that keep the service from gating calls."""
 
     identity: str
     principal: str
@@ -482,7 +482,7 @@ class HarombePending(_Answer):
 
 
 class HarombeResult(HarombeApproval):
-    """How a call ended, in the words of the harombe design."""
+    """The end of a call, in the words of the harombe design."""
 
     result: str | None
     error: str | None

@@ -1,4 +1,4 @@
-"""What each request does: translators between the documents of the API and the use cases of the gate."""
+"""The operations behind the routes: they translate between the documents of the API and the use cases of the gate."""
 
 from __future__ import annotations
 
@@ -35,17 +35,16 @@ if TYPE_CHECKING:
     from hitl.answers import Answer
     from hitl.gate import Gate
 
-    #: What is in the way of gating a call, a sentence each.
+    #: Returns the troubles that keep the service from gating calls, a sentence each.
     Troubles = Callable[[], Awaitable[Sequence[str]]]
 
-#: What a wait can be for, beside nothing.
-UNTIL = ("decided", "explained", "ended")
+
 #: One page looks at so many calls at most, so that a caller with few calls among many can't keep the store busy.
 _MOST_SCANNED = 1_000
 
 
 class Desk(Protocol):
-    """What the operations need of the running service."""
+    """The part of the running service that the operations use."""
 
     gate: Gate
 
@@ -124,7 +123,7 @@ class Operations:
             return await self._desk.submit(ask)
         in_turn = self.queues.in_turn(caller.principal, lambda: self._desk.submit(ask))
         submitted = await self._waits.until(in_turn, _NOTHING, queue_s, caller.principal, gone)
-        # Whose time in line is up is told what is in the way, unless there is room by chance.
+        # At the end of its time in line, a request gets the gate's own answer.
         return submitted or await self._desk.submit(ask)
 
     async def ask_all(
@@ -142,7 +141,7 @@ class Operations:
     async def wait(
         self, caller: Caller, call: Call, limit_s: float, until: str, gone: asyncio.Future[None] | None
     ) -> Call:
-        """Return the call once people decided, explained a rejection, or it is over; else as it stands at the limit."""
+        """Return the call after the event that `until` names, or at the limit."""
         if limit_s <= 0:
             return call
         waits = {"decided": self._desk.decided, "explained": self._desk.explained, "ended": self._desk.ended}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 MEDIA_TYPE = "application/problem+json"
-#: How long to leave the service alone where no error says it, in seconds.
+#: Default of Retry-After, in seconds.
 _RETRY_S = {TooManyPending.status: 10, Unavailable.status: 2}
 _log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ def response(document: Mapping[str, Any], headers: Mapping[str, str] | None = No
 
 
 def headers_of(error: SaysoError) -> Mapping[str, str]:
-    """What a client must know beside the document: when to come back, and how to authenticate."""
+    """Return the headers of a refusal: when to come back, and how to authenticate."""
     if error.status == HTTPStatus.UNAUTHORIZED:
         return {"WWW-Authenticate": "Bearer"}
     if error.status not in _RETRY_S:

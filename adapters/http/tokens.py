@@ -102,7 +102,7 @@ class Tokens:
         return found
 
     def _owners(self) -> Mapping[str, str]:
-        """Who answers for each agent's token. A revoked token keeps its owner: its calls stay the owner's."""
+        """Return the owner of each agent's token. A revoked token keeps its owner: its calls stay the owner's."""
         return {found.identity: found.owner for found in self._by_hash.values() if found.owner}
 
     def _use(self, credential: Credential, now: datetime) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: The longest diff, and the longest texts that a diff is made of, in characters.
 LONGEST_DIFF = 16_384
-#: What coding agents call the two sides of an edit.
+#: Names that coding agents give the two sides of an edit.
 _EDITS = (("old_string", "new_string"), ("old_str", "new_str"), ("old_text", "new_text"))
 
 

@@ -18,7 +18,7 @@ _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
 
 class Scope(StrEnum):
-    """What a token is for."""
+    """The scope of a token."""
 
     AGENT = "agent"
     APPROVER = "approver"
@@ -134,7 +134,7 @@ def _bounds(token: dict[str, Any]) -> Iterable[str]:
 
 
 def _stands(token: dict[str, Any]) -> str:
-    """How a token stands: revoked, over, or when it was last used."""
+    """Say whether a token is revoked or over, or when it was last used."""
     if token["revoked_at"]:
         return say("token.stands.revoked", at=token["revoked_at"][:10])
     if token["until"] and datetime.fromisoformat(token["until"]) <= datetime.now(UTC):

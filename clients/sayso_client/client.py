@@ -135,7 +135,7 @@ class Client:
     def _send(self, message: bytes) -> None:
         if self._ended:
             self._connect()
-        # Who hangs up while we speak may have said why: that is read next, or that there is nothing.
+        # A service that hangs up early may have answered. The answer, or its absence, is read next.
         with contextlib.suppress(OSError):
             self._socket.sendall(message)
 

@@ -74,7 +74,7 @@ class Platforms:
             await platform.start()
 
     def routes(self) -> list[Route]:
-        """Return the webhooks of platforms. Raises SettingsError for a webhook without a secret, or without a port to listen on."""
+        """Return the webhooks of platforms. Raises SettingsError for a webhook without a secret or a port."""
         if self._settings.http.port is None and self._is_pushed():
             raise SettingsError("A webhook needs a port to listen on: set http.port.")
         if self._settings.http.port is None:

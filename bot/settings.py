@@ -90,8 +90,8 @@ class StageSettings(_Part):
 class HttpSettings(_Part):
     """The TCP listener of the API, which needs a `port`. Port 0 takes a free one.
 
-    `hosts` are the names by which it is reached beside the loopback's. `proxy` says that a proxy with TLS is in
-    front: without one, tokens are taken on the loopback alone. `tokens` names bearer tokens and the highest risk that each
+    `hosts` are the names by which it is reached beside the loopback's. `proxy` says that a proxy with TLS is in front:
+    without one, tokens are taken on the loopback alone. `tokens` names bearer tokens and the highest risk that each
     may approve; medium is the default.
     """
 

@@ -113,7 +113,7 @@ class RejectedRecently(Refused):
 
 
 class CallChanged(Refused):
-    """The call has another digest than the one that you saw. Nothing was done."""
+    """The digest of the call isn't the digest that you named. Nothing was done."""
 
     code = "CALL_CHANGED"
     status = 409

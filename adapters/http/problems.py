@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
+from starlette.routing import compile_path
 
 from hitl.errors import Failed, InvalidConfirmation, SaysoError, TooManyPending, Unavailable
 from hitl.outcomes import Refusal
@@ -71,12 +72,21 @@ async def _invalid(_: Request, error: Exception) -> Response:
     return answer(InvalidConfirmation(say("api.invalid", problems="; ".join(told[:5]))), errors=told[:20])
 
 
-async def _plain(_: Request, error: Exception) -> Response:
+async def _plain(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - as above
     phrase = HTTPStatus(error.status_code).phrase
     code = phrase.upper().replace(" ", "_").replace("-", "_")
     document = _document(code, error.status_code, str(error.detail or phrase), ())
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        return response(document, {"Allow": ", ".join(_methods(request))})
     return response(document, error.headers)
+
+
+def _methods(request: Request) -> list[str]:
+    """Return the methods of a path. The framework names the methods of its first route alone."""
+    paths = request.app.openapi()["paths"].items()
+    found = [verbs for path, verbs in paths if compile_path(path)[0].match(request.scope["path"])]
+    return sorted({verb.upper() for verbs in found for verb in verbs}) or ["GET"]
 
 
 async def _failed(request: Request, error: Exception) -> Response:

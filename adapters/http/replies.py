@@ -34,7 +34,7 @@ Prefer = Annotated[
     str | None,
     Header(
         description="`wait=SECONDS` waits in this request. `queue` waits for room when too many calls are pending.",
-        examples=["wait=30"],
+        examples=["wait=5"],
     ),
 ]
 #: Refusals that every route may answer.

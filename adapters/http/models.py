@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
 
 from hitl.limits import LONGEST_TIMEOUT_S, SHORTEST_TIMEOUT_S
 from hitl.model import Action, Result, Risk, State, Status
@@ -22,6 +22,13 @@ MOST_IN_BATCH = 50
 MOST_IN_PAGE = 200
 #: The longest wait in one request, in seconds. Proxies commonly close a request after 60.
 LONGEST_WAIT_S = 60
+
+
+def _only_text(value: object) -> object:
+    """A time is text: a number could be seconds or milliseconds."""
+    if not isinstance(value, str):
+        raise ValueError("a time is text in the form of RFC 3339")  # noqa: TRY004 - pydantic's own errors come of it
+    return value
 
 
 class _Request(BaseModel):
@@ -73,8 +80,8 @@ class CallRequest(_Request):
         default=None, description="The person for whom the agent asks. It must be the owner of the token."
     )
     note: Text = Field(default="", description="The agent's own words, shown as such.")
-    ask: bool = Field(default=False, description="Ask a person whatever the policy allows.")
-    timeout_s: Annotated[int, Field(ge=SHORTEST_TIMEOUT_S, le=LONGEST_TIMEOUT_S)] | None = Field(
+    ask: bool = Field(default=False, strict=True, description="Ask a person whatever the policy allows.")
+    timeout_s: Annotated[int, Field(strict=True, ge=SHORTEST_TIMEOUT_S, le=LONGEST_TIMEOUT_S)] | None = Field(
         default=None, description="How long to wait for people, at most as long as the policy says."
     )
     previous: Name | None = Field(default=None, description="The ref of an ended call that this one repeats.")
@@ -134,7 +141,7 @@ class FinishRequest(_Request):
 
     secret: Annotated[str, Field(min_length=1, max_length=1024)]
     result: Literal[Result.SUCCEEDED, Result.FAILED, Result.TIMED_OUT, Result.UNKNOWN]
-    exit_status: Annotated[int, Field(ge=-(2**31), lt=2**31)] | None = None
+    exit_status: Annotated[int, Field(strict=True, ge=-(2**31), lt=2**31)] | None = None
     output: Annotated[str, Field(max_length=65_536)] = ""
     error: Text | None = None
 
@@ -180,7 +187,7 @@ class TokenRequest(_Request):
     owner: Name | None = Field(default=None, description="The principal who answers for it; required for an agent.")
     origins: list[Name] = Field(default=[], max_length=100)
     routes: list[Name] = Field(default=[], max_length=100)
-    until: datetime | None = None
+    until: Annotated[datetime, BeforeValidator(_only_text)] | None = None
 
 
 class LineRequest(_Request):

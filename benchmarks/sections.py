@@ -194,8 +194,24 @@ def replies(bench: Bench) -> Iterator[Row]:
     yield Row("5 kB read, in readings of 500 bytes", median(runs, "growth"), "", budget=Budget("<=", 15, "value"))
 
 
+def load(bench: Bench) -> Iterator[Row]:
+    """What people wait for while twenty large requests come at once, and while a hundred cards are refreshed."""
+    limit = Budget("<=", 1000, "p99", "all <= 1 s")
+    for what, told in (
+        ("20 requests of 1 MB", "megabytes"),
+        ("20 requests of 200,000 words", "words"),
+        ("100 open cards at a restart", "restart"),
+    ):
+        runs = [bench.run("load", told) for _ in range(bench.repeats)]
+        for probe, name in (("card", "next card"), ("press", "press"), ("shown", "request shown")):
+            longest = max(run[probe]["max"] for run in runs)
+            yield Row(
+                f"{name}, {what}", median(runs, probe, "p50") * _MS, "ms", longest * _MS, None, limit, _foreign(runs)
+            )
+
+
 SECTIONS: dict[str, Callable[[Bench], Iterator[Row]]] = {
-    each.__name__: each for each in (alone, flight, pending, cold, expiry, race, slow, policy, replies)
+    each.__name__: each for each in (alone, flight, pending, cold, expiry, race, slow, policy, replies, load)
 }
 
 

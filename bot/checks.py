@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import os
+import shlex
 import shutil
 import sqlite3
 import stat
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from adapters.database.survey import Survey
+    from adapters.executors.confinement import Sandbox
     from bot.settings import Settings
     from hitl.people import Directory
 
@@ -102,6 +104,7 @@ def _people(settings: Settings) -> Iterator[Check]:
     yield _listed("approvers", people.approvers, "nobody can approve, so every question ends undeliverable")
     yield from _unknown(settings, people)
     yield from _astray(settings, people)
+    yield from _origins(people, LOCAL)
     yield from _reach(settings, people)
     yield from _separation(people)
     if people.self_approval_socket:
@@ -140,6 +143,25 @@ def _astray(settings: Settings, people: Directory) -> Iterator[Check]:
     if astray := sorted(route for route in people.named_routes() if route.partition(":")[0] not in set_up):
         text = f"{', '.join(astray)}: cards can't go there, for no such platform is set up"
         yield Check("unknown routes", Health.RED, f"{text}. Add it (sayso init), or take them out of routes")
+
+
+def _origins(people: Directory, local: str) -> Iterator[Check]:
+    """Places where requests may be asked, and that nobody may answer or that no card can be shown for."""
+    for origin in (local, *people.conversations):
+        if not people.requesters_for(origin) or (origin == local and not any(map(people.is_local, people.requesters))):
+            continue
+        place = people.conversations.get(origin)
+        approvers = people.approvers if place is None or place.approvers is None else place.approvers
+        if not approvers and (place is not None and place.approvers is not None):
+            text = "approvers is empty there, so every request from it ends undeliverable"
+            yield Check(f"requests from {origin}", Health.RED, f"{text}. List an approver for it, or take the line out")
+        elif approvers and not people.routes_for(origin, approvers) and not any(map(people.is_local, approvers)):
+            text = (
+                "no approver is on this machine and no route leads to a chat, so no surface can show a request from it"
+            )
+            yield Check(
+                f"requests from {origin}", Health.RED, f'{text}. Set routes, for example routes = ["approvers"]'
+            )
 
 
 def _known(settings: Settings, identity: str) -> bool:
@@ -213,8 +235,13 @@ def _database(path: Path) -> Check:
         with surveyed(path) as survey:
             if survey.schema is None:
                 return Check("database", Health.RED, f"{path} has no tables of Sayso. Restore it from a backup.")
+            if survey.schema not in REVISIONS:
+                text = f"schema {survey.schema} is newer than this program, which ends at {REVISIONS[-1]}, so it won't"
+                return Check(
+                    "database", Health.RED, f"{text} start. Install the version that wrote {path}, or a newer one"
+                )
             if survey.schema != REVISIONS[-1]:
-                text = f"schema {survey.schema}, this program's is {REVISIONS[-1]}; the next start decides"
+                text = f"schema {survey.schema}; the next start brings it to {REVISIONS[-1]}. Keep a backup of {path}"
                 return Check("database", Health.YELLOW, text)
             aside = survey.set_aside()
             health = Health.YELLOW if aside else Health.GREEN
@@ -246,7 +273,6 @@ def _sqlite(path: Path) -> Check:
 
 
 def _tools(settings: Settings) -> Iterator[Check]:
-    from adapters.executors.confinement import confinement
     from bot.compose import workspace_tools
 
     allow = settings.tools.allow
@@ -265,12 +291,59 @@ def _tools(settings: Settings) -> Iterator[Check]:
     else:
         text = f"the service may run {listed}, because tools.allow is not set"
         yield Check("tools", Health.YELLOW, f"{text}; set it to the tools that are needed")
-    how = confinement()
-    if "bash" in may_run and how == "none":
-        text = "bash is not confined; its calls never count less than high. Install bubblewrap"
+    if "bash" in may_run:
+        yield from _sandbox(settings)
+
+
+def _sandbox(settings: Settings) -> Iterator[Check]:
+    """Report how commands run, and let a command try to reach the keys."""
+    from adapters.executors.confinement import best
+    from bot.compose import sandbox_of
+
+    try:
+        sandbox = sandbox_of(settings) or best()
+    except Unavailable as error:
+        yield Check("confinement", Health.RED, _flat(error.message))
+        return
+    how = f"bash by {sandbox.way}" if sandbox.way != "none" else "bash is not confined"
+    how += f", as {sandbox.user.name}" if sandbox.user else ""
+    bounds = sandbox.bounds
+    how += (
+        f"; at most {bounds.memory >> 20} MB of memory, {bounds.processes} processes, files of {bounds.file >> 20} MB"
+    )
+    if reached := _reached(settings, sandbox):
+        text = f"{how}; a command can reach {reached}. Install bubblewrap, or set tools_user"
+        yield Check("confinement", Health.RED, text)
+    elif sandbox.way == "none":
+        text = f"{how}; its calls never count less than high. Install bubblewrap"
         yield Check("confinement", Health.YELLOW, text)
-    elif "bash" in may_run:
-        yield Check("confinement", Health.GREEN, f"bash by {how}")
+    elif os.geteuid() == 0 and sandbox.user is None:
+        text = f"{how}; it runs as root, whom the kernel limits to no number of processes. Set tools_user"
+        yield Check("confinement", Health.YELLOW, text)
+    else:
+        yield Check("confinement", Health.GREEN, how)
+
+
+def _reached(settings: Settings, sandbox: Sandbox) -> str:
+    """Return the first of the service's own files that a command can read or change, or an empty text."""
+    from adapters.executors.confinement import runs
+
+    own = [settings.folder("state"), *settings.secret_files()]
+    with tempfile.TemporaryDirectory(prefix="sayso-tools-") as anywhere:
+        place = Path(anywhere).resolve()
+        sandbox.give(place)
+        for path in filter(Path.exists, own):
+            named = shlex.quote(str(path))
+            # `test -r` isn't enough: Landlock refuses only the open. The attempt changes nothing: it opens
+            # a file for appending, and sets a folder's mode, which only the owner may do, to its present mode.
+            look = (
+                f"ls {named} || chmod {stat.S_IMODE(path.stat().st_mode):o} {named}"
+                if path.is_dir()
+                else f"cat {named} || : >> {named}"
+            )
+            if runs(sandbox, place, look):
+                return str(path)
+    return ""
 
 
 def _exposed(settings: Settings) -> Iterator[Check]:

@@ -94,6 +94,7 @@ class Platforms:
         found += [trouble for platform in self._platforms for trouble in platform.troubles()]
         try:
             if self._service is not None:
+                found += self._service.troubles()
                 await self._service.store.next_due()
         except Unavailable as error:
             found.append(f"store: {error.message}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from bot import logs
 from bot.api import serve_api
-from bot.compose import compose, policy_library
+from bot.compose import compose, policy_library, sandbox_of
 from bot.platforms import Platforms
 from bot.policies import Policies
 from sayso_client.wire import SOCKET_NAME
@@ -57,6 +57,7 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         terms=settings.terms(),
         policies=policies,
         chats=platforms.make,
+        sandbox=await asyncio.to_thread(sandbox_of, settings),
         mark=settings.mark_file(),
         keys=settings.given_keys(),
         keep_events=timedelta(days=settings.inbox_days),

@@ -76,9 +76,16 @@ class LimitSettings(_Part):
 
 
 class ToolSettings(_Part):
-    """Which workspace tools may run; an empty list runs nothing, None all. The executor knows the names."""
+    """Which workspace tools may run; an empty list runs nothing, None all. The executor knows the names.
+
+    The others bound one command with all that it starts: megabytes of memory, processes and threads, megabytes of one
+    file.
+    """
 
     allow: list[Name] | None = None
+    memory_mb: int = Field(default=4096, ge=64)
+    processes: int = Field(default=512, ge=8)
+    file_mb: int = Field(default=1024, ge=1)
 
 
 class StageSettings(_Part):
@@ -152,7 +159,7 @@ class SlackSettings(_Part):
 
 
 class Settings(BaseSettings):
-    """One installation. Folders may begin with `~`."""
+    """One installation. Paths may begin with `~`; relative ones in a file are relative to the file (`load`)."""
 
     model_config = SettingsConfigDict(extra="forbid", env_prefix=_PREFIX, env_nested_delimiter="__", frozen=True)
 
@@ -177,6 +184,7 @@ class Settings(BaseSettings):
     resolve_hosts: bool = False
     inbox_days: int = Field(default=30, ge=7)
     tools: ToolSettings = ToolSettings()
+    tools_user: str = ""
     http: HttpSettings = Field(default_factory=HttpSettings)
     telegram: TelegramSettings | None = None
     slack: SlackSettings | None = None
@@ -307,6 +315,8 @@ def load(path: Path | None) -> Settings:
     try:
         values = tomllib.loads(path.read_text("utf-8")) if path else {}
         _refuse_secrets(path, values)
+        if path is not None:
+            _anchor(values, path.absolute().parent)
         _refuse_unknown(os.environ)
         return Settings(**values)
     except OSError as error:
@@ -335,6 +345,31 @@ def _secret(part: str, name: str, given: SecretStr | None, file: Path | None) ->
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it isn't text"
         raise SettingsError(f"{part}.{name}_file {file} can't be read: {why}.") from error
+
+
+#: Settings that are a path or a list of paths; so is each whose name ends in `_file`.
+_PATHS = frozenset({"state", "runtime", "mark", "workspace", "policies"})
+
+
+def _anchor(values: dict[str, Any], folder: Path) -> None:
+    """Make relative paths of the file relative to its folder.
+
+    Relative to the current folder, a start from elsewhere would make a new database with new keys, and pending
+    requests would seem gone. Paths from the environment stay relative to the current folder.
+    """
+    for name, value in values.items():
+        if isinstance(value, dict):
+            _anchor(value, folder)
+        elif name in _PATHS or name.endswith("_file"):
+            values[name] = (
+                [_anchored(one, folder) for one in value] if isinstance(value, list) else _anchored(value, folder)
+            )
+
+
+def _anchored(value: object, folder: Path) -> object:
+    """Return the path from that folder. Other values, absolute paths and paths from `~` stay the same."""
+    relative = isinstance(value, str) and value.strip() and not value.startswith(("/", "~"))
+    return str(folder / value) if isinstance(value, str) and relative else value
 
 
 #: What must not stand in the file itself.

@@ -6,15 +6,15 @@ Surfaces add their own escaping and layout, and nothing else.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hitl.canonical import digest_mark
+from hitl.masked import masked
 from hitl.model import Call, Decision, Result, Risk, Status
 from hitl.outcomes import Fact, fact, unkept
-from hitl.redaction import mask, mask_value
-from hitl.text import Cut, cut_lines, cut_middle, hidden, one_line, visible
+from hitl.redaction import mask
+from hitl.text import Cut, cut_lines, cut_middle, one_line, visible
 from hitl.wording import SIGNS, clause, say, sentence
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ _LEAST_PER_ARGUMENT = 120
 #: An executor has a warning or two, and the terms add one; more than these are under Details.
 _NOTES = 4
 _DONE = frozenset({Status.SUCCEEDED, Status.RELEASED, Status.APPROVED, Status.RUNNING})
-_CODE_NAMES = frozenset({"command", "cmd", "code", "script", "text", "content", "sql", "query", "argv"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +113,7 @@ def details(call: Call) -> str:
         lines.append(say("card.note", note=_whole(call.note)))
     lines += [f"  {name}: {_indented(text, 4)}" for name, text in _arguments(call, None)[0]]
     if call.preview:
-        lines += ["", f"  {_indented(mask(visible(call.preview), code=True), 2)}"]
+        lines += ["", f"  {_indented(masked(call).preview, 2)}"]
     return "\n".join(lines)
 
 
@@ -219,7 +218,7 @@ def _warnings(call: Call, left_out: int) -> tuple[str, ...]:
         found.append(say("card.again", short=one_line(call.previous, 40)))
     if call.verdict.programs:
         found.append(say("card.programs", programs=one_line(", ".join(call.verdict.programs), _LINE)))
-    if count := hidden(call.args.decode()) + hidden(call.preview) + _escaped(call.arguments):
+    if count := masked(call).hidden:
         found.append(say("card.hidden", count=count))
     if left_out:
         found.append(say("card.cut", count=left_out))
@@ -229,15 +228,6 @@ def _warnings(call: Call, left_out: int) -> tuple[str, ...]:
 def _notes(call: Call) -> list[str]:
     """Warnings as the card shows them."""
     return [_within(one_line(note, _LINE), _LINE).text for note in call.notes[:_NOTES]]
-
-
-def _escaped(value: Any) -> int:
-    """Hidden characters that JSON writes as escapes and that the raw bytes therefore don't show."""
-    if isinstance(value, str):
-        return sum(1 for char in value if char < " " and char not in "\n\t")
-    if isinstance(value, dict):
-        return sum(_escaped(key) + _escaped(item) for key, item in value.items())
-    return sum(map(_escaped, value)) if isinstance(value, list) else 0
 
 
 def _body(call: Call) -> tuple[tuple[tuple[str, str], ...], str, int]:
@@ -251,7 +241,7 @@ def _body(call: Call) -> tuple[tuple[tuple[str, str], ...], str, int]:
 def _prose(call: Call) -> int:
     """How many UTF-16 units the other words of the card take."""
     words = (_told(call.sentence), call.verdict.message or call.verdict.why, call.note, *call.verdict.programs)
-    names = (name[:_NAME] for name in list(call.arguments)[: ARGUMENT_CHARS // _LEAST_PER_ARGUMENT])
+    names = (name[:_NAME] for name, _ in masked(call).arguments[: ARGUMENT_CHARS // _LEAST_PER_ARGUMENT])
     lines = (one_line(line, _LINE) for line in (*words, call.requester, call.agent) if line)
     return sum(map(_units, (*lines, *_notes(call), *names)))
 
@@ -267,9 +257,9 @@ def _within(text: str, units: int) -> Cut:
 
 def _arguments(call: Call, limit: int | None) -> tuple[tuple[tuple[str, str], ...], int]:
     """Names and shown values, and how many characters the limit left out."""
-    arguments = [_spell(name, value) for name, value in call.arguments.items()]
+    arguments = masked(call).arguments
     if limit is None:
-        return tuple(arguments), 0
+        return arguments, 0
     room = max(1, limit // _LEAST_PER_ARGUMENT)
     left_out = sum(len(name) + len(text) for name, text in arguments[room:])
     each = limit // max(1, min(room, len(arguments)))
@@ -278,23 +268,9 @@ def _arguments(call: Call, limit: int | None) -> tuple[tuple[tuple[str, str], ..
     return tuple((name.text, text.text) for name, text in cuts), left_out
 
 
-def _spell(name: str, value: Any) -> tuple[str, str]:
-    masked = mask_value({name: value}, code=name.casefold() in _CODE_NAMES)
-    ((label, inner),) = masked.items()
-    text = inner if isinstance(inner, str) else _compact(inner)
-    # The line feed that ends the last line begins none.
-    return visible(label, keep_newlines=False), visible(text.removesuffix("\n"))
-
-
-def _compact(value: Any) -> str:
-    if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
-        return "[" + ", ".join(map(repr, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)
-
-
 def _preview(call: Call, limit: int) -> tuple[str, int]:
     if not call.preview:
         return "", 0
-    lines = cut_lines(mask(visible(call.preview), code=True), PREVIEW_LINES)
+    lines = cut_lines(masked(call).preview, PREVIEW_LINES)
     cut = _within(lines.text, limit)
     return cut.text, cut.left_out + lines.left_out

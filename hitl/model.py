@@ -194,8 +194,8 @@ class ToolInfo:
     annotations: Mapping[str, bool] = field(default_factory=dict)
 
 
-#: The precondition of a call that its executor runs confined to its folder and without network.
-ISOLATED: Final = ("confinement", "bubblewrap")
+#: Any of these is the precondition of a call that its executor runs confined to its folder and without network.
+ISOLATED: Final = frozenset((("confinement", "bubblewrap"), ("confinement", "namespace")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -440,6 +440,7 @@ class Event(StrEnum):
     LAPSED = "lapsed"
     UNKNOWN = "unknown"
     SHOWN = "shown"
+    NOT_SHOWN = "not_shown"
     VIEWED = "viewed"
     CONFIRM = "confirm"
     HELD = "held"

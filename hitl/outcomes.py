@@ -65,6 +65,7 @@ class Refusal(StrEnum):
     FINISH = "refused.finish"
     REASON_LATE = "refused.reason_late"
     SIZE = "refused.size"
+    WORDS = "refused.words"
     TIMEOUT = "refused.timeout"
     BUTTON = "refused.button"
     NOT_RUN = "agent.refused"
@@ -111,10 +112,13 @@ class Unfit(StrEnum):
     LATE = "unfit.late"
     TOOL = "unfit.tool"
     CHANGED = "unfit.changed"
+    EXPOSED = "unfit.exposed"
     NOBODY = "unfit.nobody"
     NOWHERE = "unfit.nowhere"
     OLDER = "unfit.older"
+    #: As older versions stored it, without the platform's words.
     SURFACES = "unfit.surfaces"
+    UNSHOWN = "unfit.unshown"
     UNSEEN = "unfit.unseen"
 
 

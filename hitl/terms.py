@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from hitl.model import Ask, Call, PolicyCall, Preparation
     from hitl.ports import PolicySource
 
+#: The argument in which a caller's command binds its script files: digests by path. Its client makes and checks them.
+SCRIPTS = "script_sha256"
+_SHA256 = 64
 #: The reasons of verdicts that let a call run which a person would have been asked about.
 UNASKED = frozenset({Reason.MONITOR, Reason.OFF, Reason.FALLBACK})
 
@@ -96,18 +99,24 @@ def judged(runs: Runs, args: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool
     """The arguments as a policy sees them, and whether they are a caller's command.
 
     What a caller will start, its `argv`, is the command, and nothing else is. So the rules about commands hold for it,
-    and no `command` that stands beside it can pose as what runs.
+    and no `command` that stands beside it can pose as what runs. The digests of its scripts only bind it.
     """
     argv = _argv(runs, args)
     if argv is None:
         return args, False
-    return {**args, "command": argv}, True
+    seen = {name: value for name, value in args.items() if name != SCRIPTS or not _are_digests(value)}
+    return {**seen, "command": argv}, True
+
+
+def _are_digests(value: object) -> bool:
+    """Whether these are digests of files by their paths, and nothing that a rule could be about."""
+    return isinstance(value, dict) and all(isinstance(each, str) and len(each) == _SHA256 for each in value.values())
 
 
 def _argv(runs: Runs, args: Mapping[str, Any]) -> list[str] | None:
     """The words that a caller will start, if it says so."""
     argv = args.get("argv") if runs is Runs.CALLER else None
-    return [str(word) for word in argv] if isinstance(argv, list | tuple) else None
+    return list(map(str, argv)) if isinstance(argv, list | tuple) else None
 
 
 def _programs(argv: list[str]) -> tuple[str, ...]:

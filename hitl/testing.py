@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import sys
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import count
@@ -69,6 +70,7 @@ class _Queued:
     post: Post
     not_before: datetime
     attempts: int = 0
+    error: str | None = None
 
 
 @dataclass(slots=True)
@@ -262,15 +264,18 @@ class MemoryCalls(_Memory):
 class MemoryOutbox(_Memory):
     """`hitl.ports.Outbox` in memory."""
 
-    async def sendings(self, *, lease_s: float, limit: int = 20, busy: Collection[str] = ()) -> Sequence[Sending]:
-        """Lease the next outbox row of each route that isn't busy, if it may go out now."""
+    async def sendings(
+        self, *, lease_s: float, limit: int = 20, busy: Collection[str] = (), calm: Collection[str] = ()
+    ) -> Sequence[Sending]:
+        """Lease the next outbox row of each route that isn't busy, if it may go out now; a refresh to no calm one."""
         now = self.clock.now()
-        ready: dict[str, tuple[int, _Queued]] = {}
+        ready: dict[str, tuple[bool, int, _Queued]] = {}
         for number, row in self._heads():
-            if row.not_before <= now and row.post.route not in busy:
-                ready.setdefault(row.post.route, (number, row))
+            route, refreshes = row.post.route, self._refreshes(row.post)
+            if row.not_before <= now and route not in busy and not (refreshes and route in calm):
+                ready[route] = min(ready.get(route, (True, sys.maxsize, row)), (refreshes, number, row), key=_urgency)
         until = now + timedelta(seconds=lease_s)
-        return [self._lease(number, row, until) for number, row in sorted(ready.values(), key=_number)[:limit]]
+        return [self._lease(number, row, until) for _, number, row in sorted(ready.values(), key=_urgency)[:limit]]
 
     async def sent(self, sending: Sending, message: str | None) -> None:
         """The platform took it."""
@@ -279,18 +284,24 @@ class MemoryOutbox(_Memory):
             standing = self._cards.get(_place(sending.post), _Card()).message
             self._cards[_place(sending.post)] = _Card(standing or message)
 
-    async def unsent(self, sending: Sending, error: str, *, retry_s: float | None) -> None:  # noqa: ARG002
+    async def unsent(self, sending: Sending, error: str, *, retry_s: float | None) -> None:
         """It didn't go out; try again after so many seconds, or never (None). The error is for those who look."""
         row = self._outbox.get(sending.id)
         if row is None:
             return
         if retry_s is not None:
-            row.not_before = self.clock.now() + timedelta(seconds=retry_s)
+            row.not_before, row.error = self.clock.now() + timedelta(seconds=retry_s), error
             return
         del self._outbox[sending.id]
         if sending.post.kind is PostKind.CARD:
             self._cards[_place(sending.post)].failed = True
             self._drop(_place(sending.post), PostKind.EDIT)
+
+    async def hasten(self, platform: str) -> None:
+        """Let rows that were put off on a platform go out at once."""
+        for row in self._outbox.values():
+            if row.error is not None and row.post.route.partition(":")[0] == platform:
+                row.not_before = self.clock.now()
 
     async def adopt(self, ref: str, route: str, message: str) -> None:
         """A card turned out to stand on a route under this message id; it isn't posted there again."""
@@ -313,10 +324,15 @@ class MemoryOutbox(_Memory):
             heads.setdefault(_place(row.post), (number, row))
         return list(heads.values())
 
+    def _refreshes(self, post: Post) -> bool:
+        """Whether it edits the card of a call that is still pending."""
+        call = self._calls.get(post.ref)
+        return post.kind is PostKind.EDIT and call is not None and call.state is State.AWAITING
+
     def _lease(self, number: int, row: _Queued, until: datetime) -> Sending:
         card = self._cards.get(_place(row.post), _Card())
         sending = Sending(number, row.post, row.attempts, card.message)
-        row.not_before, row.attempts = until, row.attempts + 1
+        row.not_before, row.attempts, row.error = until, row.attempts + 1, None
         if row.post.kind is PostKind.EDIT:
             self._drop(_place(row.post), PostKind.EDIT, but=number)
         return sending
@@ -409,8 +425,8 @@ class MemoryStore(MemoryCalls, MemoryOutbox, MemoryInbox, MemoryConversations, M
     """Calls in memory, gone with the process: for tests, and for trying things out."""
 
 
-def _number(numbered: tuple[int, _Queued]) -> int:
-    return numbered[0]
+def _urgency(numbered: tuple[bool, int, _Queued]) -> tuple[bool, int]:
+    return numbered[:2]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from hitl.canonical import canonical, digest_mark
 from hitl.cards import details, error_text, outcome, outcome_for_agent
 from hitl.errors import CallDenied, ConfirmationExpired, ExecutionTimeout, OutcomeUnknown, SaysoError
+from hitl.masked import masked
 from hitl.model import Status
 from hitl.redaction import mask, mask_value
 
@@ -36,7 +39,7 @@ def view(call: Call) -> dict[str, Any]:
         "state": call.state.value,
         "tools": call.tools,
         "tool": call.tool,
-        "args": mask_value(call.arguments),
+        "args": msgspec.json.decode(masked(call).json),
         "cwd": call.cwd,
         "digest": call.digest,
         "mark": digest_mark(call.digest),

@@ -41,7 +41,7 @@ from sqlmodel import SQLModel
 
 from adapters.database.rows import CALL, FIXED, LINE, MUTABLE, VOTE
 from adapters.database.tables import DUE, OPEN, WAITING
-from hitl.model import PostKind
+from hitl.model import PostKind, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -403,11 +403,15 @@ def _of_outbox() -> dict[str, Definition]:
     )
     o, c, e = outbox.alias("o"), _TABLES["cards"].alias("c"), outbox.alias("e")
     free = Sqlite(o.c.route, " NOT IN (SELECT value FROM json_each(", _given("busy"), "))")
+    calm = Sqlite(o.c.route, " IN (SELECT value FROM json_each(", _given("calm"), "))")
+    refreshes = and_(o.c.kind == PostKind.EDIT.value, _calls.state == State.AWAITING.value)
+    urgency = func.min(case((refreshes, literal_column(str(1 << 62))), else_=literal_column("0")) + o.c.id)
     earlier = exists(_ONE).where(e.c.ref == o.c.ref, e.c.route == o.c.route, e.c.id < o.c.id)
     to_send = (
-        select(func.min(o.c.id), o.c.ref, o.c.route, o.c.kind, o.c.attempts, c.c.message, c.c.mac)
+        select(urgency, o.c.id, o.c.ref, o.c.route, o.c.kind, o.c.attempts, c.c.message, c.c.mac)
         .outerjoin_from(o, c, and_(c.c.ref == o.c.ref, c.c.route == o.c.route))
-        .where(o.c.not_before <= _NOW, free, ~earlier)
+        .outerjoin(_TABLES["calls"], _calls.ref == o.c.ref)
+        .where(o.c.not_before <= _NOW, free, ~and_(refreshes, calm), ~earlier)
         .group_by(o.c.route)
         .order_by(_ONE)
         .limit(_LIMIT)
@@ -426,14 +430,17 @@ def _of_outbox() -> dict[str, Definition]:
             "May anything go out by now?", select(_ONE).where(_outbox.not_before <= _NOW).limit(1)
         ),
         "TO_SEND": Definition(
-            "What may go out by now? One row a route, but for these, and only the oldest row of each card, so that its"
-            " order holds. (SQLite takes the other columns from the row that has the least id.)",
+            "What may go out now? One row for each route, except for busy routes, and only the oldest row of each card,"
+            " so that the card's order holds. New cards, notices and outcomes go first. Refreshes of pending calls go"
+            " last, and not to calm routes. (SQLite takes the other columns from the row that has the least value.)",
             to_send,
         ),
         "LEASE_SENDING": Definition(
             "Lease a row: nobody else takes it until then.",
             update(outbox)
-            .ordered_values(*_set(_outbox.not_before), (_outbox.attempts, _outbox.attempts + 1))
+            .ordered_values(
+                *_set(_outbox.not_before), (_outbox.attempts, _outbox.attempts + 1), (_outbox.error, null())
+            )
             .where(this),
         ),
         "FREE_EDITS": Definition(
@@ -448,6 +455,17 @@ def _of_outbox() -> dict[str, Definition]:
         "PUT_OFF_SENDING": Definition(
             "Try a row again later.",
             update(outbox).ordered_values(*_set(_outbox.not_before, _outbox.error)).where(this),
+        ),
+        "HASTEN": Definition(
+            "Let rows that were put off on a platform go out at once.",
+            update(outbox)
+            .values(not_before=0)
+            .where(
+                _outbox.not_before > _NOW,
+                _outbox.error.is_not(None),
+                _outbox.route >= _given("first"),
+                _outbox.route < _given("last"),
+            ),
         ),
         "DROP_EDITS": Definition("Nothing can be edited where no card is.", delete(outbox).where(here, is_edit)),
         "DROP_POSTING": Definition("A card that stands needs no posting.", delete(outbox).where(here, is_card)),

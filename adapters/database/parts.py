@@ -164,11 +164,14 @@ class SqliteCalls(Part):
 class SqliteOutbox(Part):
     """`hitl.ports.Outbox`."""
 
-    async def sendings(self, *, lease_s: float, limit: int = 20, busy: Collection[str] = ()) -> Sequence[Sending]:
-        """Lease the next outbox row of each route that isn't busy, if it may go out now."""
+    async def sendings(
+        self, *, lease_s: float, limit: int = 20, busy: Collection[str] = (), calm: Collection[str] = ()
+    ) -> Sequence[Sending]:
+        """Lease the next outbox row of each route that isn't busy, if it may go out now; a refresh to no calm one."""
 
         def lease(connection: sqlite3.Connection, now: datetime) -> Sequence[Sending]:
-            ready = connection.execute(sql.TO_SEND, (micros(now), json.dumps(list(busy)), limit)).fetchall()
+            but = [json.dumps(list(routes)) for routes in (busy, calm)]
+            ready = connection.execute(sql.TO_SEND, (micros(now), *but, limit)).fetchall()
             leased = [rows.sending_of(row, self.keys) for row in ready]
             until = micros(now + timedelta(seconds=lease_s))
             for sending in leased:
@@ -204,6 +207,14 @@ class SqliteOutbox(Part):
                 connection.execute(sql.PUT_OFF_SENDING, (again, error, sending.id))
 
         await self._writer.submit(failed)
+
+    async def hasten(self, platform: str) -> None:
+        """Let rows that were put off on a platform go out at once."""
+
+        def free(connection: sqlite3.Connection, now: datetime) -> None:
+            connection.execute(sql.HASTEN, (micros(now), f"{platform}:", f"{platform};"))
+
+        await self._writer.submit(free)
 
     async def adopt(self, ref: str, route: str, message: str) -> None:
         """A card turned out to stand on a route under this message id; it isn't posted there again."""

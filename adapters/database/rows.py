@@ -179,7 +179,7 @@ def line_of(row: Sequence[Any]) -> Recorded:
 
 def sending_of(row: Sequence[Any], keys: Keyring) -> Sending:
     """The outbox row of a row of `statements.TO_SEND`, without the message of a card that isn't as it was sealed."""
-    number, ref, route, kind, attempts, message, mac = row
+    _urgency, number, ref, route, kind, attempts, message, mac = row
     known = message if message and seals.card_holds(keys, mac, ref, route, message) else None
     return Sending(number, Post(ref, route, PostKind(kind)), attempts, known)
 

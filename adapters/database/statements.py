@@ -102,11 +102,12 @@ QUEUE_NOTICE = "INSERT INTO outbox (ref, route, kind, attempts, not_before) VALU
 REQUEUE_CARDS = "INSERT INTO outbox (ref, route, kind, attempts, not_before) SELECT cards.ref, ?1 AS anon_1, 'card' AS anon_2, 0 AS anon_3, ?2 AS anon_4 FROM cards JOIN calls ON calls.ref = cards.ref WHERE cards.route = ?1 AND state = 'awaiting_confirmation' AND NOT (EXISTS (SELECT 1 FROM outbox WHERE outbox.ref = cards.ref AND outbox.route = cards.route AND outbox.kind = 'card'))"
 #: May anything go out by now?
 ANYTHING_TO_SEND = "SELECT 1 FROM outbox WHERE outbox.not_before <= ? LIMIT 1"
-#: What may go out by now? One row a route, but for these, and only the oldest row of each card, so that its order
-#: holds. (SQLite takes the other columns from the row that has the least id.)
-TO_SEND = "SELECT min(o.id) AS min_1, o.ref, o.route, o.kind, o.attempts, c.message, c.mac FROM outbox AS o LEFT OUTER JOIN cards AS c ON c.ref = o.ref AND c.route = o.route WHERE o.not_before <= ? AND o.route NOT IN (SELECT value FROM json_each(?)) AND NOT (EXISTS (SELECT 1 FROM outbox AS e WHERE e.ref = o.ref AND e.route = o.route AND e.id < o.id)) GROUP BY o.route ORDER BY 1 LIMIT ?"
+#: What may go out now? One row for each route, except for busy routes, and only the oldest row of each card, so that
+#: the card's order holds. New cards, notices and outcomes go first. Refreshes of pending calls go last, and not to calm
+#: routes. (SQLite takes the other columns from the row that has the least value.)
+TO_SEND = "SELECT min(CASE WHEN (o.kind = 'edit' AND calls.state = 'awaiting_confirmation') THEN 4611686018427387904 ELSE 0 END + o.id) AS min_1, o.id, o.ref, o.route, o.kind, o.attempts, c.message, c.mac FROM outbox AS o LEFT OUTER JOIN cards AS c ON c.ref = o.ref AND c.route = o.route LEFT OUTER JOIN calls ON calls.ref = o.ref WHERE o.not_before <= ? AND o.route NOT IN (SELECT value FROM json_each(?)) AND NOT (o.kind = 'edit' AND calls.state = 'awaiting_confirmation' AND o.route IN (SELECT value FROM json_each(?))) AND NOT (EXISTS (SELECT 1 FROM outbox AS e WHERE e.ref = o.ref AND e.route = o.route AND e.id < o.id)) GROUP BY o.route ORDER BY 1 LIMIT ?"
 #: Lease a row: nobody else takes it until then.
-LEASE_SENDING = "UPDATE outbox SET not_before=?, attempts=(outbox.attempts + 1) WHERE outbox.id = ?"
+LEASE_SENDING = "UPDATE outbox SET not_before=?, attempts=(outbox.attempts + 1), error=NULL WHERE outbox.id = ?"
 #: No edit is leased, or put off, any more.
 FREE_EDITS = "UPDATE outbox SET not_before=0 WHERE outbox.kind = 'edit' AND outbox.not_before > 0"
 #: The edit being sent says all that these would.
@@ -115,6 +116,8 @@ DROP_LATER_EDITS = "DELETE FROM outbox WHERE outbox.ref = ? AND outbox.route = ?
 DROP_SENDING = "DELETE FROM outbox WHERE outbox.id = ?"
 #: Try a row again later.
 PUT_OFF_SENDING = "UPDATE outbox SET not_before=?, error=? WHERE outbox.id = ?"
+#: Let rows that were put off on a platform go out at once.
+HASTEN = "UPDATE outbox SET not_before=0 WHERE outbox.not_before > ? AND outbox.error IS NOT NULL AND outbox.route >= ? AND outbox.route < ?"
 #: Nothing can be edited where no card is.
 DROP_EDITS = "DELETE FROM outbox WHERE outbox.ref = ? AND outbox.route = ? AND outbox.kind = 'edit'"
 #: A card that stands needs no posting.

@@ -278,7 +278,9 @@ class Operations:
             runs=Runs.CALLER,
             cwd=request.cwd,
         )
-        verdict = self._gate.terms.verdict(self._gate.policies, question(ask, ask.args, Preparation("", cwd=ask.cwd)))
+        verdict = self._gate.terms.verdict(
+            self._gate.policies, question(ask, ask.args, Preparation("", cwd=ask.cwd), None)
+        )
         named = ("action", "risk", "rule", "reason", "why", "timeout_s", "policy")
         return {name: getattr(verdict, name) for name in named}
 

@@ -26,6 +26,7 @@ from adapters.slack.messages import (
 )
 from adapters.slack.retries import Soon
 from adapters.slack.threads import Threads
+from hitl.model import State
 from hitl.people import chat_of
 from hitl.ports import PlatformError
 from hitl.wording import say
@@ -127,7 +128,7 @@ class SlackChat:
         """Edit the card to what the call is now. One that can't be edited is posted anew, or its outcome said."""
         if self._edited.get(message) == _hash(self._card(route, call)):
             return
-        await self._pace.edit()
+        self._pace.edit_now(refresh=call.state is State.AWAITING)
         call = (await self._fresh(call.ref) if self._fresh else None) or call
         shown = self._card(route, call)
         if not await self._edit(message, shown):

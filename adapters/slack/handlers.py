@@ -115,11 +115,14 @@ def message_of(channel: str, ts: str) -> str:
 
 def read(raw: bytes) -> dict[str, Any]:
     """What Slack sent, whichever way: JSON, a form around JSON, or a command's form. Raises ValueError, LookupError."""
-    if raw.lstrip()[:1] == b"{":
-        found = json.loads(raw)
-    else:
-        form = {name: values[0] for name, values in parse_qs(raw.decode(), keep_blank_values=True).items()}
-        found = json.loads(form["payload"]) if "payload" in form else form
+    try:
+        if raw.lstrip()[:1] == b"{":
+            found = json.loads(raw)
+        else:
+            form = {name: values[0] for name, values in parse_qs(raw.decode(), keep_blank_values=True).items()}
+            found = json.loads(form["payload"]) if "payload" in form else form
+    except RecursionError as error:
+        raise ValueError("nested too deep") from error
     if not isinstance(found, dict):
         raise TypeError("no object")
     return found

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from adapters.slack.receiver import is_signed
+from hitl.patience import Patience
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -34,12 +35,15 @@ def route(app: AsyncApp, secret: str, read_body: ReadBody, now: Callable[[], flo
     if not secret:
         raise ValueError("Slack's requests need a signing secret: set slack.signing_secret_file")
 
+    patience = Patience(now)
+
     async def receive(request: Request) -> Response:
         body = await read_body(request)
         if body is None:
             return Response(status_code=413)
         if not is_signed(secret, request.headers, body, now()):
-            _log.warning("slack.unsigned")
+            if patience.admits("unsigned"):
+                _log.warning("slack.unsigned")
             return Response(status_code=401)
         try:
             asked = to_async_bolt_request(request, body)

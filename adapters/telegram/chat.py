@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakValueDictionary
@@ -24,9 +25,10 @@ from adapters.telegram.messages import (
     whole_message,
 )
 from adapters.telegram.receiver import seconds_of
+from adapters.telegram.refusals import is_of_place, remedy
 from hitl.cards import outcome
 from hitl.errors import Unavailable
-from hitl.model import Verb
+from hitl.model import State, Verb
 from hitl.ports import PlatformError
 from hitl.seals import bound
 from hitl.text import cut_middle
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from hitl.model import Bound, Call
     from hitl.tokens import Keyring
 
+_log = logging.getLogger(__name__)
 _TOAST = 200
 _NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 _KEPT = 10_000
@@ -107,7 +110,8 @@ class TelegramChat:
         if self._edited.get(message) == hash(self._card(route, call)):
             return
         try:
-            await self._paced(int(message.partition(":")[0]), self._edit(route, message, call))
+            chat_id, refresh = int(message.partition(":")[0]), call.state is State.AWAITING
+            await self._paced(chat_id, self._edit(route, message, call), refresh=refresh)
         except _UnchangedError:
             return
         except PlatformError as error:
@@ -198,12 +202,12 @@ class TelegramChat:
         return await self._bound(await self._deliver(route, send, about=about), about)
 
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
-        """Answer a press, once. One that is too old to be answered is none to worry about."""
+        """Answer a press, once. A press that is too old to be answered was decided all the same, and the log tells."""
         try:
             async with _explained():
                 await self.bot.answer_callback_query(press, text=cut_middle(text, _TOAST).text, show_alert=alert)
-        except PlatformError:
-            return
+        except PlatformError as error:
+            _log.warning("telegram.press_not_answered", {"why": str(error)})
 
     async def close(self) -> None:
         """Close the connections."""
@@ -283,15 +287,15 @@ class TelegramChat:
         if self._moved:
             await self._moved(old, new)
 
-    async def _paced(self, chat_id: int, request: _Request) -> Any:
+    async def _paced(self, chat_id: int, request: _Request, *, refresh: bool = False) -> Any:
         """The request in its turn; where Telegram can't read the HTML, the same once more as plain text."""
         try:
-            return await self._once(chat_id, request, html=True)
+            return await self._once(chat_id, request, html=True, refresh=refresh)
         except _UnparsedError:
             return await self._once(chat_id, request, html=False)
 
-    async def _once(self, chat_id: int, request: _Request, *, html: bool) -> Any:
-        await self._pace.turn(chat_id)
+    async def _once(self, chat_id: int, request: _Request, *, html: bool, refresh: bool = False) -> Any:
+        await (self._pace.refresh if refresh else self._pace.turn)(chat_id)
         try:
             async with _explained():
                 return await request(html=html)
@@ -349,7 +353,7 @@ async def _explained() -> AsyncIterator[None]:
     except BadRequest as error:
         raise _bad_request(error) from error
     except (Forbidden, InvalidToken) as error:
-        raise PlatformError(error.message, passing=False, lost=True) from error
+        raise PlatformError(error.message, passing=False, lost=True, remedy=remedy(error.message)) from error
     except (TelegramError, TimeoutError) as error:
         raise PlatformError(type(error).__name__, passing=True) from error
     except (LookupError, TypeError, ValueError) as error:
@@ -368,7 +372,7 @@ _BAD_REQUESTS: Mapping[str, type[PlatformError]] = {
 def _bad_request(error: BadRequest) -> PlatformError:
     said = error.message.casefold()
     kind = next((kind for words, kind in _BAD_REQUESTS.items() if words in said), PlatformError)
-    return kind(error.message, passing=False, lost=said.endswith("chat not found"))
+    return kind(error.message, passing=False, lost=is_of_place(said), remedy=remedy(said))
 
 
 def _number(message: str) -> int:

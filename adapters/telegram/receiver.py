@@ -88,7 +88,7 @@ class Poller:
                 await self._pause(f"no answer from Telegram ({type(error).__name__})")
             except Unavailable as error:
                 await self._pause(error.message)
-            except (LookupError, TypeError, ValueError) as error:
+            except Exception as error:  # noqa: BLE001 - whatever an update holds, the next ones must come
                 await self._pause(f"something else answers in Telegram's place: {type(error).__name__}")
 
     async def run_once(self) -> int:
@@ -96,10 +96,22 @@ class Poller:
         updates = await self._poll(self._patience())
         if updates:
             reach("telegram.received")
-            await self._inbox.keep(updates)
+            await self._keep(updates)
             reach("telegram.recorded")
-            self._offset = max(int(update["update_id"]) for update in updates) + 1
+            self._offset = max(int(update["update_id"]) for update in updates if _is_numbered(update)) + 1
         return len(updates)
+
+    async def _keep(self, updates: Sequence[Mapping[str, Any]]) -> None:
+        """Keep all that can be kept: an update that can't be must not hold up those behind it. Raises Unavailable."""
+        try:
+            return await self._inbox.keep(updates)
+        except _UNREADABLE:
+            for update in updates:
+                try:
+                    await self._inbox.keep([update])
+                except _UNREADABLE as error:
+                    number = update["update_id"] if _is_numbered(update) else None
+                    _log.error("telegram.unreadable", {"update": number, "why": type(error).__name__})
 
     def _patience(self) -> int:
         """How long to poll: not at all while it isn't known that Telegram answers, so that this is known soon.
@@ -120,6 +132,15 @@ class Poller:
         self.trouble = why
         _log.warning("telegram.polling", {"trouble": why})
         await asyncio.sleep(max(seconds, self._pauses.next()))
+
+
+#: Errors that a malformed update raises.
+_UNREADABLE = (LookupError, TypeError, ValueError, AttributeError, RecursionError)
+
+
+def _is_numbered(update: Any) -> bool:
+    """Whether it has the number that every update has."""
+    return isinstance(update, dict) and type(update.get("update_id")) is int
 
 
 def seconds_of(error: RetryAfter) -> float:

@@ -44,7 +44,7 @@ def route(inbox: Inbox, secret: str, read_body: ReadBody) -> Route:
 async def _kept(inbox: Inbox, body: bytes) -> Response:
     try:
         await inbox.keep([json.loads(body)])
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError, RecursionError):
         return Response(status_code=400)
     except Unavailable:
         return Response(status_code=503)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from bot.conversation.patience import Patience
 from hitl.answers import Came
 from hitl.cards import card, details
 from hitl.errors import CallDenied
 from hitl.events import Command, Text
 from hitl.model import Entry, Reply
+from hitl.patience import Patience
 from hitl.people import belongs
 from hitl.ports import Change, adding
 from hitl.wording import say

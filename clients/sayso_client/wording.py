@@ -16,7 +16,9 @@ ENGLISH: Mapping[str, str] = {
     "reach.broken": "The service on {path} broke off. What it had recorded is kept; ask again with the same key.",
     # a command on the caller's machine
     "command.not_started": "{program} can't be run in {folder}: {error}",
+    "command.changed": "{path} has changed since it was shown. Nothing was run; ask again.",
     "command.otherwise": "The service on the socket gave out another command than was asked for. Nothing was run.",
+    "command.taken": "{short} was approved, and another waiter got the approval, which is good for one run. Nothing was run here.",
     "command.status": "exit status {status}",
 }
 

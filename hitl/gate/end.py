@@ -31,9 +31,10 @@ async def withdraw(gate: Gate, target: str, identity: str) -> Call:
     return await _end(gate, call, Trigger.WITHDRAW, principal)
 
 
-async def undeliverable(gate: Gate, ref: str) -> Call:
+async def undeliverable(gate: Gate, ref: str, said: str) -> Call:
     """Implement `Gate.undeliverable`."""
-    return await _end(gate, await known(gate, ref), Trigger.UNDELIVERABLE, "service", fact(Unfit.SURFACES))
+    why = fact(Unfit.UNSHOWN, why=said)
+    return await _end(gate, await known(gate, ref), Trigger.UNDELIVERABLE, "service", why)
 
 
 async def _end(gate: Gate, call: Call, trigger: Trigger, by: str, unfit: Fact | None = None) -> Call:

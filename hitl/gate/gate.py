@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
+from hitl import masked
 from hitl.errors import SaysoError
 from hitl.gate import claim, decide, end, submit, swap, target
 from hitl.gate.moves import secret_hash
@@ -15,13 +17,13 @@ from hitl.terms import Terms
 from hitl.tokens import new_secret
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from hitl.answers import Answer, Submitted
     from hitl.model import Ask, Call, Lease, Ran, Reply
     from hitl.people import Directory
-    from hitl.ports import Executor, Observer, PolicySource, Store
+    from hitl.ports import Beside, Executor, Observer, PolicySource, Store
     from hitl.tokens import Keyring
 
 
@@ -43,6 +45,8 @@ class Gate:
         limits: Limits | None = None,
         terms: Terms | None = None,
         observers: Sequence[Observer] = (),
+        exposed: Callable[[], str | None] = lambda: None,
+        beside: Beside | None = None,
     ) -> None:
         self.store = store
         self.clock = store.clock
@@ -54,7 +58,10 @@ class Gate:
         self.limits = limits or Limits()
         self.terms = terms or Terms()
         self.observers = list(observers)
+        #: Why others may know or change the keys, as a sentence; None while they can't. Asked before each run.
+        self.exposed = exposed
         self.reach = Reach()
+        self.beside = beside
         self.flood = Flood(self.limits)
         self.rejections = Rejections(self.limits)
         self.secret = new_secret()
@@ -108,9 +115,9 @@ class Gate:
         """
         return await end.withdraw(self, target, identity)
 
-    async def undeliverable(self, ref: str) -> Call:
-        """End a waiting call that every surface refused to show. Raises as `withdraw`."""
-        return await end.undeliverable(self, ref)
+    async def undeliverable(self, ref: str, said: str) -> Call:
+        """End a waiting call that every surface refused to show; `said` is what they said. Raises as `withdraw`."""
+        return await end.undeliverable(self, ref, said)
 
     async def orphaned(self, call: Call) -> Call | None:
         """End a claimed call whose claimant is known to be dead, without waiting for its lease: `unknown`."""
@@ -165,6 +172,15 @@ class Gate:
     def access(self) -> Access:
         """Who may do what, by the directory of now."""
         return Access(self.people)
+
+    async def ready(self, call: Call) -> None:
+        """Mask a large call where that keeps nobody waiting, so that its cards and views are drawn at once."""
+        await self.prepare(masked.key_of(call))
+
+    async def prepare(self, key: masked.Key) -> None:
+        """`ready` for arguments and a preview that are no call yet."""
+        if self.beside and masked.is_large(key) and not masked.is_kept(key):
+            masked.keep(key, await self.beside(partial(masked.made, key)))
 
     def seen_locally(self, call: Call) -> bool:
         """Whether an approver can see it in this machine's pending list, whatever the chats do."""

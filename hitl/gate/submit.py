@@ -29,13 +29,17 @@ if TYPE_CHECKING:
 #: What an ask says in words; all of it is kept, so all of it must be text that can be.
 _WORDS = ("tools", "tool", "requester", "origin", "agent", "session", "cwd", "key", "note", "previous")
 
+_LONGEST_WORDS = 10_000
+
 
 async def submit(gate: Gate, ask: Ask) -> Submitted:
     """Implement `Gate.submit`."""
     if not gate.access.may_ask(ask.requester, ask.origin):
         raise NotApprover(fact(Refusal.REQUESTER, who=ask.requester))
+    if why := gate.exposed():
+        raise Unavailable(fact(Unfit.EXPOSED, why=why))
     for name in _WORDS:
-        check_text(getattr(ask, name) or "", f"/{name}")
+        _check_words(name, getattr(ask, name) or "")
     args = canonical(dict(ask.args))
     if len(args) > gate.limits.args_bytes:
         raise InvalidConfirmation(fact(Refusal.SIZE, size=len(args), most=gate.limits.args_bytes))
@@ -52,6 +56,8 @@ async def submit(gate: Gate, ask: Ask) -> Submitted:
     )
     if ask.key is not None and (old := await gate.store.by_key(ask.requester, ask.key)):
         return _same_call(old, digest, ask)
+    # Before the call is there: its card must not hold up others on its way.
+    await gate.prepare((args, prepared.preview))
     draft = Draft(ask, args, digest, info, prepared, _judge(gate, ask, info, prepared))
     if draft.verdict.action is not Action.APPROVE:
         return await _record(gate, draft, None)
@@ -59,6 +65,13 @@ async def submit(gate: Gate, ask: Ask) -> Submitted:
     await _admit(gate, ask)
     twin = await gate.store.same_open(digest, ask.agent)
     return await _record(gate, draft.beside(twin) if twin else draft, twin)
+
+
+def _check_words(name: str, words: str) -> None:
+    """Raises InvalidConfirmation for a text that can't be kept, or that every card would take long to mask."""
+    if len(words) > _LONGEST_WORDS:
+        raise InvalidConfirmation(fact(Refusal.WORDS, name=name, size=len(words), most=_LONGEST_WORDS))
+    check_text(words, f"/{name}")
 
 
 async def _prepare(gate: Gate, ask: Ask) -> tuple[ToolInfo, Preparation]:
@@ -74,7 +87,7 @@ def _judge(gate: Gate, ask: Ask, info: ToolInfo, prepared: Preparation) -> Verdi
     if not info.executor:
         return denial("no_tool")
     try:
-        verdict = gate.terms.verdict(gate.policies, question(ask, ask.args, prepared))
+        verdict = gate.terms.verdict(gate.policies, question(ask, ask.args, prepared, info))
     except PolicyUnusable:
         return denial("policy_error")
     return gate.terms.applied(tightened(verdict, ask, prepared, gate.limits), ask)

@@ -17,8 +17,8 @@ from adapters.database.store import SqliteStore
 from bot.api import serve_api
 from bot.compose import Running, compose
 from hitl.answers import Answer, Came
-from hitl.errors import AlreadyDecided, ConfirmationExpired, SaysoError
-from hitl.model import Ask, Call, Claim, Decision, Kind, Reply, Runs, State, Status, Verb
+from hitl.errors import AlreadyDecided, ConfirmationExpired, SaysoError, Unavailable
+from hitl.model import Ask, Call, Claim, Decision, Kind, Reply, Result, Runs, State, Status, Verb
 from hitl.outcomes import Refusal
 from hitl.people import Directory
 from hitl.ports import Change, Chat, Expect, Unit
@@ -210,6 +210,57 @@ async def test_one_key_is_one_call_and_one_run(running: Running, tmp_path: Path)
     assert {call.ref} == {each.call.ref for each in submitted}
     assert 1 == sum(each.fresh for each in submitted)
     assert "ran\n" == (tmp_path / "workspace" / "out.txt").read_text()
+
+
+@pytest.mark.parametrize(("script", "args"), [("deploy.sh", None), ("notes.txt", "new")])
+async def test_what_changed_before_the_yes_is_shown_and_asked_again(
+    running: Running, tmp_path: Path, script: str, args: str | None
+) -> None:
+    """A script, or the file of an edit: the yes runs nothing, a new card shows it as it is, and its yes runs that."""
+    file = tmp_path / "workspace" / script
+    file.write_text("echo old\n")
+    tool, given = (
+        ("bash", {"command": f"bash {script}"}) if args is None else ("write_file", {"path": script, "text": args})
+    )
+    first = (await running.service.submit(Ask("workspace", tool, given, ASKER, PLACE, Runs.SERVICE))).call
+    waiting = asyncio.ensure_future(running.service.ended(first))
+    file.write_text("echo new\n")
+    [answer] = await running.service.decide(press(first))
+    await asyncio.wait([running.service._again[first.ref]])  # noqa: SLF001 - nothing else tells
+    [again] = await running.store.pending()
+    await running.service.decide(press(again))
+    last = await waiting
+
+    assert answer.lease is None
+    assert Status.REFUSED is (await stored(running, first)).status
+    assert (first.short, tool, first.args, ASKER) == (again.previous, again.tool, again.args, again.requester)
+    assert "-echo old\n+echo new" in again.preview or args is not None
+    assert (again.ref, Status.SUCCEEDED) == (last.ref, last.status)
+    assert ("new\n" if args is None else "new") == (last.output if args is None else file.read_text())
+
+
+async def test_a_call_that_somebody_changed_is_not_asked_again(running: Running) -> None:
+    """What a changed row says is nobody's wish, so that nobody is asked about it."""
+    call = await parked(running)
+    forged = call.evolve(result=Result.REFUSED, decision=Decision.APPROVED, preconditions=(("confinement", "x"),))
+    running.service.changed(forged)
+    await asyncio.wait([running.service._again[call.ref]])  # noqa: SLF001 - nothing else tells
+
+    assert [call.ref] == [each.ref for each in await running.store.pending()]
+
+
+async def test_an_open_state_folder_stops_every_run(running: Running, tmp_path: Path) -> None:
+    """A command that was approved may have opened it: until it is closed again, no yes runs anything."""
+    call = await parked(running)
+    (tmp_path / "state").chmod(0o755)
+    [answer] = await running.service.decide(press(call))
+    with pytest.raises(Unavailable):
+        await running.service.submit(ask())
+    (tmp_path / "state").chmod(0o700)
+
+    assert answer.lease is None
+    assert Status.REFUSED is (await stored(running, call)).status
+    assert Status.PENDING is (await parked(running)).status
 
 
 async def test_a_wait_ends_with_the_decision_or_with_its_time(running: Running) -> None:

@@ -650,6 +650,47 @@ class TestOutbox:
             (each.post.route, each.post.kind, each.message) for each in await store.sendings(lease_s=30)
         ]
 
+    async def test_cards_and_outcomes_go_before_refreshes(self, store: Store, clock: SetClock) -> None:
+        """However many refreshes of pending calls are queued, a new card and an outcome go out first on their route."""
+        old, ending = await standing(store, clock), await standing(store, clock)
+        for call in (old, ending):
+            await edited(store, call)
+        new_card = await carded(store, clock, CHAT)
+        await store.commit(move(approved(ending)))
+
+        order = []
+        while leased := await store.sendings(lease_s=30):
+            order.append((leased[0].post.ref, leased[0].post.kind))
+            await store.sent(leased[0], "m5")
+
+        assert [(ending.ref, PostKind.EDIT), (new_card.ref, PostKind.CARD), (old.ref, PostKind.EDIT)] == order
+
+    async def test_a_calm_route_gets_everything_but_refreshes(self, store: Store, clock: SetClock) -> None:
+        """A refresh waits until its route isn't calm any more, and holds up no new card there."""
+        call = await standing(store, clock)
+        await edited(store, call)
+        before = await store.sendings(lease_s=30, calm=(CHAT,))
+        await carded(store, clock, CHAT)
+        leased = await store.sendings(lease_s=30, calm=(CHAT,))
+
+        assert ([], [(CHAT, PostKind.CARD)]) == (list(before), posts(leased))
+        assert [(CHAT, PostKind.EDIT)] == posts(await store.sendings(lease_s=30))
+
+    async def test_what_was_put_off_goes_out_at_once_when_its_platform_is_back(
+        self, store: Store, clock: SetClock
+    ) -> None:
+        """What failed on that platform is due again; a lease, and what failed on another platform, stay as they are."""
+        for route in (CHAT, f"{CHAT}1", "slack:T/C"):
+            await carded(store, clock, route)
+        leased = {sending.post.route: sending for sending in await store.sendings(lease_s=30)}
+        for route in (CHAT, "slack:T/C"):
+            await store.unsent(leased[route], "down", retry_s=15)
+        await store.hasten(CHAT.partition(":")[0])
+        again = await store.sendings(lease_s=30)
+
+        assert [(CHAT, PostKind.CARD)] == posts(again)
+        assert [1] == [sending.attempts for sending in again]
+
     async def test_several_edits_of_one_card_are_one(self, store: Store, clock: SetClock) -> None:
         """The one that goes out says it all."""
         call = await standing(store, clock)

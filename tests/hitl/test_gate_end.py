@@ -134,10 +134,10 @@ class TestUndeliverable:
     async def test_it_ends_at_once_and_says_why(self, world: World) -> None:
         """Nobody is made to wait for an answer that can't come."""
         call = await world.ask()
-        ended = await world.gate.undeliverable(call.ref)
+        ended = await world.gate.undeliverable(call.ref, "gone")
 
         assert (State.IDLE, Status.UNDELIVERABLE) == (ended.state, ended.status)
-        assert sentence(fact("outcome.undeliverable", why=fact(Unfit.SURFACES))) == card(ended).outcome
+        assert sentence(fact("outcome.undeliverable", why=fact(Unfit.UNSHOWN, why="gone"))) == card(ended).outcome
 
 
 class TestLateReason:
@@ -351,7 +351,7 @@ async def test_a_claimed_call_cannot_be_withdrawn_or_undelivered(world: World) -
     call = await world.ask(READ, runs=Runs.CALLER)
     await world.gate.claim(call.ref, "cli", CLAIM)
     running = fact("outcome.running", by=say("outcome.by_policy"))
-    for end in (world.gate.withdraw(call.ref, UMA), world.gate.undeliverable(call.ref)):
+    for end in (world.gate.withdraw(call.ref, UMA), world.gate.undeliverable(call.ref, "gone")):
         with pytest.raises(AlreadyDecided) as refused:
             await end
         assert sentence(fact(Refusal.DECIDED, short=call.short, outcome=running)) == refused.value.message

@@ -12,7 +12,7 @@ from hitl.errors import InvalidConfirmation
 from hitl.limits import Limits
 from hitl.model import Action, Mode, Preparation, Reason, Result, Risk, Runs, Status
 from hitl.policy import Policy, load
-from hitl.terms import Terms
+from hitl.terms import SCRIPTS, Terms, judged
 from hitl.wording import say
 from tests.hitl.world import ANN, BAN, CLAIM, DROP, GROUP, READ, ROOM, WIPE, WRITE, World, code
 
@@ -248,3 +248,13 @@ async def test_a_policy_that_cannot_judge_a_call_refuses_the_yes(world: World) -
 
     assert "POLICY_INVALID" == code(answer)
     assert Status.PENDING is (await world.now(call)).status
+
+
+@pytest.mark.parametrize("other", [["deploy.sh"], {"a": "b"}, {"a": 1}, "0" * 64])
+def test_digests_of_a_callers_scripts_are_no_argument(other: object) -> None:
+    """They bind the command that a rule is about, and make no rule ask; anything else under the name is an argument."""
+    digests, _ = judged(Runs.CALLER, {"argv": ["./deploy.sh"], SCRIPTS: {"deploy.sh": "0" * 64}})
+    others, _ = judged(Runs.CALLER, {"argv": ["./deploy.sh"], SCRIPTS: other})
+
+    assert SCRIPTS not in digests
+    assert other == others[SCRIPTS]

@@ -54,6 +54,7 @@ class Rules:
     def __init__(self) -> None:
         self.verdicts = {tool: verdict(*rule) for tool, rule in _RULES.items()}
         self.broken = False
+        self.asked: list[PolicyCall] = []
 
     def set(self, tool: str, **terms: Any) -> None:
         """Change what is said of a tool."""
@@ -67,6 +68,7 @@ class Rules:
 
     def judge(self, call: PolicyCall) -> Verdict:
         """What was set for the tool."""
+        self.asked.append(call)
         return self.verdicts[call.tool]
 
 

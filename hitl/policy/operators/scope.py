@@ -33,6 +33,17 @@ def shape_of(call: PolicyCall) -> Shape | None:
     return shape(*_SHELL) if call.is_command else shape(call.tools, call.tool)
 
 
+def disputed(call: PolicyCall) -> bool:
+    """Whether the tool has the name of a reader in the tables, and its own MCP hints say that it changes something.
+
+    A hint counts only if it is given: a server that says nothing disputes nothing.
+    """
+    hints, known = call.annotations, shape_of(call)
+    if not hints or known is None or known.kind not in _ONLY_READ:
+        return False
+    return hints.get("destructiveHint") is True or (hints.get("readOnlyHint") is False and known.kind != "note")
+
+
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """What may be asked beside the call itself: the file system, host names, and what its command's paths come to.
@@ -144,6 +155,7 @@ def _command_of(args: Mapping[str, Any], key: str) -> tuple[Any, list[str]]:
 
 
 _LISTING = names("list search")
+_ONLY_READ = names("read list search get web_search fetch note")
 _NOTHING_AROUND = Surroundings()
 
 

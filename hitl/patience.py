@@ -1,4 +1,8 @@
-"""Saying a thing once a minute: somebody who may not decide gets an answer, not a way to flood a conversation."""
+"""Saying a thing once a minute.
+
+Somebody who may not decide gets an answer, not a way to flood a conversation. Requests that nobody proved to have sent
+get lines in the log, not a way to fill the disk.
+"""
 
 from __future__ import annotations
 

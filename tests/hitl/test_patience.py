@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.conversation.patience import EVERY_S, Patience
+from hitl.patience import EVERY_S, Patience
 
 
 def test_a_thing_is_said_once_a_minute_and_others_meanwhile() -> None:

@@ -409,11 +409,15 @@ class MemoryCredentials(_Memory):
 
     async def keep_credential(self, credential: Credential) -> bool:
         """Keep a new token."""
-        return self._credentials.setdefault(credential.name, credential) is credential
+        if credential.name in self._credentials:
+            return False
+        self._credentials[credential.name] = credential
+        return True
 
     async def revoke_credential(self, credential: Credential, by: str) -> Credential:  # noqa: ARG002
         """Revoke a token."""
-        self._credentials[credential.name] = replace(credential, revoked_at=self.clock.now())
+        stored = self._credentials[credential.name]
+        self._credentials[credential.name] = replace(stored, revoked_at=self.clock.now())
         return self._credentials[credential.name]
 
     async def used_credential(self, name: str, at: datetime) -> None:

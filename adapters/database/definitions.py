@@ -41,7 +41,7 @@ from sqlmodel import SQLModel
 
 from adapters.database.rows import CALL, FIXED, LINE, MUTABLE, VOTE
 from adapters.database.tables import DUE, OPEN, WAITING
-from hitl.model import PostKind, State
+from hitl.model import Event, PostKind, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -553,6 +553,12 @@ def _of_credentials(upsert: Upsert) -> dict[str, Definition]:
         "CREDENTIALS": Definition(
             "Which bearer tokens were ever made?",
             select(*(columns[name] for name in (*_CREDENTIAL, "revoked_at", "used_at"))).order_by(columns.name),
+        ),
+        "CREDENTIALS_REVOKED": Definition(
+            "Which bearer tokens does the record call revoked, and since when?",
+            select(_audit.at, _audit.data).where(
+                _audit.ref == literal(""), _audit.event == literal(Event.CREDENTIAL_REVOKED.value)
+            ),
         ),
         "KEEP_CREDENTIAL": Definition(
             "Keep a bearer token, unless its name was used before.", upsert("credentials", *_CREDENTIAL, over={})

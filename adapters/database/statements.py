@@ -155,6 +155,8 @@ KEY_IDS = "SELECT keys.kid FROM keys"
 KEEP_KEY_ID = "INSERT INTO keys (kid, seen_at) VALUES (?, ?) ON CONFLICT (kid) DO NOTHING"
 #: Which bearer tokens were ever made?
 CREDENTIALS = "SELECT credentials.name, credentials.hash, credentials.scope, credentials.owner, credentials.origins, credentials.routes, credentials.created_at, credentials.created_by, credentials.until, credentials.mac, credentials.revoked_at, credentials.used_at FROM credentials ORDER BY credentials.name"
+#: Which bearer tokens does the record call revoked, and since when?
+CREDENTIALS_REVOKED = "SELECT audit.at, audit.data FROM audit WHERE audit.ref = '' AND audit.event = 'credential_revoked'"
 #: Keep a bearer token, unless its name was used before.
 KEEP_CREDENTIAL = "INSERT INTO credentials (name, hash, scope, owner, origins, routes, created_at, created_by, until, mac) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING"
 #: A bearer token works no more.

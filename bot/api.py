@@ -9,10 +9,10 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from adapters.executors.kept import is_kept
+from adapters.terminal.surface import LOCAL
 from bot.console import Console
 from bot.errors import SettingsError
 from bot.settings import HttpSettings
-from hitl.people import LOCAL
 from sayso_client.wire import SOCKET_NAME
 
 if TYPE_CHECKING:

@@ -3,52 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import os
 import shlex
 import shutil
 import sqlite3
 import stat
 import tempfile
-from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from adapters.terminal.surface import LOCAL
+from bot.surfaces import module, surfaces
 from hitl.errors import NotApprover, Unavailable
 from hitl.model import Mode, State
-from hitl.people import APPROVERS, CHAT_PLATFORMS, LOCAL, ORIGIN
+from hitl.people import APPROVERS, ORIGIN
+from hitl.platforms import Check, Health
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterator
-    from typing import Any, TypeAlias
+    from collections.abc import Iterator
 
     from adapters.database.survey import Survey
     from adapters.executors.confinement import Sandbox
     from bot.settings import Settings
     from hitl.people import Directory
 
-    #: What a platform's set-up finds.
-    Report: TypeAlias = Callable[[Settings], Coroutine[Any, Any, list["Check"]]]
-
 _LEAST_FREE_BYTES = 100 * 1024 * 1024
-
-
-class Health(StrEnum):
-    """Green is well, yellow should be known, red means that calls can't be gated as promised."""
-
-    GREEN = "green"
-    YELLOW = "yellow"
-    RED = "red"
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One line of the report; `text` says what was found and, unless it is well, what to do."""
-
-    name: str
-    state: Health
-    text: str
 
 
 def run_checks(settings: Settings, source: Path | None) -> list[Check]:
@@ -65,8 +44,7 @@ def run_checks(settings: Settings, source: Path | None) -> list[Check]:
         *_exposed(settings),
         *_policy(settings),
         _service(settings),
-        *_platform(settings, "telegram"),
-        *_platform(settings, "slack"),
+        *(check for name in settings.set_up() for check in _platform(settings, name)),
         *_answers(settings),
     ]
 
@@ -130,16 +108,18 @@ def _unknown(settings: Settings, people: Directory) -> Iterator[Check]:
         "approvers": {*people.approvers, *(name for place in places for name in place.approvers or ())},
     }
     for role, listed in lists.items():
-        unknown = [name for name in sorted(listed) if not any(_known(settings, i) for i in people.identities(name))]
+        unknown = [
+            name for name in sorted(listed) if not any(_known(settings, people, i) for i in people.identities(name))
+        ]
         if unknown:
-            text = f"{', '.join(unknown)}: nobody can be that here. List local:UID, telegram:ID or slack:TEAM/USER of a"
+            text = f"{', '.join(unknown)}: nobody can be that here. List local:UID, or the id that whoami gives on a"
             text += " platform that is set up, or map the name in [principals]"
             yield Check(f"unknown {role}", Health.RED if listed == set(unknown) else Health.YELLOW, text)
 
 
 def _astray(settings: Settings, people: Directory) -> Iterator[Check]:
     """Places for cards on platforms that aren't set up: cards can't go there."""
-    set_up = {ORIGIN, APPROVERS, *(name for name in CHAT_PLATFORMS if getattr(settings, name) is not None)}
+    set_up = {ORIGIN, APPROVERS, *settings.set_up()}
     if astray := sorted(route for route in people.named_routes() if route.partition(":")[0] not in set_up):
         text = f"{', '.join(astray)}: cards can't go there, for no such platform is set up"
         yield Check("unknown routes", Health.RED, f"{text}. Add it (sayso init), or take them out of routes")
@@ -164,17 +144,17 @@ def _origins(people: Directory, local: str) -> Iterator[Check]:
             )
 
 
-def _known(settings: Settings, identity: str) -> bool:
-    """Whether something that is set up proves such identities."""
-    platform, _, rest = identity.partition(":")
-    slack = settings.slack
-    proved = {
-        "local": rest.isdecimal(),
-        "telegram": settings.telegram is not None,
-        "slack": slack is not None,
-        "email": slack is not None and slack.emails,
-    }
-    return proved.get(platform, False)
+def _known(settings: Settings, people: Directory, identity: str) -> bool:
+    """Whether a surface that is set up proves such identities."""
+    kind, _, rest = identity.partition(":")
+    sections = settings.set_up()
+    for surface in people.surfaces.values():
+        switch = surface.proves.get(kind)
+        if switch is None or (surface.is_chat and surface.name not in sections):
+            continue
+        if switch == "" or getattr(sections[surface.name], switch):
+            return surface.is_chat or rest.isdecimal()
+    return False
 
 
 def _separation(people: Directory) -> Iterator[Check]:
@@ -412,23 +392,22 @@ def _service(settings: Settings) -> Check:
 
 
 def _platform(settings: Settings, platform: str) -> list[Check]:
-    """A platform's own view, if it is set up; asked directly, so that it works with the service down."""
-    if getattr(settings, platform) is None:
-        return []
+    """A platform's own view; asked directly, so that it works with the service down."""
     from bot.errors import SettingsError
 
     try:
-        report: Report = importlib.import_module(f"bot.{platform}_setup").report
-        return asyncio.run(report(settings))
+        report = module(platform, "checks").report
+        found: list[Check] = asyncio.run(report(settings.section(platform), settings.directory(), settings.http.port))
     except SettingsError as error:
         return [Check(platform, Health.RED, str(error))]
     except ModuleNotFoundError as error:
         return [Check(platform, Health.RED, f"{error.name} isn't installed: install sayso[{platform}]")]
+    return found
 
 
 def _answers(settings: Settings) -> list[Check]:
     """What came in from the platforms so far, which they themselves don't tell."""
     from bot.ways import report
 
-    used = {"telegram": settings.telegram, "slack": settings.slack}
-    return report(settings.folder("state") / "sayso.db", [name for name, section in used.items() if section])
+    declared = surfaces()
+    return report(settings.folder("state") / "sayso.db", [declared[name] for name in settings.set_up()])

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from adapters.terminal.chat import TerminalChat
 from adapters.terminal.handlers import understand
-from bot.conversation import Manner, Router
+from adapters.terminal.surface import SURFACE
+from bot.conversation import Router
 from hitl.cards import card
 from hitl.errors import SaysoError
 from hitl.model import Call, Decision, Runs, State, Status
@@ -42,7 +43,7 @@ class Console:
         self._place = conversation
         self._principal = service.gate.people.principal(identity)
         self._chat = TerminalChat(show, width=width, colour=colour)
-        self._router = Router(service, self._chat, Manner("", say("offline.help"), shows_outcomes=True))
+        self._router = Router(service, self._chat, SURFACE)
         self._running: dict[str, Call] = {}
         service.listeners.add(self)
 

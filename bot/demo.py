@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from bot.compose import compose, policy_library
 from bot.console import Console
 from bot.policies import Policies
+from bot.surfaces import surfaces
 from hitl.model import Risk
 from hitl.people import Conversation, Directory
 from hitl.wording import say
@@ -68,7 +69,9 @@ class Demo:
         """One person who asks and approves: alone in the room, so their own yes counts up to high."""
         me = (self._identity,)
         own = Conversation(CONVERSATION, self_approval=Risk.HIGH)
-        return Directory(approvers=me, requesters=me, operators=me, conversations={CONVERSATION: own})
+        return Directory(
+            approvers=me, requesters=me, operators=me, conversations={CONVERSATION: own}, surfaces=surfaces()
+        )
 
     async def _pipe(self, running: Running) -> None:
         console = Console(

@@ -22,7 +22,6 @@ from hitl.errors import SaysoError, Unavailable
 from hitl.faults import reach
 from hitl.masked import looks_large
 from hitl.model import Ask, Decision, Entry, Event, Ran, Result, Runs, State
-from hitl.people import is_chat
 from hitl.ports import Change, PlatformError, adding
 from hitl.wording import say
 
@@ -181,7 +180,7 @@ class Service:
 
     def changed(self, call: Call) -> None:
         """Wake the outbox for calls that chats see, and ask again about an approved call that wasn't run."""
-        if call.routes or is_chat(call.origin):
+        if call.routes or self.gate.people.is_chat(call.origin):
             self._outbox.set()
         if call.result is Result.REFUSED and call.decision is Decision.APPROVED and call.runs is Runs.SERVICE:
             self._again[call.ref] = self._start(self._ask_again(call))

@@ -11,14 +11,17 @@ import stat
 import sys
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableError
 
+from adapters.slack.settings import SlackSettings
+from adapters.telegram.settings import TelegramSettings
 from bot.errors import SettingsError
 from bot.paths import is_within
+from bot.surfaces import PLATFORMS, surfaces
 from hitl.limits import Limits
 from hitl.model import Mode, Risk
 from hitl.people import Conversation, Directory
@@ -109,55 +112,6 @@ class HttpSettings(_Part):
     tokens: dict[Name, Risk] = {}
 
 
-class TelegramSettings(_Part):
-    """One bot. Secrets come from the environment or from files, never from the configuration file itself.
-
-    `receive` is `polling`, or `webhook` with `webhook_url` (https) and a secret. `timeout_s` is how long Telegram may
-    take for an answer. `pace` is the part of Telegram's published waits between messages that is kept: less than 1
-    only where `api` is a server with other limits, such as `sayso simulate telegram`.
-    """
-
-    token: SecretStr | None = None
-    token_file: Path | None = None
-    receive: Literal["polling", "webhook"] = "polling"
-    webhook_url: str = ""
-    webhook_secret: SecretStr | None = None
-    webhook_secret_file: Path | None = None
-    api: str = "https://api.telegram.org"
-    timeout_s: float = Field(default=10.0, gt=0)
-    pace: float = Field(default=1.0, ge=0)
-
-    def secret(self, name: Literal["token", "webhook_secret"]) -> str:
-        """A secret, from the environment or its file; empty where neither is given. Raises SettingsError."""
-        return _secret("telegram", name, getattr(self, name), getattr(self, f"{name}_file"))
-
-
-class SlackSettings(_Part):
-    """One app in one workspace or organisation. Secrets come from the environment or from files.
-
-    `receive` is `socket` (Socket Mode, with an app token and so many `connections`, at most 10), or `http` (with a
-    signing secret). `emails` lets principals be listed by the address that Slack has confirmed (`email:...`): it
-    trusts the workspace's directory. `timeout_s` and `pace` are as for Telegram.
-    """
-
-    bot_token: SecretStr | None = None
-    bot_token_file: Path | None = None
-    app_token: SecretStr | None = None
-    app_token_file: Path | None = None
-    signing_secret: SecretStr | None = None
-    signing_secret_file: Path | None = None
-    receive: Literal["socket", "http"] = "socket"
-    connections: int = Field(default=2, ge=1, le=10)
-    emails: bool = False
-    api: str = "https://slack.com/api/"
-    timeout_s: float = Field(default=10.0, gt=0)
-    pace: float = Field(default=1.0, ge=0)
-
-    def secret(self, name: Literal["bot_token", "app_token", "signing_secret"]) -> str:
-        """A secret, from the environment or its file; empty where neither is given. Raises SettingsError."""
-        return _secret("slack", name, getattr(self, name), getattr(self, f"{name}_file"))
-
-
 class Settings(BaseSettings):
     """One installation. Paths may begin with `~`; relative ones in a file are relative to the file (`load`)."""
 
@@ -212,6 +166,31 @@ class Settings(BaseSettings):
         """The file of the mark, as an absolute path; None where it lies beside the state folder."""
         return self.mark and self.mark.expanduser().absolute()
 
+    @classmethod
+    def sections(cls) -> dict[str, type[BaseModel]]:
+        """The class of each chat platform's section, by the platform's name."""
+        found = {name: cls.model_fields[name].annotation for name in PLATFORMS if name in cls.model_fields}
+        return {name: next(one for one in get_args(kind) if one is not type(None)) for name, kind in found.items()}
+
+    def set_up(self) -> dict[str, BaseModel]:
+        """The sections of the chat platforms that are set up, by the platform's name."""
+        found = {name: getattr(self, name) for name in self.sections()}
+        return {name: section for name, section in found.items() if section is not None}
+
+    def section(self, name: str) -> Any:
+        """Return a platform's section with every secret read from its file; None if the platform isn't set up.
+
+        Raises SettingsError for a file that can't be read.
+        """
+        section: BaseModel | None = getattr(self, name)
+        if section is None:
+            return None
+        named = {
+            one: getattr(section, f"{one}_file") for one in _secrets_of(type(section)) if not getattr(section, one)
+        }
+        read = {one: _read_secret(name, one, file) for one, file in named.items() if file is not None}
+        return section.model_copy(update=read)
+
     def given_keys(self) -> Path | None:
         """The file of the master keys, as an absolute path; None where the service keeps them in the state folder."""
         return self.keys_file and self.keys_file.expanduser().absolute()
@@ -234,6 +213,7 @@ class Settings(BaseSettings):
                 routes=tuple(self.routes),
                 token_limits={f"token:{name}": risk for name, risk in self.http.tokens.items()},
                 self_approval_socket=_risk(self.self_approval_socket),
+                surfaces=surfaces(),
             )
         except ValueError as error:
             raise SettingsError(str(error)) from error
@@ -257,9 +237,14 @@ class Settings(BaseSettings):
 
     def secret_files(self) -> list[Path]:
         """The files that secrets come from, as absolute paths."""
-        sections = filter(None, (self.telegram, self.slack))
+        sections = self.set_up().values()
         named = (path for section in sections for key, path in section if key.endswith("_file") and path is not None)
         return [path.expanduser().absolute() for path in named]
+
+    def handler_files(self) -> list[Path]:
+        """The files with an operator's own handlers, as absolute paths."""
+        named = (getattr(section, "handlers", "") for section in self.set_up().values())
+        return [Path(one).expanduser().absolute() for one in named if one.endswith(".py")]
 
     def exposed(self) -> list[Path]:
         """What lies in the workspace, where tools could read or change it, and must not.
@@ -267,7 +252,13 @@ class Settings(BaseSettings):
         The state, secrets, policies, and the programs of this service themselves.
         """
         workspace = self.folder("workspace")
-        guarded = [self.folder("state"), *self.policy_folders(), *self.secret_files(), *_PROGRAMS]
+        guarded = [
+            self.folder("state"),
+            *self.policy_folders(),
+            *self.secret_files(),
+            *self.handler_files(),
+            *_PROGRAMS,
+        ]
         return [path for path in guarded if is_within(path, workspace)]
 
     def gate_limits(self) -> Limits:
@@ -337,11 +328,9 @@ def load(path: Path | None) -> Settings:
         raise SettingsError(msg) from error
 
 
-def _secret(part: str, name: str, given: SecretStr | None, file: Path | None) -> str:
-    if given is not None:
-        return given.get_secret_value()
+def _read_secret(part: str, name: str, file: Path) -> SecretStr:
     try:
-        return file.expanduser().read_text("utf-8").strip() if file else ""
+        return SecretStr(file.expanduser().read_text("utf-8").strip())
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it isn't text"
         raise SettingsError(f"{part}.{name}_file {file} can't be read: {why}.") from error
@@ -360,7 +349,7 @@ def _anchor(values: dict[str, Any], folder: Path) -> None:
     for name, value in values.items():
         if isinstance(value, dict):
             _anchor(value, folder)
-        elif name in _PATHS or name.endswith("_file"):
+        elif name in _PATHS or name.endswith("_file") or (name == "handlers" and str(value).endswith(".py")):
             values[name] = (
                 [_anchored(one, folder) for one in value] if isinstance(value, list) else _anchored(value, folder)
             )
@@ -372,15 +361,16 @@ def _anchored(value: object, folder: Path) -> object:
     return str(folder / value) if isinstance(value, str) and relative else value
 
 
-#: What must not stand in the file itself.
-_SECRETS = {"telegram": ("token", "webhook_secret"), "slack": ("bot_token", "app_token", "signing_secret")}
+def _secrets_of(section: type[BaseModel]) -> list[str]:
+    """Return the names of the fields that hold secrets. Each has a field `NAME_file` beside it."""
+    return [name for name in section.model_fields if f"{name}_file" in section.model_fields]
 
 
 def _refuse_secrets(path: Path | None, values: dict[str, Any]) -> None:
     """A secret in the file would be read, copied and committed with it."""
-    for part, names in _SECRETS.items():
+    for part, section in Settings.sections().items():
         given = values.get(part)
-        for name in names:
+        for name in _secrets_of(section):
             if isinstance(given, dict) and name in given:
                 variable = f"SAYSO_{part}__{name}".upper()
                 raise SettingsError(f"{path} holds {part}.{name}. Set {variable}, or name a file in {name}_file.")

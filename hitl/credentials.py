@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from hitl.people import chat_of
-
 if TYPE_CHECKING:
     from datetime import datetime
+
+    from hitl.platforms import Place
 
 #: The beginning of every bearer token, so that scanners for secrets and people recognise tokens.
 PREFIX = "sayso_"
@@ -59,9 +59,9 @@ class Credential(Struct, frozen=True):
         """Whether the token is neither revoked nor past its end."""
         return self.revoked_at is None and (self.until is None or now < self.until)
 
-    def may_name(self, origin: str) -> bool:
+    def may_name(self, origin: Place) -> bool:
         """Whether the holder may name this conversation as the origin of a call: one of its own, or a thread of one."""
-        return origin in self.origins or chat_of(origin) in self.origins
+        return origin.name in self.origins or origin.chat in self.origins
 
 
 def new_bearer() -> str:

@@ -45,7 +45,7 @@ def _platform(route: str) -> str:
 
 
 class Delivery:
-    """Sends what the outbox holds. `chats` are the platforms by the first part of a route (`telegram`)."""
+    """Sends what the outbox holds. `chats` are the platforms by the first part of a route."""
 
     def __init__(self, store: CallsAndCards, gate: Gate, chats: Mapping[str, Chat]) -> None:
         self._store = store

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from hitl.model import Action, Ask, Call, Preparation, Reason, Risk, State, ToolInfo, Verdict
 from hitl.records import replace
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Struct, frozen=True):
     """A call that is judged and bound, but has no ref, time or seal yet."""
 
     ask: Ask

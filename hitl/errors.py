@@ -183,3 +183,7 @@ class IllegalTransition(Failed):
     """The lifecycle forbids this change. Nothing was changed."""
 
     code = "ILLEGAL_TRANSITION"
+
+
+class SettingsError(Exception):
+    """The settings can't be used; the message says which file, which key, and what is wrong. No call is involved."""

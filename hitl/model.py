@@ -6,7 +6,6 @@ what was sealed and what runs must be the same bytes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
@@ -181,25 +180,23 @@ class Ask(Struct, frozen=True):
     routes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ToolInfo:
+class ToolInfo(Struct, frozen=True):
     """What an executor knows of one of its tools. `definition` is a SHA-256 over its declaration."""
 
     executor: str
     definition: str
     idempotent: bool = False
     #: The JSON Schema of its arguments.
-    schema: Mapping[str, Any] = field(default_factory=dict)
+    schema: Mapping[str, Any] = msgspec.field(default_factory=dict)
     #: What it does, by the names of MCP's tool annotations (`readOnlyHint`, ...).
-    annotations: Mapping[str, bool] = field(default_factory=dict)
+    annotations: Mapping[str, bool] = msgspec.field(default_factory=dict)
 
 
 #: Any of these is the precondition of a call that its executor runs confined to its folder and without network.
 ISOLATED: Final = frozenset((("confinement", "bubblewrap"), ("confinement", "namespace")))
 
 
-@dataclass(frozen=True, slots=True)
-class Preparation:
+class Preparation(Struct, frozen=True):
     """What an executor finds when it looks at a call before anyone is asked.
 
     `preconditions` are facts that must still hold when it runs (`base:notes.txt` -> SHA-256 of the file).
@@ -286,12 +283,14 @@ class Call(Struct, frozen=True):
     def status(self) -> Status:
         """The one word that people, agents, events and exit codes are told."""
         if self.result is not None:
-            return Status(self.result.value)
+            return _STATUSES[self.result]
         if self.state is State.AWAITING:
             return Status.PENDING
-        if self.state is State.EXECUTING:
-            return Status.RUNNING if self.claim else Status(str(self.decision))
-        return Status(str(self.decision))
+        if self.state is State.EXECUTING and self.claim:
+            return Status.RUNNING
+        if self.decision is None:
+            raise ValueError(self.ref)
+        return _STATUSES[self.decision]
 
     @property
     def ended(self) -> bool:
@@ -329,6 +328,9 @@ class Status(StrEnum):
     UNKNOWN = "unknown"
 
 
+_STATUSES: Mapping[str, Status] = {status.value: status for status in Status}
+
+
 class Vote(Struct, frozen=True):
     """One approver's answer, sealed. `pressed_at` is when the person acted, `at` when it was committed."""
 
@@ -363,7 +365,7 @@ class Verb(StrEnum):
 class Reply(Struct, frozen=True):
     """Anything a person sends towards a card, with all platform detail gone.
 
-    identity: who sent it as the platform proves it (`telegram:42`, `local:1000`).
+    identity: who sent it as the platform proves it (`local:1000`, `PLATFORM:USER`).
     conversation: where it was sent. target: a ref or short ref that the surface itself knows (of a button or command).
     answers, thread: the platform's ids of the message that it replies or reacts to, and of the one that began the
     thread it is in. private: whether text that points to nothing may decide there; follows: for such text, the ref that

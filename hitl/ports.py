@@ -204,6 +204,9 @@ class Inbox(Protocol):
         One that isn't as it was kept says so.
         """
 
+    async def newest(self, source: str) -> Incoming | None:
+        """Return the event of a source that was kept last, handled or not; None before the first event."""
+
     async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool:
         """Count a failure to handle the event; True when that set it aside."""
 

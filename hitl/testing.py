@@ -9,7 +9,7 @@ from datetime import timedelta
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from hitl.audit import FIRST, chain, contradicted, with_args
+from hitl.audit import FIRST, chain, contradicted, steps_held, with_args
 from hitl.errors import Tampered
 from hitl.model import (
     Action,
@@ -127,7 +127,7 @@ class MemoryCalls(_Memory):
         if unit.expect is not None:
             if not self._holds(unit.expect, now):
                 return None
-            said = [(line.event, line.data) for line in self._lines.get(unit.expect.ref, ())]
+            said = steps_held((line.event, line.data) for line in self._lines.get(unit.expect.ref, ()))
             if change.call is not None and contradicted(said, entries):
                 raise Tampered
         elif change.call is not None:
@@ -355,6 +355,10 @@ class MemoryInbox(_Memory):
             if not event.done:
                 oldest.setdefault((event.incoming.source, event.incoming.order), event.incoming)
         return list(oldest.values())[:limit]
+
+    async def newest(self, source: str) -> Incoming | None:
+        """The event of a source that was kept last."""
+        return next((kept.incoming for key, kept in reversed(self._inbox.items()) if key[0] == source), None)
 
     async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool:  # noqa: ARG002
         """Count a failure to handle the event; True when that set it aside. The error is for those who look."""

@@ -49,7 +49,7 @@ class SqliteCredentials(Part):
         def keep(connection: sqlite3.Connection, now: datetime) -> bool:
             if connection.execute(sql.KEEP_CREDENTIAL, _values(sealed)).rowcount == 0:
                 return False
-            units.write(adding(Change(entries=(entry,))), self.keys, frozenset(), connection, now)
+            units.write(adding(Change(entries=(entry,))), self.keys, self._memory, connection, now)
             return True
 
         return await self._writer.submit(keep)
@@ -62,7 +62,7 @@ class SqliteCredentials(Part):
             revoked = replace(credential, revoked_at=now)
             revoked = replace(revoked, mac=seals.credential(self.keys, revoked))
             connection.execute(sql.REVOKE_CREDENTIAL, (micros(now), revoked.mac, credential.name))
-            units.write(adding(Change(entries=(entry,))), self.keys, frozenset(), connection, now)
+            units.write(adding(Change(entries=(entry,))), self.keys, self._memory, connection, now)
             return revoked
 
         return await self._writer.submit(revoke)

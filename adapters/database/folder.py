@@ -111,6 +111,15 @@ def private_file(path: Path) -> Path:
     return path
 
 
+def sync_folder(folder: Path) -> None:
+    """Make the names of a folder's files durable: a new or replaced file may be lost before. Raises OSError."""
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
 def _locked(path: Path) -> tuple[int, str]:
     """The lock, and the folder's id. The file holds the pid of the latest service and the id."""
     lock = os.open(private_file(path), os.O_RDWR)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from adapters.database.known import Asked, asked
 from hitl import seals
 from hitl.model import (
     Action,
@@ -58,6 +59,9 @@ MUTABLE = (
 
 #: All of a call, in the order in which `call_of` reads it.
 CALL = (*FIXED, *MUTABLE, "args")
+
+#: What is asked about a call that waits, in the order in which `asked_of` reads it.
+ASKED = ("ref", "requester", "origin", "digest", "agent", "routes")
 
 #: A vote, in the order in which `vote_of` reads it.
 VOTE = ("ref", "principal", "approve", "reason", "surface", "pressed_at", "at", "mac")
@@ -150,6 +154,12 @@ def _verdict(*ruled: Any) -> Verdict:
         *(told["message"], tuple(told["programs"])),
     )
     return Verdict(*values)
+
+
+def asked_of(row: Sequence[Any]) -> tuple[str, Asked]:
+    """The ref of a call that waits, and what is asked about the call. Raises TypeError for what isn't text."""
+    ref, requester, origin, digest, agent, routes = row
+    return ref, asked(requester, origin, digest, agent, _strings(routes))
 
 
 def vote_values(vote: Vote) -> tuple[Any, ...]:

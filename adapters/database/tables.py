@@ -40,9 +40,6 @@ class CallRow(SQLModel, table=True):
         UniqueConstraint("short", name="calls_short"),
         _partial("calls_key", "requester", "key", where=KEYED, unique=True),
         _partial("calls_due", "due_at", where=DUE),
-        _partial("calls_waiting_requester", "requester", where=WAITING),
-        _partial("calls_waiting_origin", "origin", "created_at", where=WAITING),
-        _partial("calls_waiting_digest", "digest", where=WAITING),
     )
 
     ref: str = Field(primary_key=True)

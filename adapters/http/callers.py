@@ -13,7 +13,6 @@ from hitl.credentials import Scope
 from hitl.errors import InvalidConfirmation, NotApprover, Unauthenticated
 from hitl.model import Entry, Event
 from hitl.outcomes import Refusal, fact
-from hitl.people import LOCAL
 from hitl.ports import Change, adding
 
 if TYPE_CHECKING:
@@ -21,9 +20,10 @@ if TYPE_CHECKING:
 
     from hitl.credentials import Credential
     from hitl.gate import Gate
+    from hitl.people import Directory
 
-#: The conversation of calls from a token that is bound to none.
-REMOTE = "http"
+#: The conversation of calls over the Unix socket, and of those from a token that is bound to none.
+LOCAL, REMOTE = "local", "http"
 #: The key of `scope["state"]` under which our listeners put the `Peer`. No header reaches it.
 PEER = "sayso.peer"
 #: Under which the guard puts who calls.
@@ -70,11 +70,11 @@ class Caller:
             return LOCAL
         return self.credential.origins[0] if self.credential.origins else REMOTE
 
-    def origin(self, named: str | None) -> str:
+    def origin(self, named: str | None, people: Directory) -> str:
         """Return the origin of a call. Raises NotApprover for a conversation that isn't bound to the caller."""
         if named is None or named == self.conversation:
             return self.conversation
-        if self.credential is None or not self.credential.may_name(named):
+        if self.credential is None or not self.credential.may_name(people.place(named)):
             raise NotApprover(fact(Refusal.ORIGIN, who=self.identity, place=named))
         return named
 

@@ -103,7 +103,7 @@ class Operations:
             tool=request.tool,
             args=request.args,
             requester=caller.principal,
-            origin=caller.origin(request.origin),
+            origin=caller.origin(request.origin, self._gate.people),
             runs=Runs.CALLER,
             agent=request.agent or caller.name,
             session=request.session,
@@ -274,7 +274,7 @@ class Operations:
             tool=request.tool,
             args=request.args,
             requester=caller.principal,
-            origin=caller.origin(request.origin),
+            origin=caller.origin(request.origin, self._gate.people),
             runs=Runs.CALLER,
             cwd=request.cwd,
         )

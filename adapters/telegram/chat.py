@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import asynccontextmanager, suppress
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakValueDictionary
 
@@ -13,7 +14,6 @@ from telegram import ForceReply, InlineKeyboardButton, InlineKeyboardMarkup, Lin
 from telegram.constants import ParseMode
 from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, RetryAfter, TelegramError
 
-from adapters.telegram.handlers import is_private, message_of, parse_place, place_of
 from adapters.telegram.messages import (
     LONGEST,
     Message,
@@ -26,6 +26,7 @@ from adapters.telegram.messages import (
 )
 from adapters.telegram.receiver import seconds_of
 from adapters.telegram.refusals import is_of_place, remedy
+from adapters.telegram.surface import is_private, message_of, parse_place, place_of
 from hitl.cards import outcome
 from hitl.errors import Unavailable
 from hitl.model import State, Verb
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from hitl.tokens import Keyring
 
 _log = logging.getLogger(__name__)
+#: Whether this task is sending a message of ours.
+_ours: ContextVar[bool] = ContextVar("ours", default=False)
 _TOAST = 200
 _NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 _KEPT = 10_000
@@ -239,6 +242,7 @@ class TelegramChat:
         async with self._writing.setdefault(route, asyncio.Lock()):
             before = self._last.get(route)
             await self._remember(route, None)
+            ours = _ours.set(True)
             try:
                 message = await self._put(route, send, answers)
             except PlatformError as error:
@@ -246,8 +250,24 @@ class TelegramChat:
                     # Refused, or to be sent later: it is surely not there.
                     await self._remember(route, before)
                 raise
+            finally:
+                _ours.reset(ours)
             await self._remember(route, (message, about))
             return message
+
+    @asynccontextmanager
+    async def others_write(self, chat_id: int) -> AsyncIterator[None]:
+        """Hold the chat while somebody writes there with our bot: afterwards our latest message there is unknown.
+
+        Our own messages pass through.
+        """
+        if _ours.get() or chat_id < 0:
+            yield
+            return
+        route = place_of(chat_id, None)
+        async with self._writing.setdefault(route, asyncio.Lock()):
+            await self._remember(route, None)
+            yield
 
     async def _remember(self, route: str, last: tuple[str, str | None] | None) -> None:
         """Our latest message there. Raises Unavailable where it can't be made unknown."""

@@ -18,6 +18,7 @@ from telegram import Update
 from telegram.error import Conflict, RetryAfter, TelegramError
 
 from adapters.telegram.handlers import ALLOWED_UPDATES, order_of
+from adapters.telegram.surface import PLATFORM
 from hitl.backoff import Backoff
 from hitl.errors import Unavailable
 from hitl.faults import reach
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from hitl import ports
 
-SOURCE = "telegram"
+SOURCE = PLATFORM
 SECRET_HEADER = "X-Telegram-Bot-Api-Secret-Token"  # noqa: S105 - the header's name
 #: The server caps a long poll at 50 seconds.
 POLL_S = 50
@@ -41,8 +42,7 @@ _log = logging.getLogger(__name__)
 class Inbox:
     """Records updates; `woken` is called after each commit."""
 
-    def __init__(self, bot: Bot, store: ports.Inbox, woken: Callable[[], None]) -> None:
-        self._bot = bot
+    def __init__(self, store: ports.Inbox, woken: Callable[[], None]) -> None:
         self._store = store
         self._woken = woken
 
@@ -55,9 +55,10 @@ class Inbox:
         await asyncio.gather(*(self._store.receive(SOURCE, *row) for row in rows))
         self._woken()
 
-    def read(self, body: bytes) -> Update:
-        """The update that was recorded. Raises LookupError, TypeError, ValueError or AttributeError for others."""
-        return Update.de_json(json.loads(body), self._bot)
+
+def read(body: bytes, bot: Bot) -> Update:
+    """Return the update that was recorded. Raises LookupError, TypeError, ValueError or AttributeError for others."""
+    return Update.de_json(json.loads(body), bot)
 
 
 class Poller:
@@ -95,9 +96,9 @@ class Poller:
         """One poll: what came is committed, and only then acknowledged by the next poll's offset."""
         updates = await self._poll(self._patience())
         if updates:
-            reach("telegram.received")
+            reach("events.received")
             await self._keep(updates)
-            reach("telegram.recorded")
+            reach("events.recorded")
             self._offset = max(int(update["update_id"]) for update in updates if _is_numbered(update)) + 1
         return len(updates)
 

@@ -37,7 +37,7 @@ class Commands:
             "status": self._status,
             "cancel": self._cancel,
         }.get(heard.name)
-        return await self._voice.tell(heard, await told(heard) if told else self._voice.manner.help, alone=True)
+        return await self._voice.tell(heard, await told(heard) if told else say(self._voice.surface.help), alone=True)
 
     async def _decide(self, heard: Command) -> None:
         target, _, reason = " ".join(heard.text.split()).partition(" ")
@@ -81,4 +81,4 @@ class Commands:
         return say("chat.withdrawn", short=call.short)
 
     def _usage(self, heard: Command) -> str:
-        return say("chat.usage", command=f"{self._voice.manner.prefix}{heard.name}")
+        return say("chat.usage", command=f"{self._voice.surface.prefix}{heard.name}")

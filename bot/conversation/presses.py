@@ -32,7 +32,7 @@ class Presses:
         self._cards = cards
         self._service = voice.service
         self._talker = voice.talker
-        self._toasts = voice.manner.toasts
+        self._toasts = voice.surface.toasts
 
     async def pressed(self, heard: Press) -> None:
         """Decide by a press, or show the call; refuse one that no button of ours made."""

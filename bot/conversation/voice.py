@@ -11,16 +11,15 @@ from hitl.errors import CallDenied
 from hitl.events import Command, Text
 from hitl.model import Entry, Reply
 from hitl.patience import Patience
-from hitl.people import belongs
 from hitl.ports import Change, adding
 from hitl.wording import say
 
 if TYPE_CHECKING:
-    from bot.conversation.talker import Manner, Talker
     from bot.service import Service
     from hitl.answers import Answer
     from hitl.events import Heard
     from hitl.model import Call, Event, Kind
+    from hitl.platforms import Surface, Talker
 
 DECIDED = frozenset({Came.APPROVED, Came.REJECTED})
 
@@ -28,12 +27,12 @@ DECIDED = frozenset({Came.APPROVED, Came.REJECTED})
 class Voice:
     """The service and a surface's words out, with what every part of a conversation says and asks."""
 
-    def __init__(self, service: Service, talker: Talker, manner: Manner) -> None:
+    def __init__(self, service: Service, talker: Talker, surface: Surface) -> None:
         self.service = service
         self.gate = service.gate
         self.store = service.store
         self.talker = talker
-        self.manner = manner
+        self.surface = surface
         self.patience = Patience(time.monotonic)
 
     async def answer(self, heard: Heard, answer: Answer, *, alone: bool = False) -> None:
@@ -43,7 +42,7 @@ class Voice:
     def text(self, answer: Answer) -> str:
         """What to tell of what came of a reply; '' where the surface shows by itself what became of the call."""
         settled = answer.came is Came.APPROVED or isinstance(answer.error, CallDenied)
-        return "" if settled and self.manner.shows_outcomes else answer.text
+        return "" if settled and self.surface.shows_outcomes else answer.text
 
     async def tell(self, heard: Heard, text: str, about: Call | None = None, *, alone: bool = False) -> None:
         """Answer an event: that person alone, where that is better and the platform can.
@@ -80,7 +79,9 @@ class Voice:
 
     def may_see(self, heard: Heard, call: Call) -> bool:
         """Whether that person may read the call, there."""
-        return belongs(call, heard.conversation) and self.gate.access.may_see(self.principal(heard), call)
+        return self.gate.people.belongs(call, heard.conversation) and self.gate.access.may_see(
+            self.principal(heard), call
+        )
 
     def reply(self, heard: Heard, kind: Kind, **more: Any) -> Reply:
         """An event as a reply to a card; `more` are fields of the reply."""

@@ -125,7 +125,10 @@ async def add_reason(gate: Gate, target: str, identity: str, reason: str) -> Ans
         return refuse(unknown_call(target))
     if not reason.strip():
         return Answer(Came.UNCLEAR, fact(Told.NO_WORDS, short=call.short), call)
-    return await _explain(gate, call, gate.people.principal(identity), encodable(reason))
+    try:
+        return await _explain(gate, call, gate.people.principal(identity), encodable(reason))
+    except Tampered as error:
+        return refuse(error, call)
 
 
 async def _explain(gate: Gate, call: Call, principal: str, reason: str, event: tuple[str, str] | None = None) -> Answer:
@@ -137,7 +140,7 @@ async def _explain(gate: Gate, call: Call, principal: str, reason: str, event: t
     def seal(_: datetime) -> Change:
         told = sealed_decision(gate, call.evolve(reason=reason, due_at=None))
         entry = entry_of(told, Event.REASON, principal, reason=reason)
-        return Change(told, entries=(entry,), posts=edits(told), handled=event)
+        return Change(told, entries=(entry,), posts=edits(gate, told), handled=event)
 
     told = await swap(gate, call, seal, overdue=False if call.awaits_reason else None)
     return Answer(Came.REJECTED, fact(Told.REASON_ADDED, short=call.short), told) if told else late

@@ -64,6 +64,7 @@ class Gate:
         self.beside = beside
         self.flood = Flood(self.limits)
         self.rejections = Rejections(self.limits)
+        self._access = Access(people)
         self.secret = new_secret()
         self.secret_hash = secret_hash(self.secret)
 
@@ -171,7 +172,9 @@ class Gate:
     @property
     def access(self) -> Access:
         """Who may do what, by the directory of now."""
-        return Access(self.people)
+        if self._access.people is not self.people:
+            self._access = Access(self.people)
+        return self._access
 
     async def ready(self, call: Call) -> None:
         """Mask a large call where that keeps nobody waiting, so that its cards and views are drawn at once."""

@@ -10,7 +10,6 @@ from hitl.gate.moves import sealed_decision, with_decision, with_result
 from hitl.lifecycle import Trigger
 from hitl.model import Call, Entry, Event, Post, PostKind, Reply, Result, Runs, State
 from hitl.outcomes import Unfit
-from hitl.people import is_chat
 from hitl.ports import Change, Expect, Unit, adding
 from hitl.records import replace
 from hitl.text import encodable
@@ -96,7 +95,7 @@ async def settle(gate: Gate, call: Call, *, unseen: bool = False) -> Call | None
 
     def seal(now: datetime) -> Change:
         ended = _overdue(gate, call, now, unseen=unseen)
-        return Change(ended, entries=(entry_of(ended, Event(ended.status), "service"),), posts=edits(ended))
+        return Change(ended, entries=(entry_of(ended, Event(ended.status), "service"),), posts=edits(gate, ended))
 
     return await close(gate, call, seal)
 
@@ -128,17 +127,17 @@ def tell(gate: Gate, call: Call) -> None:
 def left_unexplained(gate: Gate, call: Call) -> Change:
     """The end of the wait for a reason: its cards are true as they are, whoever asked is told."""
     told = sealed_decision(gate, call.evolve(reason="", due_at=None))
-    return Change(told, entries=(entry_of(told, Event.NO_REASON, "service"),), posts=_notices(told))
+    return Change(told, entries=(entry_of(told, Event.NO_REASON, "service"),), posts=_notices(gate, told))
 
 
-def edits(call: Call) -> tuple[Post, ...]:
+def edits(gate: Gate, call: Call) -> tuple[Post, ...]:
     """The outbox rows that make every card of a call true again, and tell the conversation how it ended."""
     cards = tuple(Post(call.ref, route, PostKind.EDIT) for route in call.routes)
-    return (*cards, *_notices(call))
+    return (*cards, *_notices(gate, call))
 
 
-def _notices(call: Call) -> tuple[Post, ...]:
-    told = call.ended and call.runs is Runs.SERVICE and is_chat(call.origin)
+def _notices(gate: Gate, call: Call) -> tuple[Post, ...]:
+    told = call.ended and call.runs is Runs.SERVICE and gate.people.is_chat(call.origin)
     return (Post(call.ref, call.origin, PostKind.NOTICE),) if told else ()
 
 

@@ -17,7 +17,6 @@ from hitl.cards import card
 from hitl.gate.swap import find
 from hitl.model import Call, Decision, Reply
 from hitl.outcomes import Refusal, Told, fact
-from hitl.people import belongs
 from hitl.replies import Reading
 from hitl.replies import Verdict as Says
 from hitl.seals import bound_holds
@@ -89,7 +88,7 @@ async def survey(gate: Gate, reply: Reply) -> tuple[Scene, str]:
     aimed = reply.target or (pointed.ref if pointed else None)
     principal = gate.people.principal(reply.identity)
     last = await gate.store.get(reply.follows) if reply.follows else None
-    over = last if last is not None and last.ended and belongs(last, place) else None
+    over = last if last is not None and last.ended and gate.people.belongs(last, place) else None
     scene = Scene(
         principal,
         aimed,

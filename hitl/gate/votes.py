@@ -91,7 +91,7 @@ async def _approve(gate: Gate, reply: Reply, call: Call, sealed: Sealed, verdict
         entries = [entry_of(ended, Event.APPROVED, vote.principal, **said, **policies, **taken)]
         if unfit:
             entries.append(entry_of(ended, Event.REFUSED, "service", why=kept(unfit)))
-        return Change(ended, (vote,), entries, edits(ended), handled=reply.event)
+        return Change(ended, (vote,), entries, edits(gate, ended), handled=reply.event)
 
     ended = await swap(gate, call, seal)
     if ended is None:
@@ -161,7 +161,7 @@ async def vote_no(gate: Gate, reply: Reply, call: Call, principal: str, reading:
         if asked:
             ended = ended.evolve(due_at=now + timedelta(seconds=gate.limits.late_reason_s))
         entry = entry_of(ended, Event.REJECTED, principal, **arrival(reply), reason=reason)
-        return Change(ended, (vote,), (entry,), edits(ended), handled=reply.event)
+        return Change(ended, (vote,), (entry,), edits(gate, ended), handled=reply.event)
 
     ended = await swap(gate, call, seal)
     if ended is None:
@@ -177,7 +177,7 @@ async def _denied_now(gate: Gate, reply: Reply, call: Call, verdict: Verdict) ->
     def seal(now: datetime) -> Change:
         ended = with_decision(gate, call, Trigger.DENY, f"policy:{verdict.policy}", now, why)
         entry = entry_of(ended, Event.DENIED, "policy", **arrival(reply), why=why)
-        return Change(ended, entries=(entry,), posts=edits(ended), handled=reply.event)
+        return Change(ended, entries=(entry,), posts=edits(gate, ended), handled=reply.event)
 
     ended = await swap(gate, call, seal)
     if ended is None:

@@ -14,8 +14,9 @@ from adapters.database.folder import StateFolder
 from adapters.database.log import has_reset_fault
 from adapters.database.store import SqliteStore
 from adapters.executors.confinement import Confinement, Sandbox, works
-from bot.checks import Check, Health, run_checks
+from bot.checks import run_checks
 from bot.settings import Settings, load
+from hitl.platforms import Check, Health
 from hitl.ports import Change, Unit
 from hitl.testing import SetClock, a_call
 from tests.databases import migrated

@@ -10,17 +10,22 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from adapters.database.store import SqliteStore
 from bot.api import serve_api
 from bot.compose import Running, compose
+from bot.conversation.router import Router
+from bot.service import Service
 from hitl.answers import Answer, Came
 from hitl.errors import AlreadyDecided, ConfirmationExpired, SaysoError, Unavailable
+from hitl.events import Command, Moved
 from hitl.model import Ask, Call, Claim, Decision, Kind, Reply, Result, Runs, State, Status, Verb
 from hitl.outcomes import Refusal
 from hitl.people import Directory
+from hitl.platforms import Surface, Talker
 from hitl.ports import Change, Chat, Expect, Unit
 from hitl.records import replace
 from hitl.testing import RecordedChat, SetClock
@@ -139,6 +144,43 @@ async def test_a_start_ends_the_leases_of_the_dead_alone(running: Running, clock
 
     assert [Status.UNKNOWN, Status.UNKNOWN, Status.RUNNING, Status.RUNNING] == after_start
     assert [Status.UNKNOWN] * 4 == [(await stored(running, call)).status for call in calls]
+
+
+async def test_a_start_on_an_older_database_lets_nothing_of_it_run(running: Running) -> None:
+    """What was open in it is ended, its events are set aside as handled, and the record says so last."""
+    call = await parked(running)
+    for number, chat in enumerate(("telegram:1", "telegram:1", "telegram:2")):
+        await running.store.receive("telegram", str(number), chat, b"{}")
+    older = Service(running.service.gate, older=True)
+    await older.start()
+    await older.stop()
+
+    assert Status.WITHDRAWN is (await stored(running, call)).status
+    assert [] == list(await running.store.incoming())
+    assert "rolled_back" == (await running.store.history(""))[-1].event
+
+
+async def test_conversations_that_were_moved_in_a_circle_are_followed_once(running: Running) -> None:
+    """A group that got its first name back: what is said in it is handled, under one of its names."""
+    chat = Mock(spec=Talker)
+    router = Router(running.service, chat, Surface(name="telegram", help="chat.help"))
+    for old, new in (("telegram:-1", "telegram:-2"), ("telegram:-2", "telegram:-1")):
+        await running.store.move(old, new)
+    await router.handle(Command(identity=ME, conversation="telegram:-1", name="help"))
+
+    assert ["telegram:-1"] == [told.args[0] for told in chat.tell.await_args_list]
+
+
+async def test_a_conversation_that_got_its_first_name_back_is_known_by_it(running: Running) -> None:
+    """The platform renames a group and renames it back: no name leads away from itself."""
+    chat = Mock(spec=Talker)
+    router = Router(running.service, chat, Surface(name="telegram", help="chat.help"))
+    for old, new in (("telegram:-1", "telegram:-2"), ("telegram:-2", "telegram:-1")):
+        await router.handle(Moved(conversation=old, moved_to=new))
+    await router.handle(Command(identity=ME, conversation="telegram:-1", name="help"))
+
+    assert {"telegram:-1": "telegram:-1"} == await running.store.moves()
+    assert ["telegram:-1"] == [told.args[0] for told in chat.tell.await_args_list]
 
 
 async def leased_by(running: Running, owner: str, clock: SetClock) -> Call:

@@ -595,6 +595,17 @@ class TestInbox:
         assert [] == await store.incoming()
         assert not await store.receive("telegram", "1", "chat", b"{}")
 
+    async def test_the_newest_event_of_a_source_is_told(self, store: Store) -> None:
+        """Whether it was handled or not, and none of another source."""
+        assert await store.newest("slack") is None
+        for source, event in (("slack", "1"), ("slack", "2"), ("telegram", "3")):
+            await store.receive(source, event, "chat", b"{}")
+        await store.commit(add(handled=("slack", "2")))
+        found = await store.newest("slack")
+
+        assert found is not None
+        assert ("slack", "2") == (found.source, found.id)
+
     async def test_an_event_that_keeps_failing_is_set_aside(self, store: Store) -> None:
         """After so many failures; then the next of its conversation gets its turn."""
         await store.receive("telegram", "1", "chat", b"bad")

@@ -35,7 +35,7 @@ connections = 1
 """
 #: The message that asks is the first event, the card's own echo the second, the press the third. What was recorded is
 #: decided by the next start; a press that wasn't is one that Slack shows as failed, and the person presses again.
-POINTS = {"slack.received:3": True, "slack.recorded:3": False, "intake.handling:3": False, "gate.finished": False}
+POINTS = {"events.received:3": True, "events.recorded:3": False, "intake.handling:3": False, "gate.finished": False}
 
 
 @pytest.mark.parametrize("point", POINTS)

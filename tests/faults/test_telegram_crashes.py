@@ -28,13 +28,13 @@ RUNNING = {"delivery.sent:2", "intake.handled:2"}
 #: What is drilled at once.
 STEPS = {
     "asked": ["gate.submitted", "delivery.sent:1"],
-    "pressed": ["telegram.received:2", "telegram.recorded:2", "intake.handling:2"],
+    "pressed": ["events.received:2", "events.recorded:2", "intake.handling:2"],
     "decided": list(UNKNOWN),
     "ended": ["gate.finished", "delivery.sent:2", "intake.handled:2"],
 }
 #: Longer, or of less interest: the same on the way of the message that asks, and around every commit.
 MORE = [
-    *("telegram.received:1", "telegram.recorded:1", "intake.handling:1", "intake.handled:1"),
+    *("events.received:1", "events.recorded:1", "intake.handling:1", "intake.handled:1"),
     *(f"writer.{when}:{n}" for when in ("before-begin", "before-commit", "after-commit") for n in range(2, 14)),
 ]
 

@@ -9,10 +9,11 @@ import pytest
 
 from hitl.answers import Came
 from hitl.cards import card, outcome_for_agent
-from hitl.errors import AlreadyDecided, CallUnknown, NotApprover, TooManyPending
+from hitl.errors import AlreadyDecided, CallUnknown, NotApprover, Tampered, TooManyPending
 from hitl.limits import Flood, Limits, timeout_of
 from hitl.model import Kind, PostKind, Result, Runs, State, Status, Verb
 from hitl.outcomes import Refusal, Told, Unfit, fact
+from hitl.ports import Change, Unit
 from hitl.tokens import new_ref
 from hitl.wording import say, sentence
 from tests.hitl.world import ANN, BOB, CLAIM, NOON, OLGA, READ, ROOM, SAM, UMA, World, ask, code, reply
@@ -164,6 +165,22 @@ class TestLateReason:
 
         assert "HITL_001" == code(await world.gate.add_reason(call.ref, who, "because"))
         assert (await world.now(call)).reason is None
+
+    async def test_a_reason_for_a_tampered_call_is_refused(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The store finds that the record isn't as it was written: the person is told, and that is on record."""
+        call = await world.ask()
+        await world.press(call, verb=Verb.REJECT)
+        commit = world.store.commit
+
+        async def tampered_with(unit: Unit) -> Change | None:
+            if unit.expect is not None:
+                raise Tampered
+            return await commit(unit)
+
+        monkeypatch.setattr(world.store, "commit", tampered_with)
+
+        assert "TAMPERED" == code(await world.gate.add_reason(call.ref, ANN, "because"))
+        assert "tampered" == (await world.last(call)).event
 
     async def test_after_a_minute_it_is_too_late(self, world: World) -> None:
         """Those who waited were told already."""

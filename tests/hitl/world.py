@@ -6,6 +6,7 @@ import asyncio
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from bot.surfaces import surfaces
 from hitl.audit import verify
 from hitl.errors import PolicyUnusable
 from hitl.gate import Gate, secret_hash
@@ -183,6 +184,7 @@ def directory(**changes: Any) -> Directory:
         "requesters": (UMA,),
         "operators": (OLGA,),
         "conversations": {ROOM: Conversation(ROOM)},
+        "surfaces": surfaces(),
     }
     return Directory(**(lists | changes))
 

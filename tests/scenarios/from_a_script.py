@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from adapters.agents.offline import TOOLS
+from bot.surfaces import surfaces
 from hitl.gate import secret_hash
 from hitl.model import Ask, Ran, Result, Runs, Status, Verb
 from hitl.outcomes import Refusal, Told
-from hitl.people import channel_of
 from hitl.records import replace
 from hitl.wording import say
 from tests.scenarios.harness import saying
@@ -140,7 +140,8 @@ def seen(stage: Any, call: Call) -> str:
 
 def room(stage: Any) -> str:
     """The group or channel as a whole."""
-    return channel_of(stage.surface.conversation)
+    place = stage.surface.conversation
+    return surfaces()[place.partition(":")[0]].place(place).room
 
 
 def told_alone(stage: Any, who: str) -> list[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from adapters.agents.offline import TOOLS
 from bot.service import Service
+from bot.surfaces import surfaces
 from hitl.gate import Gate
 from hitl.model import Action, Ask, Call, Risk, Runs, Status, ToolInfo, Verb
 from hitl.people import Directory
@@ -104,7 +105,7 @@ class Stage:
         return Gate(
             store=self.store,
             policies=self.rules,
-            people=Directory(approvers=(who["ann"], who["bob"]), requesters=(who["uma"],)),
+            people=Directory(approvers=(who["ann"], who["bob"]), requesters=(who["uma"],), surfaces=surfaces()),
             executor=self.executor,
             keys=Keyring([("k1", b"1" * 32)]),
             owner="service:test",

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from adapters.agents.offline import TOOLS
+from adapters.slack.platform import build as build_slack
+from adapters.telegram.platform import build as build_telegram
+from bot.connector import Connector
 from bot.service import Service
-from bot.slack import Slack
-from bot.slack import build_chat as slack_chat
-from bot.telegram import Telegram
-from bot.telegram import build_chat as telegram_chat
+from bot.surfaces import surfaces
 from hitl.canonical import digest_mark
 from hitl.gate import Gate
 from hitl.model import Action, Ask, Call, Risk, Runs, Status, ToolInfo
 from hitl.outcomes import Refusal
 from hitl.people import Directory
+from hitl.platforms import Core, Platform
 from hitl.testing import ScriptedExecutor, SetClock
 from hitl.tokens import Keyring
 from hitl.wording import say
@@ -61,7 +62,7 @@ class Town:
         default_factory=lambda: ScriptedExecutor({(TOOLS, "delete_file"): ToolInfo("workspace", "delete_file")})
     )
     parts: contextlib.AsyncExitStack = field(default_factory=contextlib.AsyncExitStack)
-    platforms: list[Telegram | Slack] = field(default_factory=list)
+    platforms: list[Connector] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """A record that outlives every service."""
@@ -80,7 +81,7 @@ class Town:
             *(f"telegram:{one.id}" for one in self.here),
             *(f"slack:{one.team_id}/{one.id}" for one in self.there),
         )
-        people = Directory(approvers=approvers, requesters=("local:1",), routes=self.routes)
+        people = Directory(approvers=approvers, requesters=("local:1",), routes=self.routes, surfaces=surfaces())
         return Gate(
             store=self.store,
             policies=rules,
@@ -94,16 +95,14 @@ class Town:
         """The service comes up, and doesn't wait for the platforms."""
         gate = self.gate()
         ours, theirs = telegram_settings(self.telegram, self.bot), slack_settings(self.slack, self.app)
-        chats: dict[str, Any] = {
-            "telegram": await telegram_chat(ours, gate.store, gate.keys),
-            "slack": slack_chat(theirs, gate.store, gate.keys, gate.people),
-        }
-        for chat in chats.values():
-            self.parts.push_async_callback(chat.close)
-        self.service = Service(gate, chats)
+        core = Core(gate.store, gate.keys, gate.people)
+        made: list[Platform] = [await build_telegram(ours, core), await build_slack(theirs, core)]
+        for one in made:
+            self.parts.push_async_callback(one.close)
+        self.service = Service(gate, {one.surface.name: one.chat for one in made})
         self.parts.push_async_callback(self.service.stop)
         await self.service.start()
-        self.platforms = [Telegram(ours, chats["telegram"], self.service), Slack(theirs, chats["slack"], self.service)]
+        self.platforms = [Connector(one, self.service) for one in made]
         for platform in self.platforms:
             self.parts.push_async_callback(platform.stop)
             await platform.start()

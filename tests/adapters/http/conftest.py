@@ -16,6 +16,7 @@ from adapters.http.listeners import Server
 from bot.api import serve_api
 from bot.service import Service
 from bot.settings import HttpSettings
+from bot.surfaces import surfaces
 from hitl.gate import Gate
 from hitl.limits import Limits
 from hitl.model import Risk, ToolInfo
@@ -103,6 +104,7 @@ async def api(clock: SetClock, limits: Limits) -> AsyncIterator[Api]:
             approvers=("token:ann", "token:chief", "local:4321"),
             requesters=(ME, OTHER),
             operators=(ME,),
+            surfaces=surfaces(),
             token_limits={"token:chief": Risk.CRITICAL},
         ),
         executor=ScriptedExecutor({("files", "write"): ToolInfo("local", "d" * 64)}),

@@ -14,7 +14,7 @@ from adapters.telegram.messages import (
     question,
     whole_message,
 )
-from bot.telegram_setup import COMMANDS as TEXTS
+from adapters.telegram.setup import COMMANDS as TEXTS
 from hitl.canonical import canonical
 from hitl.cards import card, is_cut
 from hitl.model import Call, Decision, State, Verb

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from adapters.slack.messages import card_message
+from adapters.slack.surface import channel_of
 from hitl.model import Status, Verb
 from hitl.outcomes import Refusal
-from hitl.people import Conversation, chat_of
+from hitl.people import Conversation
 from hitl.testing import ScriptedExecutor
 from hitl.wording import say
 from tests.patience import PATIENCE_S
@@ -180,7 +181,7 @@ async def test_only_a_card_of_ours_is_taken_for_one(stage: SlackStage, spoilt: s
     await room.server.fail("chat.postMessage", Refuse("fatal_error"))
     call = await stage.submit()
     await room.server.wait_calls("chat.postMessage")
-    blocks = card_message(call, stage.service.gate.keys, chat_of(call.origin)).blocks
+    blocks = card_message(call, stage.service.gate.keys, channel_of(call.origin)).blocks
     blocks[-1]["elements"][0] |= {"another value": {"value": "A" * 46}, "no value": {"value": 7}}.get(spoilt, {})
     other = await room.server.channel("other", members=[*room.people.values(), room.app.bot])
     channel = other if spoilt == "another channel" else room.room

@@ -13,12 +13,14 @@ import yaml
 from pydantic import SecretStr
 from typer.testing import CliRunner
 
-from bot.checks import Check, Health
+from adapters.slack.checks import report
+from adapters.slack.settings import SlackSettings
+from adapters.slack.setup import SCOPES
 from bot.cli.main import app as commands
 from bot.errors import SettingsError
-from bot.settings import ConversationSettings, HttpSettings, Settings, SlackSettings, load
-from bot.slack_setup import SCOPES, report
+from bot.settings import ConversationSettings, HttpSettings, Settings, load
 from deploy.slack.deploy import main, manifest
+from hitl.platforms import Check, Health
 from tests.wire.slack import App, SlackServer, User
 
 ALL = ("slack token", "slack scopes", "slack receiving")
@@ -44,7 +46,8 @@ class World:
 
     async def look(self, slack: SlackSettings | None = None, **more: Any) -> dict[str, Check]:
         """What doctor says, by name."""
-        checks = await report(Settings(slack=slack or self.settings(), **more))
+        settings = Settings(slack=slack or self.settings(), **more)
+        checks = await report(settings.section("slack"), settings.directory(), settings.http.port)
         assert len(checks) == len({check.name for check in checks})
         return {check.name: check for check in checks}
 
@@ -62,11 +65,6 @@ async def test_when_all_is_well_all_is_green(world: World) -> None:
     checks = await world.look()
 
     assert dict.fromkeys(ALL, Health.GREEN) == {name: check.state for name, check in checks.items()}
-
-
-async def test_without_slack_nothing_is_said() -> None:
-    """Nor asked."""
-    assert [] == await report(Settings())
 
 
 async def test_a_wrong_token_is_named(world: World) -> None:

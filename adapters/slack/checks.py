@@ -1,6 +1,6 @@
-"""What Slack is asked by `doctor` and `make deploy-slack`: token, scopes, how events come in, channels, approvers.
+"""The questions of `sayso doctor` and `make deploy-slack` to Slack: token, scopes, how events come in, who is there.
 
-Slack's app settings can't be changed by a bot: what is missing there is named, with the page that mends it.
+A bot can't change its app's settings: what is missing there is named, with the page that mends it.
 """
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from adapters.slack.errors import explained, promised
-from adapters.slack.handlers import parse_place
-from adapters.slack.receiver import SOURCE
+from adapters.slack.platform import make_client
+from adapters.slack.setup import scopes
+from adapters.slack.surface import EMAIL, PLATFORM, parse_place
 from adapters.slack.webhook import PATH
-from bot.checks import Check, Health
-from bot.slack import EMAIL, make_client
+from hitl.platforms import Check, Health
 from hitl.ports import PlatformError
 
 if TYPE_CHECKING:
@@ -20,68 +20,44 @@ if TYPE_CHECKING:
 
     from slack_sdk.web.async_client import AsyncWebClient
 
-    from bot.settings import Settings, SlackSettings
+    from adapters.slack.settings import SlackSettings
+    from hitl.people import Directory
 
-#: What the methods and events need that are used here; the manifest asks for the same.
-SCOPES = frozenset(
-    {
-        "app_mentions:read",
-        "channels:history",
-        "channels:read",
-        "chat:write",
-        "chat:write.public",
-        "commands",
-        "groups:history",
-        "groups:read",
-        "im:history",
-        "im:read",
-        "im:write",
-        "mpim:history",
-        "mpim:read",
-        "reactions:read",
-        "users:read",
-    }
-)
-EMAIL_SCOPE = "users:read.email"
 _REINSTALL = "Install the app again"
 _INVITE = "Invite the app: /invite @sayso"
 _AGAIN = "compare the app's settings with: make deploy-slack ARGS=--manifest"
 
 
-def scopes(settings: SlackSettings) -> frozenset[str]:
-    """What the bot token must be allowed."""
-    return SCOPES | (frozenset({EMAIL_SCOPE}) if settings.emails else frozenset())
+async def report(settings: SlackSettings, people: Directory, port: int | None) -> list[Check]:
+    """Check everything that cards and answers on Slack depend on, as far as Slack tells.
 
-
-async def report(settings: Settings) -> list[Check]:
-    """Everything that cards and answers on Slack depend on, as far as Slack tells. Raises SettingsError."""
-    slack = settings.slack
-    if slack is None:
-        return []
-    client = make_client(slack)
+    `port` is the port of our HTTP server, None without a server. Raises SettingsError.
+    """
+    client = make_client(settings)
     try:
-        return await _checks(client, settings, slack)
+        return await _checks(client, settings, people, port)
     except PlatformError as error:
-        said = f"{error}. Is {slack.api} within reach?" if error.passing else f"Slack refuses it: {error}. {_REINSTALL}"
+        said = (
+            f"{error}. Is {settings.api} within reach?" if error.passing else f"Slack refuses it: {error}. {_REINSTALL}"
+        )
         return [Check("slack token", Health.RED, said)]
     finally:
         if client.session is not None:
             await client.session.close()
 
 
-async def _checks(client: AsyncWebClient, settings: Settings, slack: SlackSettings) -> list[Check]:
-    people = settings.directory()
+async def _checks(client: AsyncWebClient, settings: SlackSettings, people: Directory, port: int | None) -> list[Check]:
     async with explained():
         me = await client.auth_test()
         team = str(me.get("team_id") or promised(me, "enterprise_id"))
         granted = set(_header(me, "x-oauth-scopes").split(","))
     return [
         Check("slack token", Health.GREEN, f"belongs to @{me['user']} in {me['team']} ({team})"),
-        _scopes(scopes(slack) - {scope.strip() for scope in granted}),
-        await _receiving(client, settings, slack),
-        *[await _place(client, place, team) for place in people.places_on(SOURCE)],
-        *[await _approver(client, identity, team) for identity in people.approvers_on(SOURCE)],
-        *_emails(settings, slack),
+        _scopes(scopes(settings) - {scope.strip() for scope in granted}),
+        await _receiving(client, settings, port),
+        *[await _place(client, place, team) for place in people.places_on(PLATFORM)],
+        *[await _approver(client, identity, team) for identity in people.approvers_on(PLATFORM)],
+        *_emails(settings, people),
     ]
 
 
@@ -91,11 +67,11 @@ def _scopes(missing: Iterable[str]) -> Check:
     return Check("slack scopes", Health.GREEN, "all that are needed")
 
 
-async def _receiving(client: AsyncWebClient, settings: Settings, slack: SlackSettings) -> Check:
+async def _receiving(client: AsyncWebClient, settings: SlackSettings, port: int | None) -> Check:
     name = "slack receiving"
-    if slack.receive == "http":
-        return Check(name, *_pushed(settings, slack))
-    token = slack.secret("app_token")
+    if settings.is_pushed:
+        return Check(name, *_pushed(settings, port))
+    token = settings.secret("app_token")
     if not token:
         return Check(name, Health.RED, "Socket Mode needs an app token: name its file in slack.app_token_file")
     try:
@@ -103,18 +79,18 @@ async def _receiving(client: AsyncWebClient, settings: Settings, slack: SlackSet
             promised(await client.apps_connections_open(app_token=token), "url")
     except PlatformError as error:
         return Check(name, Health.RED, f"no connection by Socket Mode: {error}. {_SOCKET_HELP}")
-    return Check(name, Health.GREEN, f"by Socket Mode, {slack.connections} connections")
+    return Check(name, Health.GREEN, f"by Socket Mode, {settings.connections} connections")
 
 
 _SOCKET_HELP = "Switch Socket Mode on, and give the app token connections:write"
 
 
-def _pushed(settings: Settings, slack: SlackSettings) -> tuple[Health, str]:
-    if not slack.secret("signing_secret"):
+def _pushed(settings: SlackSettings, port: int | None) -> tuple[Health, str]:
+    if not settings.secret("signing_secret"):
         return Health.RED, "requests need a signing secret: name its file in slack.signing_secret_file"
-    if settings.http.port is None:
+    if port is None:
         return Health.RED, "by requests, but nothing listens for them: set http.port"
-    return Health.GREEN, f"by requests to {PATH} on port {settings.http.port}"
+    return Health.GREEN, f"by requests to {PATH} on port {port}"
 
 
 async def _place(client: AsyncWebClient, place: str, team: str) -> Check:
@@ -172,10 +148,9 @@ async def _person(client: AsyncWebClient, name: str, user: str) -> Check:
     return Check(name, Health.GREEN, f"is @{found['name']}, can be written to")
 
 
-def _emails(settings: Settings, slack: SlackSettings) -> Iterator[Check]:
-    people = settings.directory()
+def _emails(settings: SlackSettings, people: Directory) -> Iterator[Check]:
     listed = [*people.approvers, *people.requesters, *(i for owned in people.principals.values() for i in owned)]
-    if slack.emails:
+    if settings.emails:
         text = "people are known by address too: whoever runs the workspace's directory decides who they are"
         yield Check("slack e-mail", Health.YELLOW, text)
     elif any(name.startswith(EMAIL) for name in listed):

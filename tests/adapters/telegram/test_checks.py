@@ -12,12 +12,14 @@ from pydantic import SecretStr
 from telegram import ReactionTypeCustomEmoji, ReactionTypeEmoji
 from telegram.error import BadRequest, TelegramError
 
+from adapters.telegram.checks import decides, report
 from adapters.telegram.handlers import ALLOWED_UPDATES
-from bot.checks import Check, Health
+from adapters.telegram.platform import make_bot
+from adapters.telegram.settings import TelegramSettings
+from adapters.telegram.setup import COMMANDS, DESCRIPTIONS, reason, remove, set_up
 from bot.errors import SettingsError
-from bot.settings import Settings, TelegramSettings
-from bot.telegram import make_bot
-from bot.telegram_setup import COMMANDS, DESCRIPTIONS, decides, reason, remove, report, set_up
+from bot.settings import Settings
+from hitl.platforms import Check, Health
 from tests.wire.telegram import Bot, Garbage, Hang, Refuse, Reset, TelegramServer, User
 
 SECRET = "a-secret_of-ours"
@@ -58,7 +60,8 @@ class World:
 
     async def look(self, telegram: TelegramSettings | None = None, **more: Any) -> dict[str, Check]:
         """What doctor says, by name."""
-        checks = await report(Settings(telegram=telegram or self.settings(), **more))
+        settings = Settings(telegram=telegram or self.settings(), **more)
+        checks = await report(settings.section("telegram"), settings.directory(), settings.http.port)
         assert len(checks) == len({check.name for check in checks})
         return {check.name: check for check in checks}
 
@@ -198,10 +201,6 @@ class TestRemove:
 
 class TestReport:
     """The Telegram lines of `sayso doctor`."""
-
-    async def test_without_telegram_there_is_nothing_to_say(self) -> None:
-        """No line."""
-        assert [] == await report(Settings())
 
     async def test_a_bot_that_is_set_up_is_green(self, world: World) -> None:
         """Whose token it is, that privacy mode is on, and how updates come."""

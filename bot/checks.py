@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import os
 import shlex
 import shutil
@@ -46,7 +47,29 @@ def run_checks(settings: Settings, source: Path | None) -> list[Check]:
         _service(settings),
         *(check for name in settings.set_up() for check in _platform(settings, name)),
         *_answers(settings),
+        *_mcp(settings),
     ]
+
+
+def _mcp(settings: Settings) -> Iterator[Check]:
+    """Whether the MCP servers can be started, as far as that is known without starting them."""
+    from bot.errors import SettingsError
+
+    if settings.mcp is None:
+        return
+    try:
+        importlib.import_module("mcp")
+        servers = importlib.import_module("bot.mcp").build_servers(settings).upstreams
+    except ModuleNotFoundError as error:
+        text = f"[mcp] is configured, but {error.name} isn't installed: install sayso[mcp]."
+        yield Check("mcp", Health.RED, text)
+    except SettingsError as error:
+        yield Check("mcp", Health.RED, str(error))
+    else:
+        targets = [upstream.target for upstream in servers.values()]
+        missing = [each.name for each in targets if each.command and shutil.which(each.command[0]) is None]
+        text = f"the command of {', '.join(missing)} isn't installed" if missing else f"{len(targets)} servers"
+        yield Check("mcp", Health.RED if missing else Health.GREEN, text)
 
 
 def _source(path: Path | None) -> Check:

@@ -64,6 +64,7 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
     terms: Terms | None = None,
     clock: Clock | None = None,
     executor: Executor | None = None,
+    others: Mapping[str, Executor] | None = None,
     sandbox: Sandbox | None = None,
     chats: MakeChats | None = None,
     mark: Path | None = None,
@@ -72,6 +73,7 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
 ) -> Running:
     """A service over the state folder, ready to `start`. `allow` names the workspace tools that may run; None: all.
 
+    `others` are the executors of other tool groups.
     `sandbox` is how commands run; None takes the best that works here when the first command comes. The mark
     (`adapters.database.mark`) lies beside the state folder by default, the master keys in it.
 
@@ -91,7 +93,7 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
             store=store,
             policies=policies,
             people=people,
-            executor=executor or Groups({TOOLS: workspace_tools(workspace, allow, sandbox)}),
+            executor=executor or Groups({TOOLS: workspace_tools(workspace, allow, sandbox), **(others or {})}),
             keys=store.keys,
             owner=f"service:{folder.id}:{secrets.token_hex(4)}",
             limits=limits,

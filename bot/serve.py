@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import importlib
 import logging
 import signal
 from datetime import timedelta
@@ -13,12 +14,15 @@ from typing import TYPE_CHECKING
 from bot import logs
 from bot.api import serve_api
 from bot.compose import compose, policy_library, sandbox_of
+from bot.errors import SettingsError
 from bot.platforms import Platforms
 from bot.policies import Policies
 from sayso_client.wire import SOCKET_NAME
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
+    from types import ModuleType
 
     from bot.settings import Settings
 
@@ -46,7 +50,14 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
     """Everything, in the order in which it depends on one another; `parts` stops it the other way round."""
     library = policy_library(settings.policy_folders(), resolve_hosts=settings.resolve_hosts)
     policies = Policies(library, settings.policy_name())
-    platforms = Platforms(settings, policies.troubles)
+    servers = _mcp().build_servers(settings) if settings.mcp else None
+    if servers is not None:
+        parts.push_async_callback(servers.stop)
+
+    def troubles() -> Sequence[str]:
+        return [*policies.troubles(), *(servers.troubles() if servers else ())]
+
+    platforms = Platforms(settings, troubles)
     parts.push_async_callback(platforms.close)
     running = await compose(
         state=settings.folder("state"),
@@ -61,6 +72,7 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         mark=settings.mark_file(),
         keys=settings.given_keys(),
         keep_events=timedelta(days=settings.inbox_days),
+        others=dict.fromkeys(servers.upstreams, servers) if servers else None,
     )
     parts.push_async_callback(running.close)
     platforms.attach(running.service)
@@ -78,6 +90,11 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         troubles=platforms.troubles,
         webhooks=platforms.routes(),
     )
+    if servers is not None:
+        gateway = _mcp().build_gateway(running.service, servers)
+        relays = _mcp().line_server(running.service, gateway, settings.folder("runtime"))
+        parts.push_async_callback(relays.stop)
+        await relays.start()
     # What stands by now stays: walking it again held up every answer for 50 ms, some times a second under load.
     gc.freeze()
     terms = {"stage": settings.stage, "mode": settings.mode.value, "policy": policies.name}
@@ -87,6 +104,14 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         "state": str(settings.folder("state")),
     }
     _log.info("service.ready", {**places, **terms})
+
+
+def _mcp() -> ModuleType:
+    """The module that puts the MCP gateway together. Raises SettingsError naming the extra that it needs."""
+    try:
+        return importlib.import_module("bot.mcp")
+    except ModuleNotFoundError as error:
+        raise SettingsError(f"[mcp] is configured, but {error.name} isn't installed: install sayso[mcp].") from error
 
 
 def _reload_on_hangup(policies: Policies, parts: contextlib.AsyncExitStack) -> None:

@@ -13,7 +13,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableError
 
@@ -25,10 +25,11 @@ from bot.surfaces import PLATFORMS, surfaces
 from hitl.limits import Limits
 from hitl.model import Mode, Risk
 from hitl.people import Conversation, Directory
+from hitl.redaction import mask_value
 from hitl.terms import Terms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 CONFIG_NAME = "sayso.toml"
 _PREFIX = "SAYSO_"
@@ -112,6 +113,43 @@ class HttpSettings(_Part):
     tokens: dict[Name, Risk] = {}
 
 
+class McpServerSettings(_Part):
+    """One MCP server whose tools this service runs: `command` (standard streams) or `url` (streamable HTTP).
+
+    Secrets come from files (`env_files`, `header_files`) or from variables of this service that `env_pass` names.
+    `start_s` is how long the server may take to start.
+    """
+
+    command: list[Name] = []
+    url: str = ""
+    env: dict[Name, str] = {}
+    env_files: dict[Name, Path] = {}
+    env_pass: list[Name] = []
+    headers: dict[Name, str] = {}
+    header_files: dict[Name, Path] = {}
+    cwd: Path = Path("/")
+    start_s: float = Field(default=30.0, gt=0)
+
+    @model_validator(mode="after")
+    def _one_way(self) -> McpServerSettings:
+        """A server is reached one way, and only with what that way takes."""
+        if bool(self.command) == bool(self.url):
+            raise ValueError("give either command or url")
+        if self.url and (self.env or self.env_files or self.env_pass):
+            raise ValueError("a server with a url takes headers, not env")
+        if self.command and (self.headers or self.header_files):
+            raise ValueError("a server with a command takes env, not headers")
+        if self.url and not self.url.startswith(("https://", "http://")):
+            raise ValueError("url must begin with https:// or http://")
+        return self
+
+
+class McpSettings(_Part):
+    """The MCP gateway, and the servers behind it; each name is a tool group."""
+
+    servers: dict[Annotated[str, Field(pattern="^[a-z0-9][a-z0-9-]{0,31}$")], McpServerSettings] = {}
+
+
 class Settings(BaseSettings):
     """One installation. Paths may begin with `~`; relative ones in a file are relative to the file (`load`)."""
 
@@ -142,6 +180,7 @@ class Settings(BaseSettings):
     http: HttpSettings = Field(default_factory=HttpSettings)
     telegram: TelegramSettings | None = None
     slack: SlackSettings | None = None
+    mcp: McpSettings | None = None
     limits: LimitSettings = Field(default_factory=dict, validate_default=True)
 
     @classmethod
@@ -239,7 +278,9 @@ class Settings(BaseSettings):
         """The files that secrets come from, as absolute paths."""
         sections = self.set_up().values()
         named = (path for section in sections for key, path in section if key.endswith("_file") and path is not None)
-        return [path.expanduser().absolute() for path in named]
+        servers = self.mcp.servers.values() if self.mcp else ()
+        files = (path for server in servers for path in (*server.env_files.values(), *server.header_files.values()))
+        return [path.expanduser().absolute() for path in (*named, *files)]
 
     def handler_files(self) -> list[Path]:
         """The files with an operator's own handlers, as absolute paths."""
@@ -374,6 +415,21 @@ def _refuse_secrets(path: Path | None, values: dict[str, Any]) -> None:
             if isinstance(given, dict) and name in given:
                 variable = f"SAYSO_{part}__{name}".upper()
                 raise SettingsError(f"{path} holds {part}.{name}. Set {variable}, or name a file in {name}_file.")
+    for key, name, instead in _mcp_secrets(values.get("mcp")):
+        raise SettingsError(
+            f"{path} holds a secret in mcp.{key}. Put it into a file, and name that in {instead}.{name}."
+        )
+
+
+def _mcp_secrets(mcp: object) -> Iterator[tuple[str, str, str]]:
+    """Where the file holds what looks like a secret of a server: its key, its name, and the key that it belongs in."""
+    servers = mcp.get("servers") if isinstance(mcp, dict) else None
+    for server, given in servers.items() if isinstance(servers, dict) else ():
+        for key, instead in (("env", "env_files"), ("headers", "header_files")):
+            values = given.get(key) if isinstance(given, dict) else None
+            for name, value in values.items() if isinstance(values, dict) else ():
+                if mask_value({name: value}) != {name: value}:
+                    yield f"servers.{server}.{key}.{name}", name, instead
 
 
 #: Variables that are no settings: how to find them, what a command of `sayso ask` is told, and our own tests.

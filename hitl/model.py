@@ -117,6 +117,8 @@ class PolicyCall(Struct, frozen=True):
     is_command: bool = False
     #: It runs confined to its folder and without network.
     isolated: bool = False
+    #: Another program than a coding agent or this service serves the tool, so its name alone vouches for nothing.
+    foreign: bool = False
 
 
 class Reason(StrEnum):
@@ -190,6 +192,8 @@ class ToolInfo(Struct, frozen=True):
     schema: Mapping[str, Any] = msgspec.field(default_factory=dict)
     #: What it does, by the names of MCP's tool annotations (`readOnlyHint`, ...).
     annotations: Mapping[str, bool] = msgspec.field(default_factory=dict)
+    #: Whether another program serves it, such as an MCP server: its name alone says nothing of what it does.
+    foreign: bool = False
 
 
 #: Any of these is the precondition of a call that its executor runs confined to its folder and without network.

@@ -32,6 +32,7 @@ from adapters.executors.git import DISARMED
 from hitl.errors import Unavailable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Self, TypeAlias
 
     #: Pairs of files: a copy, and the file in whose place the command sees it.
@@ -206,6 +207,15 @@ def environment(root: Path, ref: str, temporary: Path | None) -> dict[str, str]:
     """All that a command's environment holds: nothing of the service's own, and git disarmed."""
     clean = {"PATH": _PATH, "HOME": str(root), "LANG": "C.UTF-8", "TERM": "dumb", "SAYSO_REF": ref, **DISARMED}
     return clean if temporary is None else {**clean, "TMPDIR": str(temporary)}
+
+
+def kept_program(program: Sequence[str], grace_s: float) -> list[str]:
+    """Return the arguments that run a program kept and bounded but not confined; its first word is an absolute path.
+
+    The program has `grace_s` to end after a signal to stop. `is_kept` recognises every process below it.
+    """
+    plan = Plan(parent=os.getpid(), grace_s=grace_s, way=Confinement.NONE.value, root="/", bounds=Bounds())
+    return [sys.executable, "-I", "-S", KEEPER, plan.dumped(), "--", *program]
 
 
 def works(sandbox: Sandbox) -> bool:

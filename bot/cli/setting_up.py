@@ -29,10 +29,11 @@ self_approval_socket = {self_approval}
 
 
 class Platform(StrEnum):
-    """Chat platforms that can be set up."""
+    """What can be added to a configuration: chat platforms, and the servers of an MCP client."""
 
     TELEGRAM = "telegram"
     SLACK = "slack"
+    MCP = "mcp"
 
 
 class Limit(StrEnum):
@@ -63,7 +64,10 @@ def register(app: typer.Typer) -> None:
 
 
 def init(
-    platform: Annotated[Platform | None, typer.Argument(help="A chat platform to add to the file.")] = None,
+    platform: Annotated[Platform | None, typer.Argument(help="What to add to the file.")] = None,
+    client: Annotated[
+        str | None, typer.Argument(help="For mcp: claude-desktop, claude-code, cursor, vscode or codex.")
+    ] = None,
     file: Annotated[Path, typer.Option("--file", help="Where to write it.")] = Path("sayso.toml"),
     requester: Annotated[
         list[str] | None, typer.Option("--requester", metavar="PRINCIPAL", help="Who may ask; default: you.")
@@ -84,18 +88,32 @@ def init(
         typer.Option("--receive", help="How events come in: polling or webhook (Telegram), socket or http (Slack)."),
     ] = None,
     secrets_in: Annotated[
-        str, typer.Option("--secrets", help="Slack: the folder that holds the files of its tokens.")
+        str, typer.Option("--secrets", help="Slack and MCP: the folder for the files of their secrets.")
     ] = "~/.config/sayso",
+    client_file: Annotated[
+        Path | None, typer.Option("--from", help="MCP: the client's file, where it isn't the usual one.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="MCP: don't ask before writing.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="MCP: restore the client's file as it was.")] = False,
     webhook_url: Annotated[str, typer.Option("--webhook-url", help="Telegram: this service's https address.")] = "",
 ) -> None:
-    """Write a first configuration, or add a chat platform to one.
+    """Write a first configuration, or add to one.
+
+    It adds a chat platform, or the servers of an MCP client.
 
     Example: sayso init --approver local:1001
 
     Example: sayso init telegram --token-file ~/.config/sayso/telegram-token
 
     Example: sayso init slack --secrets ~/.config/sayso
+
+    Example: sayso init mcp claude-code
     """
+    if platform is Platform.MCP:
+        from bot.cli.moving import move
+
+        move(client, client_file, file, Path(secrets_in).expanduser() / "mcp", yes=yes, remove=remove)
+        return
     if platform is not None:
         way = _way(platform, receive)
         if platform is Platform.SLACK:

@@ -14,6 +14,7 @@ ENGLISH: Mapping[str, str] = {
         " Set `runtime` to a folder that only its user can make; nothing was done."
     ),
     "reach.broken": "The service on {path} broke off. What it had recorded is kept; ask again with the same key.",
+    "relay.none": "No MCP gateway answers on {path} ({error}). Add [mcp] to the settings, and start `sayso run`; nothing was done.",
     # a command on the caller's machine
     "command.not_started": "{program} can't be run in {folder}: {error}",
     "command.changed": "{path} has changed since it was shown. Nothing was run; ask again.",

@@ -110,6 +110,7 @@ def question(
         seen,
         found.cwd,
         annotations=info.annotations or None if info else None,
+        foreign=info is not None and info.foreign,
         requester=asked.requester,
         origin=asked.origin,
         is_command=is_command,

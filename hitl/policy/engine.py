@@ -296,7 +296,7 @@ _DISPUTED: Final = 2
 
 
 def _disputes(call: PolicyCall) -> int:
-    return _DISPUTED if call.annotations is not None and disputed(call) else 0
+    return _DISPUTED if (call.foreign or call.annotations is not None) and disputed(call) else 0
 
 
 _SHELL_TOOLS = re.compile(

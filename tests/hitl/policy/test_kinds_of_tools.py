@@ -206,3 +206,30 @@ def test_a_disputed_tool_is_held_to_the_stricter_rules_of_both_kinds(action: str
 def test_a_harmless_argument_is_harmless_as_a_plain_value(tool: str, args: dict[str, Any], expected: str) -> None:
     """Some programs take an object for a query or for more arguments, so only switches may be in one."""
     assert expected == judged(DEFAULT, tool, **args).action
+
+
+@pytest.mark.parametrize("preset", ["default", "dev", "headless"])
+@pytest.mark.parametrize(
+    ("tool", "args"),
+    [
+        ("Read", {"file_path": "a.txt"}),
+        ("list", {"path": "."}),
+        ("bash", {"command": "ls"}),
+        ("mcp__filesystem__read_file", {"path": "a.txt"}),
+    ],
+)
+def test_the_name_of_a_hosts_tool_vouches_for_nothing_that_another_program_serves(
+    preset: str, tool: str, args: dict[str, object]
+) -> None:
+    """An MCP server's `Read` does what that server likes. The same call of a coding agent is what the table says."""
+    policy = load(presets.PresetSource().read("", preset).text, name=preset)
+
+    assert "allow" != policy.judge(PolicyCall("evil", tool, args, "/srv/app", foreign=True)).action
+
+
+def test_a_known_servers_tool_is_known_by_its_group() -> None:
+    """The operator gave the server that name."""
+    policy = load(presets.PresetSource().read("", "default").text, name="default")
+    call = PolicyCall("filesystem", "read_file", {"path": "a.txt"}, "/srv/app", foreign=True)
+
+    assert "allow" == policy.judge(call).action

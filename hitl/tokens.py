@@ -58,6 +58,7 @@ class Purpose(StrEnum):
     MOVE = "move"
     TALK = "talk"
     MESSAGE = "message"
+    CREDENTIAL = "credential"
 
 
 def frame(parts: Iterable[str | bytes | None]) -> bytes:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import heapq
 import json
 import logging
 import sqlite3
+import sys
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -28,9 +30,13 @@ if TYPE_CHECKING:
     from hitl.tokens import Keyring
 
 _log = logging.getLogger(__name__)
+#: Refs are UUIDs, so each comes before this text.
+_BEHIND_ALL = "~"
 
 
-class _Part:
+class Part:
+    """The connections, keys, clock and memory that every part uses."""
+
     def __init__(self, writer: Writer, reader: sqlite3.Connection, clock: Clock, keys: Keyring, known: Known) -> None:
         self.keys = keys
         self._writer = writer
@@ -46,7 +52,7 @@ class _Part:
             raise unavailable(error, self._writer.database) from error
 
 
-class SqliteCalls(_Part):
+class SqliteCalls(Part):
     """`hitl.ports.Calls`. Reads see all that was answered before."""
 
     async def commit(self, unit: Unit) -> Change | None:
@@ -64,6 +70,15 @@ class SqliteCalls(_Part):
     async def by_key(self, requester: str, key: str) -> Call | None:
         """The call that the requester made with that idempotency key."""
         return self._call(sql.CALL_BY_KEY, requester, key)
+
+    async def page(self, before: str | None, limit: int, *, pending: bool) -> Sequence[Call]:
+        """At most `limit` calls, newest first, older than the call `before`."""
+        before = _BEHIND_ALL if before is None else before
+        if not pending:
+            return self._calls(sql.CALLS_BEFORE, before, limit)
+        older = (ref for ref in self._memory.waiting(sys.maxsize) if ref < before)
+        found = [self._call(sql.CALL_BY_REF, ref) for ref in heapq.nlargest(limit, older)]
+        return [call for call in found if call is not None]
 
     async def votes(self, ref: str) -> Sequence[Vote]:
         """The votes on a call, oldest first."""
@@ -113,11 +128,20 @@ class SqliteCalls(_Part):
         if not found:
             return None
         left = Prompt(ref, principal, kind, moment(found[0][0]))
-        return left if _intact("prompt", ref, seals.prompt_holds(self.keys, found[0][1], left)) else None
+        return left if intact("prompt", ref, seals.prompt_holds(self.keys, found[0][1], left)) else None
 
     async def history(self, ref: str) -> Sequence[Recorded]:
         """The record of one call, oldest first; of the service itself for ref ''."""
         return [rows.line_of(row) for row in self._read(sql.LINES, ref)]
+
+    async def lines_after(self, place: int, limit: int) -> Sequence[tuple[int, Recorded]]:
+        """The lines behind a place of the whole record, oldest first, each with its place."""
+        return [(row[0], rows.line_of(row[1:])) for row in self._read(sql.LINES_AFTER, place, limit)]
+
+    async def last_line(self) -> int:
+        """The place of the newest line of the whole record, or 0 for an empty record."""
+        found = self._read(sql.LAST)
+        return int(found[0][0]) if found else 0
 
     def _call(self, statement: str, *values: object) -> Call | None:
         found = self._read(statement, *values)
@@ -137,7 +161,7 @@ class SqliteCalls(_Part):
         return [call for call in map(_decoded, self._read(statement, *values)) if call is not None]
 
 
-class SqliteOutbox(_Part):
+class SqliteOutbox(Part):
     """`hitl.ports.Outbox`."""
 
     async def sendings(
@@ -208,7 +232,7 @@ class SqliteOutbox(_Part):
         if not found:
             return None
         ref, route, mac = found[0]
-        return (ref, route) if _intact("card", ref, seals.card_holds(self.keys, mac, ref, route, message)) else None
+        return (ref, route) if intact("card", ref, seals.card_holds(self.keys, mac, ref, route, message)) else None
 
     async def cards(self, ref: str) -> Mapping[str, str | None]:
         """Route -> message id of each surface that has, or is to have, the card of a call."""
@@ -216,11 +240,11 @@ class SqliteOutbox(_Part):
 
     def _known(self, ref: str, route: str, message: str | None, mac: str | None) -> str | None:
         """The message of a card as it was sealed."""
-        stands = message is not None and _intact("card", ref, seals.card_holds(self.keys, mac, ref, route, message))
+        stands = message is not None and intact("card", ref, seals.card_holds(self.keys, mac, ref, route, message))
         return message if stands else None
 
 
-class SqliteInbox(_Part):
+class SqliteInbox(Part):
     """`hitl.ports.Inbox`."""
 
     async def receive(self, source: str, event: str, order: str, body: bytes) -> bool:
@@ -252,13 +276,13 @@ class SqliteInbox(_Part):
         return await self._writer.submit(count)
 
 
-class SqliteConversations(_Part):
+class SqliteConversations(Part):
     """`hitl.ports.Conversations`."""
 
     async def moves(self) -> Mapping[str, str]:
         """Conversation -> where the platform moved it last."""
         moves = self._read(sql.MOVES)
-        return {o: n for o, n, mac in moves if _intact("move", o, seals.move_holds(self.keys, mac, o, n))}
+        return {o: n for o, n, mac in moves if intact("move", o, seals.move_holds(self.keys, mac, o, n))}
 
     async def move(self, old: str, new: str) -> None:
         """A platform moved a conversation: the cards of waiting calls there are posted anew."""
@@ -275,7 +299,7 @@ class SqliteConversations(_Part):
         return {
             place: (message, ref)
             for place, message, ref, mac in self._read(sql.TALKS)
-            if _intact("talk", place, seals.talk_holds(self.keys, mac, place, message, ref))
+            if intact("talk", place, seals.talk_holds(self.keys, mac, place, message, ref))
         }
 
     async def say(self, place: str, message: str | None, ref: str | None) -> None:
@@ -312,7 +336,7 @@ def _decoded(row: Sequence[Any]) -> Call | None:
         return None
 
 
-def _intact(what: str, ref: str, holds: bool) -> bool:  # noqa: FBT001 - the answer itself
+def intact(what: str, ref: str, holds: bool) -> bool:  # noqa: FBT001 - the answer itself
     """Whether a seal holds. A row whose seal doesn't counts as if it weren't there; the log says so."""
     if not holds:
         _log.error("store.tampered", {"what": what, "ref": ref})

@@ -24,6 +24,8 @@ CALL_BY_REF = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.t
 CALL_BY_SHORT = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls."key", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args FROM calls WHERE calls.short = ?'
 #: Which call did the requester make with this idempotency key?
 CALL_BY_KEY = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls."key", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args FROM calls WHERE calls.requester = ? AND calls."key" = ?'
+#: Which calls are older than this one, the newest first?
+CALLS_BEFORE = 'SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls."key", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args FROM calls WHERE calls.ref < ? ORDER BY calls.ref DESC LIMIT ?'
 #: Which of these calls (JSON) wait for people, the oldest first?
 CALLS_WAITING = "SELECT calls.ref, calls.short, calls.digest, calls.tools, calls.tool, calls.executor, calls.definition, calls.cwd, calls.preconditions, calls.sentence, calls.preview, calls.notes, calls.note, calls.requester, calls.agent, calls.session, calls.origin, calls.runs, calls.\"key\", calls.previous, calls.action, calls.risk, calls.rule, calls.policy, calls.timeout_s, calls.execution_s, calls.require_reason, calls.terms, calls.approvers, calls.routes, calls.created_at, calls.deadline, calls.row_mac, calls.state, calls.version, calls.decision, calls.decided_at, calls.decided_by, calls.reason, calls.decision_mac, calls.claim_owner, calls.claim_hash, calls.claim_until, calls.claim_mac, calls.result, calls.finished_at, calls.result_mac, calls.due_at, calls.archived, calls.error, calls.output, calls.args FROM calls WHERE state = 'awaiting_confirmation' AND calls.ref IN (SELECT value FROM json_each(?)) ORDER BY calls.created_at, calls.rowid LIMIT ?"
 #: What is asked about each call that waits for people, the oldest first? One that waits is due some time.
@@ -59,6 +61,8 @@ NEWEST = "SELECT max(audit.at) AS max_1 FROM audit WHERE audit.id > (SELECT max(
 INSERT_LINE = "INSERT INTO audit (ref, seq, at, event, actor, data, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 #: What does this chain say, from its start?
 LINES = "SELECT audit.ref, audit.seq, audit.at, audit.event, audit.actor, audit.data, audit.prev, audit.hash FROM audit WHERE audit.ref = ? ORDER BY audit.seq"
+#: Which lines of the whole record come behind this one?
+LINES_AFTER = "SELECT audit.id, audit.ref, audit.seq, audit.at, audit.event, audit.actor, audit.data, audit.prev, audit.hash FROM audit WHERE audit.id > ? ORDER BY audit.id LIMIT ?"
 #: Remember what is open with a person about a call, in place of what was.
 KEEP_PROMPT = "INSERT INTO prompts (ref, principal, kind, at, mac) VALUES (?, ?, ?, ?, ?) ON CONFLICT (ref, principal, kind) DO UPDATE SET at = excluded.at, mac = excluded.mac"
 #: What was last left open with this person about this call?
@@ -142,3 +146,13 @@ EVENT_FAILED = "UPDATE inbox SET failures=(inbox.failures + 1), error=?, aside_a
 KEY_IDS = "SELECT keys.kid FROM keys"
 #: Remember a key id.
 KEEP_KEY_ID = "INSERT INTO keys (kid, seen_at) VALUES (?, ?) ON CONFLICT (kid) DO NOTHING"
+#: Which bearer tokens were ever made?
+CREDENTIALS = "SELECT credentials.name, credentials.hash, credentials.scope, credentials.owner, credentials.origins, credentials.routes, credentials.created_at, credentials.created_by, credentials.until, credentials.mac, credentials.revoked_at, credentials.used_at FROM credentials ORDER BY credentials.name"
+#: Which bearer tokens does the record call revoked, and since when?
+CREDENTIALS_REVOKED = "SELECT audit.at, audit.data FROM audit WHERE audit.ref = '' AND audit.event = 'credential_revoked'"
+#: Keep a bearer token, unless its name was used before.
+KEEP_CREDENTIAL = "INSERT INTO credentials (name, hash, scope, owner, origins, routes, created_at, created_by, until, mac) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING"
+#: A bearer token works no more.
+REVOKE_CREDENTIAL = "UPDATE credentials SET revoked_at=?, mac=? WHERE credentials.name = ?"
+#: A bearer token was used.
+CREDENTIAL_USED = "UPDATE credentials SET used_at=? WHERE credentials.name = ?"

@@ -20,5 +20,5 @@ class ClientError(Exception):
 
 
 def answered(error: dict[str, Any]) -> ClientError:
-    """Return the error that an answer of the service holds."""
-    return ClientError(error["code"], error["message"])
+    """Return the error that a problem document of the service holds (RFC 9457)."""
+    return ClientError(error["code"], error["detail"])

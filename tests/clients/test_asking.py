@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from adapters.socket.protocol import REQUEST
 
 import sayso_client
-from adapters.socket.protocol import REQUEST
 from sayso_client.asking import Asking
 from sayso_client.client import Client
 from sayso_client.errors import ClientError

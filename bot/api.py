@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 from ipaddress import ip_address
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from starlette.routing import Route
 
-    from adapters.http.callers import Peer
     from adapters.http.listeners import Server
     from bot.service import Service
 
@@ -82,7 +82,7 @@ async def serve_api(
 
     state = {
         "operations": operations,
-        "authenticator": Authenticator(service.gate, tokens, _is_ours),
+        "authenticator": Authenticator(service.gate, tokens),
         "feed": feed,
         "tokens": tokens,
         "chats": Chats(attach, waits.stopping),
@@ -90,9 +90,9 @@ async def serve_api(
     http, path = http or HttpSettings(), folder / SOCKET_NAME
     served = app(troubles, webhooks, state, hosts=http.hosts, remote=_may_carry_tokens(http))
     listening = [listeners.tcp_listener(http.host, http.port)] if http.port is not None else []
-    parts.callback(path.unlink, missing_ok=True)
     listening.append(listeners.unix_listener(path))
-    server = listeners.Server(served, listening, stopping=stopping)
+    parts.callback(_remove, path)
+    server = listeners.Server(served, listening, stopping=stopping, kept=_is_ours)
     parts.push_async_callback(server.stop)
     await server.start()
     if http.port is not None:
@@ -108,6 +108,11 @@ def _may_carry_tokens(http: HttpSettings) -> bool:
         return http.host == "localhost"
 
 
-def _is_ours(peer: Peer) -> bool:
-    """Whether the peer is a command that this service runs: it has the service's user, and must not speak for it."""
-    return peer.uid == os.getuid() and peer.pid is not None and is_kept(peer.pid)
+def _remove(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        path.unlink(missing_ok=True)
+
+
+def _is_ours(uid: int, pid: int) -> bool:
+    """Whether a process is a command that this service runs: it has the service's user, and must not speak for it."""
+    return uid == os.getuid() and is_kept(pid)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from fastapi import Depends
+from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 
 from hitl.credentials import Scope
@@ -16,7 +17,7 @@ from hitl.people import LOCAL
 from hitl.ports import Change, adding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from starlette.types import Scope as Scopes
 
     from hitl.credentials import Credential
     from hitl.gate import Gate
@@ -25,17 +26,23 @@ if TYPE_CHECKING:
 REMOTE = "http"
 #: The key of `scope["state"]` under which our listeners put the `Peer`. No header reaches it.
 PEER = "sayso.peer"
-#: And under which they put a future that resolves when the peer hangs up.
+#: Under which the guard puts who calls.
+CALLER = "sayso.caller"
+#: And under which the listeners put a future that resolves when the peer hangs up.
 GONE = "sayso.gone"
 
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """The other end of a connection, as the kernel describes it: `uid` and `pid` on the Unix socket alone."""
+    """The other end of a connection, as the kernel describes it when the connection is made.
+
+    `key` counts its connections. `uid` is its user on the Unix socket, and None on TCP. `kept` says that it is a
+    command that this service runs.
+    """
 
     key: str
     uid: int | None = None
-    pid: int | None = None
+    kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,21 +100,20 @@ class Bearers(Protocol):
 
 
 class Authenticator:
-    """Makes a Caller of a request. `kept` knows the processes that this service itself runs."""
+    """Makes a Caller of a request."""
 
-    def __init__(self, gate: Gate, bearers: Bearers, kept: Callable[[Peer], bool]) -> None:
+    def __init__(self, gate: Gate, bearers: Bearers) -> None:
         self._gate = gate
         self._bearers = bearers
-        self._kept = kept
 
-    async def caller(self, request: HTTPConnection) -> Caller:
-        """Return the caller.
+    async def caller(self, scope: Scopes) -> Caller:
+        """Return who calls.
 
         Raises Unauthenticated, InvalidConfirmation for a token on the socket, and NotApprover, on record, for a user
         who is on no list and for a command that this service runs.
         """
-        peer: Peer = getattr(request.state, PEER)
-        authorization = request.headers.get("authorization")
+        peer: Peer = scope["state"][PEER]
+        authorization = Headers(scope=scope).get("authorization")
         if peer.uid is None:
             return self._holder(authorization)
         if authorization is not None:
@@ -131,7 +137,7 @@ class Authenticator:
 
     async def _user(self, peer: Peer) -> Caller:
         identity = f"local:{peer.uid}"
-        if self._kept(peer):
+        if peer.kept:
             raise await self._refused(Refusal.KEPT, identity, kept=True)
         principal = self._gate.people.principal(identity)
         if not self._gate.people.is_listed(principal):
@@ -146,8 +152,8 @@ class Authenticator:
 
 
 async def _authenticated(request: HTTPConnection) -> Caller:
-    authenticator: Authenticator = request.app.state.authenticator
-    return await authenticator.caller(request)
+    caller: Caller = getattr(request.state, CALLER)
+    return caller
 
 
 def _scoped(*scopes: Scope) -> Any:

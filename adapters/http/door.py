@@ -13,7 +13,7 @@ import struct
 from collections import Counter
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
@@ -22,9 +22,13 @@ from hitl.errors import InvalidConfirmation, TooManyPending
 from hitl.wording import say
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from uvicorn.config import Config
     from uvicorn.server import ServerState
 
+#: Whether the process of a user is a command that this service runs: its user id, its process id.
+Kept: TypeAlias = "Callable[[int, int], bool]"
 #: SO_PEERCRED's `struct ucred`: process, user and group (unix(7)).
 _CREDENTIALS = struct.Struct("3i")
 
@@ -73,6 +77,7 @@ class Door(HttpToolsProtocol):
     def __init__(
         self,
         limits: Limits,
+        kept: Kept,
         config: Config,
         server_state: ServerState,
         app_state: dict[str, Any],
@@ -80,6 +85,7 @@ class Door(HttpToolsProtocol):
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self._limits = limits
+        self._kept = kept
         self._timer: asyncio.TimerHandle | None = None
         self._stuck: asyncio.TimerHandle | None = None
         self._head = self._body = 0
@@ -91,7 +97,7 @@ class Door(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Count the connection, and refuse one too many."""
-        self._peer = peer_of(transport)
+        self._peer = peer_of(transport, self._kept)
         self.app_state = {**self.app_state, PEER: self._peer, GONE: self._gone}
         super().connection_made(transport)
         counts = self._limits.counts
@@ -227,6 +233,7 @@ class Door(HttpToolsProtocol):
             cycle.message_event.set()
         self.transport.write(answer)
         self.transport.write_eof()
+        self.flow.resume_reading()
         self._arm(self._limits.linger_s)
 
     def _arm(self, seconds: float | None) -> None:
@@ -242,10 +249,16 @@ class Door(HttpToolsProtocol):
             self._refuse(_LATE)
 
 
-def peer_of(transport: asyncio.BaseTransport) -> Peer:
-    """The other end of a connection: the user and process on a Unix socket, the address on TCP."""
+def nobodys(_uid: int, _pid: int) -> bool:
+    """This service runs no commands."""
+    return False
+
+
+def peer_of(transport: asyncio.BaseTransport, kept: Kept = nobodys) -> Peer:
+    """The other end of a connection: the user on a Unix socket, the address on TCP."""
     peer: socket.socket = transport.get_extra_info("socket")
     if peer.family != socket.AF_UNIX:
         return Peer(str(transport.get_extra_info("peername")[0]))
     pid, uid, _ = _CREDENTIALS.unpack(peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
-    return Peer(f"uid:{uid}", uid, pid)
+    # Looked at now: later the process may be gone, and its number be another one's.
+    return Peer(f"uid:{uid}", uid, kept(uid, pid))

@@ -18,7 +18,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.websockets import WebSocketDisconnect
 
 from adapters.http import models
-from adapters.http.callers import Anyone, Authenticator, Caller
+from adapters.http.callers import CALLER, Anyone, Caller
 from adapters.http.replies import answer, documented
 from hitl.errors import InvalidConfirmation, NotApprover, SaysoError, TooManyPending
 from hitl.model import Event
@@ -212,7 +212,7 @@ async def follow_by_websocket(socket: WebSocket) -> None:
     """Follow as `GET /v1/events` does. Each text message is one EventView; `?cursor=` goes on behind an event."""
     feed = _feed(socket)
     try:
-        caller = await _socket_caller(socket, feed)
+        caller = _socket_caller(socket, feed)
         place = await feed.start_of(socket.query_params.get("cursor"))
         with feed.counted(caller):
             await socket.accept()
@@ -221,11 +221,11 @@ async def follow_by_websocket(socket: WebSocket) -> None:
         await socket.close(_POLICY_VIOLATION, error.code)
 
 
-async def _socket_caller(socket: WebSocket, feed: Feed) -> Caller:
+def _socket_caller(socket: WebSocket, feed: Feed) -> Caller:
     ticket = socket.query_params.get("ticket")
     if ticket is None:
-        authenticator: Authenticator = socket.app.state.authenticator
-        return await authenticator.caller(socket)
+        authenticated: Caller = getattr(socket.state, CALLER)
+        return authenticated
     caller = feed.spend(ticket)
     if caller is None:
         raise NotApprover("The ticket is unknown, spent or older than 30 seconds. Make another one.")

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 
 from adapters.http import problems
-from adapters.http.callers import PEER
-from hitl.errors import InvalidConfirmation, NotApprover
+from adapters.http.callers import CALLER, PEER
+from hitl.errors import InvalidConfirmation, NotApprover, SaysoError
 from hitl.wording import say
 
 if TYPE_CHECKING:
@@ -17,17 +17,19 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from hitl.errors import SaysoError
+    from adapters.http.callers import Authenticator
 
 #: By these names a listener on the loopback is reached. Any other name could be a rebound one of a foreign page.
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+#: Paths that tell nothing of this installation.
+OPEN = frozenset({"/docs", "/openapi.json"})
 _SAME = frozenset({"same-origin", "none"})
 
 
 class Guard:
-    """Middleware that checks Host, Origin and Sec-Fetch-Site, except on `exempt` paths, which have other secrets.
+    """Middleware that checks Host, Origin and Sec-Fetch-Site, and then who calls, before a byte of the body is read.
 
-    Forwarding headers are never read, so they can't be believed.
+    `exempt` paths have other secrets, or none. Forwarding headers are never read, so they can't be believed.
     """
 
     def __init__(
@@ -40,18 +42,24 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or answer why not."""
-        error = self._refusal(scope) if scope["type"] in {"http", "websocket"} else None
-        if error is None:
-            await self._app(scope, receive, send)
-        elif scope["type"] == "websocket":
-            await receive()
-            await send({"type": "websocket.close", "code": 1008, "reason": error.code})
-        else:
-            await problems.answer(error)(scope, receive, send)
+        try:
+            if scope["type"] in {"http", "websocket"} and scope["path"] not in self._exempt:
+                await self._check(scope)
+        except SaysoError as error:
+            await _refuse(error, scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    async def _check(self, scope: Scope) -> None:
+        """Raise SaysoError for what no route may see; leave who calls in the scope's state."""
+        if error := self._refusal(scope):
+            raise error
+        if scope["path"] in OPEN or (scope["type"] == "websocket" and b"ticket=" in scope["query_string"]):
+            return
+        authenticator: Authenticator = scope["app"].state.authenticator
+        scope["state"][CALLER] = await authenticator.caller(scope)
 
     def _refusal(self, scope: Scope) -> SaysoError | None:
-        if scope["path"] in self._exempt:
-            return None
         headers = Headers(scope=scope)
         host = _host(headers.get("host", ""))
         over_tcp = getattr(scope.get("state", {}).get(PEER), "uid", None) is None
@@ -75,3 +83,11 @@ def _host(named: str) -> str | None:
     except ValueError:
         return None
     return parts.hostname if parts.netloc == named and not parts.path and "@" not in named else None
+
+
+async def _refuse(error: SaysoError, scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": 1008, "reason": error.code})
+    else:
+        await problems.answer(error)(scope, receive, send)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
-from adapters.http.door import Door, Limits
+from adapters.http.door import Door, Kept, Limits, nobodys
 from hitl.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Server(uvicorn.Server):
     """uvicorn in our loop: signals stay ours, so that a stop can finish what runs.
 
     `listening` are bound sockets. `stopping` is called before connections are closed, so that requests that wait can
-    be answered.
+    be answered. `kept` knows the commands that this service runs.
     """
 
     def __init__(
@@ -43,9 +43,11 @@ class Server(uvicorn.Server):
         served: ASGIApp,
         listening: Sequence[socket.socket],
         limits: Limits | None = None,
+        *,
         stopping: Callable[[], None] = lambda: None,
+        kept: Kept = nobodys,
     ) -> None:
-        door: Any = partial(Door, limits or Limits(in_all=_most_connections()))
+        door: Any = partial(Door, limits or Limits(in_all=_most_connections()), kept)
         super().__init__(
             uvicorn.Config(
                 served,
@@ -137,6 +139,7 @@ def _prepare_folder(folder: Path) -> None:
 
 
 def _refuse_second(path: Path) -> None:
+    """Raise Unavailable if something listens there."""
     probe = socket.socket(socket.AF_UNIX)
     try:
         probe.connect(str(path))

@@ -32,6 +32,11 @@ ENGLISH: Mapping[str, str] = {
     "gated.parameter": "{function} has no parameter {name}.",
     "unfit.args": "What was approved isn't what {tool} was about to run with. Nothing ran.",
     "unfit.file": "{name} changed after it was shown. Nothing ran. Ask again if the call is still wanted.",
+    # a hook of a coding agent
+    "hook.odd": "Sayso doesn't understand what {host} asks ({what}), so the call must not run.",
+    "hook.failed": "The gate failed ({error}), so the call must not run.",
+    "hook.foreign": "The service on the socket isn't run by the user with id {uid}, so its answer doesn't count.",
+    "hook.note": "In {project}. Files may change before it runs.",
     # a command on the caller's machine
     "command.not_started": "{program} can't be run in {folder}: {error}",
     "command.otherwise": "The service on the socket gave out another command than was asked for. Nothing was run.",

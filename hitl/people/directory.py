@@ -149,8 +149,8 @@ class Directory:
         return (route,)
 
     def is_local(self, principal: str) -> bool:
-        """Whether the principal is known on this machine, where the pending list shows every call."""
-        return any(i.startswith("local:") for i in (principal, *self.principals.get(principal, ())))
+        """Whether the principal reads the pending list, which shows every call: a local user, or who has a token."""
+        return any(i.startswith(("local:", "token:")) for i in (principal, *self.principals.get(principal, ())))
 
     def is_listed(self, principal: str) -> bool:
         """Whether the principal stands on any list at all, also by one of their identities."""

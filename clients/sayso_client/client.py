@@ -177,7 +177,7 @@ def _refuse_foreign(folder: str) -> None:
     Whoever made it could say yes in the service's place.
     """
     try:
-        owner, above = os.lstat(folder).st_uid, os.stat(os.path.join(folder, os.pardir)).st_mode  # noqa: PTH116, PTH118
+        owner, above = os.lstat(folder).st_uid, os.stat(os.path.dirname(folder)).st_mode  # noqa: PTH116, PTH120
     except OSError:
         return  # to connect will fail, and say why
     if owner not in {0, os.getuid()} and above & stat.S_IWOTH:

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 NAME = "claude-code"
+PROGRAM, TRIED = "claude", (2, 1, 332)
+FILE = ".claude/settings.json"
+MANAGED = "/etc/claude-code/managed-settings.json"
+THEN = "hook.then.claude"
 _BEFORE, _PROMPT = "PreToolUse", "PermissionRequest"
 
 
@@ -61,3 +65,21 @@ def _answer(event: Mapping[str, Any], decision: str, why: str) -> dict[str, Any]
         return {"hookSpecificOutput": {"hookEventName": _PROMPT, "decision": behaviour}}
     told = {"permissionDecisionReason": why} if why else {}
     return {"hookSpecificOutput": {"hookEventName": _BEFORE, "permissionDecision": decision, **told}}
+
+
+def put(text: str, command: str, wait_s: int) -> str:
+    """Return the settings with our hook. `onFailure` blocks crashes and time-outs, which otherwise run the tool."""
+    from sayso_client.hooks.installing import as_json, entries, from_json
+
+    document = from_json(text)
+    hook = {"type": "command", "command": command, "timeout": wait_s, "onFailure": "block"}
+    for event in (_BEFORE, _PROMPT):
+        entries(document, event).append({"matcher": "*", "hooks": [hook]})
+    return as_json(document)
+
+
+def take(text: str) -> str:
+    """Return the settings without our hook."""
+    from sayso_client.hooks.installing import as_json, from_json, without_ours
+
+    return as_json(left) if text.strip() and (left := without_ours(from_json(text))) != from_json(text) else text

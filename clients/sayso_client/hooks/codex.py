@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 NAME = "codex"
+PROGRAM, TRIED = "codex", (0, 171, 0)
+FILE = ".codex/config.toml"
+MANAGED = None
+#: Codex skips a hook that its user hasn't trusted, without a word.
+THEN = "hook.then.codex"
+_BEGIN, _END = "# sayso: begin\n", "# sayso: end\n"
 _BEFORE = "PreToolUse"
 
 
@@ -44,3 +50,24 @@ def unjudged(event: Mapping[str, Any]) -> dict[str, Any]:
     """Return the answer that leaves the call to Codex's own rules: the policy allows it."""
     del event
     return {}
+
+
+def put(text: str, command: str, wait_s: int) -> str:
+    """Return the settings with our hook at their end, between two comments. Raises ValueError for broken TOML."""
+    import json
+    import tomllib
+
+    lines = [
+        *("[[hooks.PreToolUse]]", 'matcher = ".*"', "[[hooks.PreToolUse.hooks]]", 'type = "command"'),
+        *(f"command = {json.dumps(command)}", f"timeout = {wait_s}"),
+    ]
+    whole = text + ("" if not text or text.endswith("\n") else "\n") + _BEGIN + "\n".join(lines) + "\n" + _END
+    tomllib.loads(whole)
+    return whole
+
+
+def take(text: str) -> str:
+    """Return the settings without our hook: what lies between our two comments goes, and nothing else."""
+    before, begun, rest = text.partition(_BEGIN)
+    _, ended, after = rest.partition(_END)
+    return before + after if begun and ended else text

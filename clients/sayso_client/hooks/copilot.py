@@ -1,7 +1,7 @@
 """GitHub Copilot CLI: the hook preToolUse (measured with 1.0.102).
 
-A preToolUse hook that answers `allow` skips the hook permissionRequest. So a permissionRequest hook that always denies
-stands behind ours: without an allow of ours, nothing that needs a permission runs. An opinion is therefore always given.
+A preToolUse hook that answers `allow` skips the hook permissionRequest. So the installer adds a permissionRequest hook
+that always denies: without an allow of ours, nothing that needs a permission runs. We therefore always give an opinion.
 """
 
 from __future__ import annotations
@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 NAME = "copilot"
+PROGRAM, TRIED = "copilot", (1, 0, 102)
+FILE = ".copilot/hooks/sayso.json"
+MANAGED = "/etc/github-copilot/policy.d/sayso.json"
+THEN = None
 
 
 def asked(event: Mapping[str, Any]) -> Asked:
@@ -40,3 +44,21 @@ def denied(event: Mapping[str, Any], why: str) -> dict[str, Any]:
 
 #: The policy's allow is answered like a person's: without it the second hook would deny the call.
 unjudged = allowed
+
+
+def put(text: str, command: str, wait_s: int) -> str:
+    """Return the settings with our hook, and the one behind it that denies whatever ours doesn't allow."""
+    from sayso_client.hooks.installing import MARK, as_json, entries, from_json
+
+    document = {"version": 1, **from_json(text)}
+    no_answer = '{"behavior":"deny","message":"the gate gave no answer"}'
+    entries(document, "preToolUse").append({"type": "command", "bash": command, "timeoutSec": wait_s})
+    entries(document, "permissionRequest").append({"type": "command", "bash": f"printf '{no_answer}' # {MARK}"})
+    return as_json(document)
+
+
+def take(text: str) -> str:
+    """Return the settings without our hooks. A file that held nothing else is left empty of hooks."""
+    from sayso_client.hooks.installing import as_json, from_json, without_ours
+
+    return as_json(left) if text.strip() and (left := without_ours(from_json(text))) != from_json(text) else text

@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 NAME = "gemini"
+PROGRAM, TRIED = "gemini", (0, 61, 0)
+FILE = ".gemini/settings.json"
+MANAGED = "/etc/gemini-cli/settings.json"
+THEN = None
 _BEFORE = "BeforeTool"
 
 
@@ -41,3 +45,26 @@ def unjudged(event: Mapping[str, Any]) -> dict[str, Any]:
     """Return the answer that leaves the call to Gemini's own rules: the policy allows it."""
     del event
     return {}
+
+
+def put(text: str, command: str, wait_s: int) -> str:
+    """Return the settings with our hook, whose limit is in milliseconds.
+
+    A project could switch a hook off by its name, so ours has one that nobody can guess.
+    """
+    from secrets import token_hex
+
+    from sayso_client.hooks.installing import as_json, entries, from_json
+
+    document = from_json(text)
+    document.setdefault("hooksConfig", {})["enabled"] = True
+    hook = {"type": "command", "name": f"sayso-{token_hex(4)}", "command": command, "timeout": wait_s * 1000}
+    entries(document, _BEFORE).append({"matcher": "*", "hooks": [hook]})
+    return as_json(document)
+
+
+def take(text: str) -> str:
+    """Return the settings without our hook. `hooksConfig` stays: other hooks may need it."""
+    from sayso_client.hooks.installing import as_json, from_json, without_ours
+
+    return as_json(left) if text.strip() and (left := without_ours(from_json(text))) != from_json(text) else text

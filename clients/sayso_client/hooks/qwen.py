@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from sayso_client.hooks.asked import Asked
 
 NAME = "qwen"
+PROGRAM, TRIED = "qwen", (0, 24, 4)
+FILE = ".qwen/settings.json"
+MANAGED = None
+THEN = None
 __all__ = ["NAME", "allowed", "asked", "denied", "unjudged"]
 
 
@@ -21,3 +25,20 @@ def asked(event: Mapping[str, Any]) -> Asked:
     found = codex.asked(event)
     found.key = f"{NAME}{found.key.removeprefix(codex.NAME)}"
     return found
+
+
+def put(text: str, command: str, wait_s: int) -> str:
+    """Return the settings with our hook, whose limit is in seconds."""
+    from sayso_client.hooks.installing import as_json, entries, from_json
+
+    document = from_json(text)
+    hook = {"type": "command", "command": command, "timeout": wait_s}
+    entries(document, "PreToolUse").append({"matcher": "*", "hooks": [hook]})
+    return as_json(document)
+
+
+def take(text: str) -> str:
+    """Return the settings without our hook."""
+    from sayso_client.hooks.installing import as_json, from_json, without_ours
+
+    return as_json(left) if text.strip() and (left := without_ours(from_json(text))) != from_json(text) else text

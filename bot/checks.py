@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from adapters.terminal.surface import LOCAL
 from bot.surfaces import module, surfaces
 from hitl.errors import NotApprover, Unavailable
 from hitl.model import Mode, State
@@ -94,7 +95,6 @@ def _reach(settings: Settings, people: Directory) -> Iterator[Check]:
 
 
 def _people(settings: Settings) -> Iterator[Check]:
-    from adapters.socket.operations import LOCAL
     from bot.errors import SettingsError
 
     try:

@@ -7,7 +7,6 @@ A platform that isn't configured isn't imported, so that its extra need not be i
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import shutil
 from functools import partial
@@ -70,17 +69,18 @@ class Platforms:
         self._connectors = [Connector(platform, service, turns=turns) for platform in self._platforms]
 
     async def start(self, parts: contextlib.AsyncExitStack) -> None:
-        """Start what is set up; `parts` stops it again.
-
-        Raises Unavailable if the port can't be had, and SettingsError if a webhook has nowhere to listen.
-        """
-        if self._settings.http.port is None and any(one.is_pushed for one in self._connectors):
-            raise SettingsError("A webhook needs a port to listen on: set http.port.")
-        if self._settings.http.port is not None:
-            await self._serve_http(parts, self._settings.http.port)
+        """Connect to what is set up; `parts` ends it again."""
         for connector in self._connectors:
             parts.push_async_callback(connector.stop)
             await connector.start()
+
+    def routes(self) -> list[Route]:
+        """Return the webhooks of platforms. Raises SettingsError for a webhook without a secret or a port."""
+        if self._settings.http.port is None and any(one.is_pushed for one in self._connectors):
+            raise SettingsError("A webhook needs a port to listen on: set http.port.")
+        if self._settings.http.port is None:
+            return []
+        return [mounted(endpoint) for connector in self._connectors for endpoint in connector.endpoints()]
 
     async def close(self) -> None:
         """Close the connections, once nothing is to be sent any more."""
@@ -98,24 +98,6 @@ class Platforms:
         except Unavailable as error:
             found.append(f"store: {error.message}")
         return found
-
-    async def _serve_http(self, parts: contextlib.AsyncExitStack, port: int) -> None:
-        from adapters.http.shell import Server, app
-
-        routes = [mounted(endpoint) for connector in self._connectors for endpoint in connector.endpoints()]
-        server = Server(app(self.troubles, routes), host=self._settings.http.host, port=port)
-        serving = asyncio.create_task(server.serve([server.bind()]))
-        while not server.started:
-            if serving.done():
-                await serving
-            await asyncio.sleep(0.01)
-
-        async def stop() -> None:
-            server.should_exit = True
-            await serving
-
-        parts.push_async_callback(stop)
-        _log.info("http.ready", {"host": self._settings.http.host, "port": server.port})
 
 
 async def build(settings: Settings, name: str, core: Core) -> Platform:
@@ -136,7 +118,7 @@ def mounted(endpoint: Endpoint) -> Route:
     from starlette.responses import Response
     from starlette.routing import Route
 
-    from adapters.http.shell import body_of
+    from adapters.http.app import body_of
 
     async def receive(request: Request) -> Response:
         status, body = await endpoint.answer(request.headers, partial(body_of, request))

@@ -11,18 +11,17 @@ import signal
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from adapters.executors.kept import is_kept
-from adapters.socket.server import SocketServer
 from bot import logs
 from bot.agent import build_turns
+from bot.api import serve_api
 from bot.compose import compose, policy_library, sandbox_of
-from bot.console import Console
 from bot.errors import SettingsError
 from bot.platforms import Platforms
 from bot.policies import Policies
+from sayso_client.wire import SOCKET_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
     from types import ModuleType
 
@@ -82,17 +81,20 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         parts.push_async_callback(turns.agent.close)
     platforms.attach(running.service, turns)
 
-    def attach(identity: str, show: Callable[[str], None]) -> Console:
-        return Console(running.service, identity=identity, conversation="local", show=show, turns=turns)
-
-    socket = SocketServer(settings.folder("runtime"), running.service, attach, platforms.troubles, is_kept)
-    parts.push_async_callback(socket.stop)
     parts.push_async_callback(policies.stop)
     await policies.start(running.store)
     _reload_on_hangup(policies, parts)
     await running.service.start()
     await platforms.start(parts)
-    await socket.start()
+    await serve_api(
+        running.service,
+        settings.folder("runtime"),
+        parts,
+        http=settings.http,
+        troubles=platforms.troubles,
+        webhooks=platforms.routes(),
+        turns=turns,
+    )
     if servers is not None:
         gateway = _mcp().build_gateway(running.service, servers)
         relays = _mcp().line_server(running.service, gateway, settings.folder("runtime"))
@@ -106,7 +108,11 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         "mode": settings.mode.value,
         "policy": policies.name,
     }
-    places = {"settings": str(source or ""), "socket": str(socket.path), "state": str(settings.folder("state"))}
+    places = {
+        "settings": str(source or ""),
+        "socket": str(settings.folder("runtime") / SOCKET_NAME),
+        "state": str(settings.folder("state")),
+    }
     _log.info("service.ready", {**places, **terms})
 
 

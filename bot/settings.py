@@ -86,6 +86,7 @@ class LimitSettings(_Part):
     asks_within_s: float = Field(default=300, gt=0)
     execution_s: int = Field(default=3600, ge=1)
     caller_execution_s: float = Field(default=3600, gt=0)
+    again_s: float = Field(default=60, ge=0)
 
 
 class ToolSettings(_Part):
@@ -145,10 +146,18 @@ class CardSettings(_Part):
 
 
 class HttpSettings(_Part):
-    """Where the HTTP shell listens; without `port` it doesn't. Port 0 takes a free one."""
+    """The TCP listener of the API, which needs a `port`. Port 0 takes a free one.
+
+    `hosts` are the names by which it is reached beside the loopback's. `proxy` says that a proxy with TLS is in front:
+    without one, tokens are taken on the loopback alone. `tokens` names bearer tokens and the highest risk that each
+    may approve; medium is the default.
+    """
 
     host: str = "127.0.0.1"
     port: int | None = Field(default=None, ge=0, le=65535)
+    hosts: list[Name] = []
+    proxy: bool = False
+    tokens: dict[Name, Risk] = {}
 
 
 class McpServerSettings(_Part):
@@ -290,6 +299,7 @@ class Settings(BaseSettings):
                 principals={name: tuple(owned) for name, owned in self.principals.items()},
                 conversations=conversations,
                 routes=tuple(self.routes),
+                token_limits={f"token:{name}": risk for name, risk in self.http.tokens.items()},
                 self_approval_socket=_risk(self.self_approval_socket),
                 surfaces=surfaces(),
             )

@@ -481,7 +481,7 @@ def outcome_for_agent(call: Call) -> str:
     key = f"agent.{call.status.value}"
     if call.status is Status.REJECTED:
         key = _rejected_key(call)
-    return sentence(fact(key, short=call.short, **_facts(call)))
+    return sentence(fact(key, short=call.short, tool=one_line(call.tool, 60), **_facts(call)))
 
 
 def _rejected_key(call: Call) -> str:

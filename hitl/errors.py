@@ -3,10 +3,13 @@
     SaysoError
     ├── Refused                  the one who asked or answered must do something else
     │   ├── InvalidConfirmation  400 HITL_001          the reply or request can't be used as it is
+    │   ├── Unauthenticated      401 UNAUTHENTICATED   no working bearer token came with the request
     │   ├── CallDenied           403 CALL_DENIED       the policy says no
     │   ├── NotApprover          403 NOT_APPROVER      this person may not decide this call
     │   ├── CallUnknown          404 CALL_UNKNOWN      no such call
     │   ├── AlreadyDecided       409 ALREADY_DECIDED   somebody else was first
+    │   ├── RejectedRecently     409 REJECTED_RECENTLY the same was rejected less than a minute ago
+    │   ├── CallChanged          409 CALL_CHANGED      the digest that was shown is another one
     │   ├── KeyConflict          409 KEY_CONFLICT      the idempotency key was used for another call
     │   ├── ConfirmationExpired  410 CONF_EXPIRED      time was up
     │   ├── PolicyUnusable       422 POLICY_INVALID    the policy document can't be used
@@ -67,6 +70,13 @@ class InvalidConfirmation(Refused):
     code = "HITL_001"
 
 
+class Unauthenticated(Refused):
+    """A bearer token is needed: `Authorization: Bearer ...`. Nothing was done."""
+
+    code = "UNAUTHENTICATED"
+    status = 401
+
+
 class CallDenied(Refused):
     """The policy denies this call. It was not run."""
 
@@ -92,6 +102,20 @@ class AlreadyDecided(Refused):
     """This call was decided already."""
 
     code = "ALREADY_DECIDED"
+    status = 409
+
+
+class RejectedRecently(Refused):
+    """A person rejected the same request less than a minute ago. It was not asked again."""
+
+    code = "REJECTED_RECENTLY"
+    status = 409
+
+
+class CallChanged(Refused):
+    """The digest of the call isn't the digest that you named. Nothing was done."""
+
+    code = "CALL_CHANGED"
     status = 409
 
 

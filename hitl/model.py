@@ -201,6 +201,8 @@ class Ask(Struct, frozen=True):
     must_ask: bool = False
     timeout_s: int | None = None
     previous: str | None = None
+    #: Places that get the card beside those of the origin. The way in has checked that its caller may name them.
+    routes: tuple[str, ...] = ()
 
 
 class ToolInfo(Struct, frozen=True):
@@ -485,6 +487,8 @@ class Event(StrEnum):
     MOVED = "moved"
     POLICY_LOADED = "policy_loaded"
     POLICY_REFUSED = "policy_refused"
+    CREDENTIAL_MADE = "credential_made"
+    CREDENTIAL_REVOKED = "credential_revoked"
 
 
 class Entry(Struct, frozen=True):

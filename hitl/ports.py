@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
 
+    from hitl.credentials import Credential
     from hitl.model import (
         Ask,
         Bound,
@@ -113,6 +114,9 @@ class Calls(Protocol):
     async def by_key(self, requester: str, key: str) -> Call | None:
         """The call that the requester made with that idempotency key."""
 
+    async def page(self, before: str | None, limit: int, *, pending: bool) -> Sequence[Call]:
+        """Return at most `limit` calls, newest first: those older than the call `before`, or from the newest on."""
+
     async def votes(self, ref: str) -> Sequence[Vote]:
         """The votes on a call, oldest first."""
 
@@ -149,6 +153,12 @@ class Calls(Protocol):
 
     async def history(self, ref: str) -> Sequence[Recorded]:
         """The record of one call, oldest first; of the service itself for ref ''."""
+
+    async def lines_after(self, place: int, limit: int) -> Sequence[tuple[int, Recorded]]:
+        """Return the lines behind a place of the whole record, oldest first, each with its place."""
+
+    async def last_line(self) -> int:
+        """Return the place of the newest line of the whole record, or 0 for an empty record."""
 
 
 class Outbox(Protocol):
@@ -243,6 +253,22 @@ class Turns(Protocol):
         """Return the newest turn that is done in a conversation."""
 
 
+class Credentials(Protocol):
+    """Bearer tokens. A row that isn't as it was stored is never answered, and the log says so."""
+
+    async def credentials(self) -> Sequence[Credential]:
+        """Return all tokens, revoked ones too."""
+
+    async def keep_credential(self, credential: Credential) -> bool:
+        """Keep a new token with its line of the record. Return False if its name was used before."""
+
+    async def revoke_credential(self, credential: Credential, by: str) -> Credential:
+        """Revoke a token with its line of the record, and return the revoked token."""
+
+    async def used_credential(self, name: str, at: datetime) -> None:
+        """Keep when a token was last used."""
+
+
 class CallsAndCards(Calls, Outbox, Protocol):
     """What posting cards needs, and ending calls whose cards nobody saw."""
 
@@ -251,7 +277,7 @@ class CallsAndEvents(Calls, Inbox, Protocol):
     """What handling events needs."""
 
 
-class Store(Calls, Outbox, Inbox, Conversations, Turns, Protocol):
+class Store(Calls, Outbox, Inbox, Conversations, Credentials, Turns, Protocol):
     """Everything that is kept. Every write is durable before it answers.
 
     Any method raises `hitl.errors.Unavailable` when the store can't be read or written; nothing was changed then.
@@ -566,6 +592,7 @@ __all__ = [
     "Chat",
     "Clock",
     "Conversations",
+    "Credentials",
     "Executor",
     "Expect",
     "Inbox",

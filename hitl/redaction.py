@@ -46,6 +46,7 @@ _PREFIXED: dict[str, tuple[str, int]] = {
     r"hv[bsr]\.": (_WORD + ".", 20),  # Vault
     r"do[opr]_v1_": ("0-9a-f", 40),  # DigitalOcean
     r"shp(?:at|ca|pa|ss)_": ("0-9A-Fa-f", 30),  # Shopify
+    r"sayso_": (_WORD, 40),  # our own bearer tokens
     r"dapi": ("0-9a-f", 32),  # Databricks
     r"dp\.(?:audit|ct|pt|sa|scim|st)\.": (_WORD + ".", 20),  # Doppler
     r"lin_(?:api|oauth)_": ("A-Za-z0-9", 30),  # Linear

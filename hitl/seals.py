@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from hitl.credentials import Credential
     from hitl.model import Call, KeptTurn, Prompt, Verdict, Vote
 
 _encode = msgspec.json.Encoder().encode
@@ -267,3 +268,21 @@ def _turn(kept: KeptTurn) -> bytes:
 
 def _at(at: datetime | None) -> int | None:
     return None if at is None else micros(at)
+
+
+# -- who may call -----------------------------------------------------------------------------------------------
+
+
+def credential(keys: Keyring, made: Credential) -> str:
+    """The MAC of a bearer token's row: what the token is for, and whether and when it was revoked."""
+    return keys.seal(Purpose.CREDENTIAL, _credential(made))
+
+
+def credential_holds(keys: Keyring, stored: Credential) -> bool:
+    """Whether a bearer token's row is as it was stored: a changed one would give its holder other rights."""
+    return keys.holds(Purpose.CREDENTIAL, stored.mac, _credential(stored))
+
+
+def _credential(made: Credential) -> bytes:
+    times = (_at(made.created_at), _at(made.until), _at(made.revoked_at))
+    return pack(made.name, made.hash, made.scope, made.owner, made.origins, made.routes, made.created_by, *times)

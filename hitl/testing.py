@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
 
+    from hitl.credentials import Credential
     from hitl.model import Ask, Bound, Entry, KeptTurn, Lease, Prompt, PromptKind, Recorded, ToolInfo, Vote
     from hitl.ports import Change, Clock, Expect, PlatformError, Unit
 
@@ -96,6 +97,8 @@ class _Memory:
         self._said: dict[str, tuple[str, str | None]] = {}
         self._bound: dict[str, Bound] = {}
         self._turns: dict[str, KeptTurn] = {}
+        self._record: list[Recorded] = []
+        self._credentials: dict[str, Credential] = {}
 
     def _queue(self, post: Post, now: datetime) -> None:
         if post.kind is PostKind.CARD:
@@ -146,6 +149,14 @@ class MemoryCalls(_Memory):
     async def by_key(self, requester: str, key: str) -> Call | None:
         """The call that the requester made with that idempotency key."""
         return self._first(lambda call: (call.requester, call.key) == (requester, key))
+
+    async def page(self, before: str | None, limit: int, *, pending: bool) -> Sequence[Call]:
+        """At most `limit` calls, newest first, older than the call `before`."""
+
+        def older(call: Call) -> bool:
+            return (before is None or call.ref < before) and (_waits(call) or not pending)
+
+        return sorted(self._where(older), key=lambda call: call.ref, reverse=True)[:limit]
 
     async def votes(self, ref: str) -> Sequence[Vote]:
         """The votes on a call, oldest first."""
@@ -198,6 +209,14 @@ class MemoryCalls(_Memory):
         """The record of one call, oldest first; of the service itself for ref ''."""
         return list(self._lines.get(ref, ()))
 
+    async def lines_after(self, place: int, limit: int) -> Sequence[tuple[int, Recorded]]:
+        """The lines behind a place of the whole record, oldest first, each with its place."""
+        return list(enumerate(self._record, start=1))[place : place + limit]
+
+    async def last_line(self) -> int:
+        """The place of the newest line of the whole record."""
+        return len(self._record)
+
     def _holds(self, expect: Expect, now: datetime) -> bool:
         call = self._calls.get(expect.ref)
         if call is None or call.version != expect.version:
@@ -224,6 +243,7 @@ class MemoryCalls(_Memory):
             self._votes.setdefault(vote.ref, []).append(vote)
         for line in lines:
             self._lines.setdefault(line.ref, []).append(line)
+            self._record.append(line)
         for post in change.posts:
             self._queue(post, now)
         for prompt in change.prompts:
@@ -412,7 +432,32 @@ class MemoryTurns(_Memory):
         return found[-1] if found else None
 
 
-class MemoryStore(MemoryCalls, MemoryOutbox, MemoryInbox, MemoryConversations, MemoryTurns):
+class MemoryCredentials(_Memory):
+    """`hitl.ports.Credentials` in memory."""
+
+    async def credentials(self) -> Sequence[Credential]:
+        """All tokens, revoked ones too."""
+        return list(self._credentials.values())
+
+    async def keep_credential(self, credential: Credential) -> bool:
+        """Keep a new token."""
+        if credential.name in self._credentials:
+            return False
+        self._credentials[credential.name] = credential
+        return True
+
+    async def revoke_credential(self, credential: Credential, by: str) -> Credential:  # noqa: ARG002
+        """Revoke a token."""
+        stored = self._credentials[credential.name]
+        self._credentials[credential.name] = replace(stored, revoked_at=self.clock.now())
+        return self._credentials[credential.name]
+
+    async def used_credential(self, name: str, at: datetime) -> None:
+        """Keep when a token was last used."""
+        self._credentials[name] = replace(self._credentials[name], used_at=at)
+
+
+class MemoryStore(MemoryCalls, MemoryOutbox, MemoryInbox, MemoryConversations, MemoryCredentials, MemoryTurns):
     """Calls in memory, gone with the process: for tests, and for trying things out."""
 
 

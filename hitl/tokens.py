@@ -59,6 +59,7 @@ class Purpose(StrEnum):
     TALK = "talk"
     MESSAGE = "message"
     TURN = "turn"
+    CREDENTIAL = "credential"
 
 
 def frame(parts: Iterable[str | bytes | None]) -> bytes:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
-from adapters.http.shell import Server, app
+from adapters.http.app import app
+from adapters.http.listeners import Server, tcp_listener
 from bot.platforms import mounted
 
 if TYPE_CHECKING:
@@ -20,14 +20,8 @@ async def serving(parts: contextlib.AsyncExitStack, platform: Connector) -> Serv
     async def ready() -> list[str]:
         return list(platform.troubles())
 
-    server = Server(app(ready, [mounted(endpoint) for endpoint in platform.endpoints()]), host="127.0.0.1", port=0)
-    task = asyncio.create_task(server.serve())
-    while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
-        await asyncio.sleep(0.005)
-
-    async def stop() -> None:
-        server.should_exit = True
-        await task
-
-    parts.push_async_callback(stop)
+    routes = [mounted(endpoint) for endpoint in platform.endpoints()]
+    server = Server(app(ready, routes), [tcp_listener("127.0.0.1", 0)])
+    await server.start()
+    parts.push_async_callback(server.stop)
     return server

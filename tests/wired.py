@@ -22,7 +22,7 @@ from tests.wire.telegram import TelegramServer
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from adapters.http.shell import Server
+    from adapters.http.listeners import Server
     from adapters.telegram.chat import TelegramChat
     from hitl.gate import Gate
     from hitl.platforms import Register

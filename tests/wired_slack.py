@@ -20,7 +20,7 @@ from tests.settling import quieted
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from adapters.http.shell import Server
+    from adapters.http.listeners import Server
     from adapters.slack.chat import SlackChat
     from hitl.gate import Gate
     from hitl.platforms import Register

@@ -42,7 +42,7 @@ from adapters.database.rows import ASKED, CALL, FIXED, LINE, MUTABLE, VOTE
 from adapters.database.tables import DUE, OPEN, WAITING
 from adapters.database.turn_tables import OPEN_TURN
 from adapters.database.turns import TURN
-from hitl.model import PostKind, State
+from hitl.model import Event, PostKind, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -130,6 +130,7 @@ _KEYS = {"inbox": ["source", "id"], "turns": ["id"]}
 _ONE: ColumnElement[Any] = literal_column("1")
 _LIMIT, _NOW = _given("limit"), _given("now")
 _LATEST_LINES = 1000
+_CREDENTIAL = ("name", "hash", "scope", "owner", "origins", "routes", "created_at", "created_by", "until", "mac")
 
 
 def _rowid(of: Table | NamedFromClause[Any]) -> Sqlite:
@@ -208,6 +209,10 @@ def _of_calls() -> dict[str, Definition]:
         "CALL_BY_KEY": Definition(
             "Which call did the requester make with this idempotency key?", _call(_is(_calls.requester, _calls.key))
         ),
+        "CALLS_BEFORE": Definition(
+            "Which calls are older than this one, the newest first?",
+            _call(_calls.ref < _given("before")).order_by(_calls.ref.desc()).limit(_LIMIT),
+        ),
         "CALLS_WAITING": Definition(
             "Which of these calls (JSON) wait for people, the oldest first?",
             _oldest(WAITING, Sqlite("calls.ref IN (SELECT value FROM json_each(", _given("refs"), "))")).limit(_LIMIT),
@@ -279,6 +284,10 @@ def _of_records(upsert: Upsert) -> dict[str, Definition]:
         "INSERT_LINE": Definition("Add a line.", insert(_TABLES["audit"]).values(_values(*LINE)).inline()),
         "LINES": Definition(
             "What does this chain say, from its start?", select(*line).where(_is(_audit.ref)).order_by(_audit.seq)
+        ),
+        "LINES_AFTER": Definition(
+            "Which lines of the whole record come behind this one?",
+            select(_audit.id, *line).where(_audit.id > _given("after")).order_by(_audit.id).limit(_LIMIT),
         ),
         "KEEP_PROMPT": Definition(
             "Remember what is open with a person about a call, in place of what was.",
@@ -536,6 +545,33 @@ def _of_keys(upsert: Upsert) -> dict[str, Definition]:
     }
 
 
+def _of_credentials(upsert: Upsert) -> dict[str, Definition]:
+    credentials, columns = _TABLES["credentials"], _TABLES["credentials"].c
+    return {
+        "CREDENTIALS": Definition(
+            "Which bearer tokens were ever made?",
+            select(*(columns[name] for name in (*_CREDENTIAL, "revoked_at", "used_at"))).order_by(columns.name),
+        ),
+        "CREDENTIALS_REVOKED": Definition(
+            "Which bearer tokens does the record call revoked, and since when?",
+            select(_audit.at, _audit.data).where(
+                _audit.ref == literal(""), _audit.event == literal(Event.CREDENTIAL_REVOKED.value)
+            ),
+        ),
+        "KEEP_CREDENTIAL": Definition(
+            "Keep a bearer token, unless its name was used before.", upsert("credentials", *_CREDENTIAL, over={})
+        ),
+        "REVOKE_CREDENTIAL": Definition(
+            "A bearer token works no more.",
+            update(credentials).ordered_values(*_set(columns.revoked_at, columns.mac)).where(_is(columns.name)),
+        ),
+        "CREDENTIAL_USED": Definition(
+            "A bearer token was used.",
+            update(credentials).ordered_values(*_set(columns.used_at)).where(_is(columns.name)),
+        ),
+    }
+
+
 def definitions(dialect: ModuleType = sqlite) -> dict[str, Definition]:
     """Every statement by its name, for one of the `sqlalchemy.dialects`, which differ in what an upsert is."""
     upsert = partial(_upsert, dialect)
@@ -548,6 +584,7 @@ def definitions(dialect: ModuleType = sqlite) -> dict[str, Definition]:
         **_of_inbox(upsert),
         **_of_keys(upsert),
         **_of_turns(upsert),
+        **_of_credentials(upsert),
     }
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import heapq
 import json
 import logging
 import sqlite3
+import sys
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -28,10 +30,12 @@ if TYPE_CHECKING:
     from hitl.tokens import Keyring
 
 _log = logging.getLogger(__name__)
+#: Refs are UUIDs, so each comes before this text.
+_BEHIND_ALL = "~"
 
 
 class Part:
-    """What the parts of a store share: the writer, a connection for reads, the clock, the keys, and what is known."""
+    """The connections, keys, clock and memory that every part uses."""
 
     def __init__(self, writer: Writer, reader: sqlite3.Connection, clock: Clock, keys: Keyring, known: Known) -> None:
         self.keys = keys
@@ -66,6 +70,15 @@ class SqliteCalls(Part):
     async def by_key(self, requester: str, key: str) -> Call | None:
         """The call that the requester made with that idempotency key."""
         return self._call(sql.CALL_BY_KEY, requester, key)
+
+    async def page(self, before: str | None, limit: int, *, pending: bool) -> Sequence[Call]:
+        """At most `limit` calls, newest first, older than the call `before`."""
+        before = _BEHIND_ALL if before is None else before
+        if not pending:
+            return self._calls(sql.CALLS_BEFORE, before, limit)
+        older = (ref for ref in self._memory.waiting(sys.maxsize) if ref < before)
+        found = [self._call(sql.CALL_BY_REF, ref) for ref in heapq.nlargest(limit, older)]
+        return [call for call in found if call is not None]
 
     async def votes(self, ref: str) -> Sequence[Vote]:
         """The votes on a call, oldest first."""
@@ -120,6 +133,15 @@ class SqliteCalls(Part):
     async def history(self, ref: str) -> Sequence[Recorded]:
         """The record of one call, oldest first; of the service itself for ref ''."""
         return [rows.line_of(row) for row in self._read(sql.LINES, ref)]
+
+    async def lines_after(self, place: int, limit: int) -> Sequence[tuple[int, Recorded]]:
+        """The lines behind a place of the whole record, oldest first, each with its place."""
+        return [(row[0], rows.line_of(row[1:])) for row in self._read(sql.LINES_AFTER, place, limit)]
+
+    async def last_line(self) -> int:
+        """The place of the newest line of the whole record, or 0 for an empty record."""
+        found = self._read(sql.LAST)
+        return int(found[0][0]) if found else 0
 
     def _call(self, statement: str, *values: object) -> Call | None:
         found = self._read(statement, *values)

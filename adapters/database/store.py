@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Self
 from adapters.database import keys as keyfile
 from adapters.database import rows, schema
 from adapters.database import statements as sql
+from adapters.database.credentials import SqliteCredentials
 from adapters.database.failures import unavailable
 from adapters.database.known import Known
 from adapters.database.mark import Mark
@@ -39,7 +40,7 @@ _MARK_EVERY_S = 0.5
 _GRANTS = frozenset({Event.ALLOWED, Event.APPROVED, Event.CLAIMED, Event.RELEASED, Event.ROLLED_BACK})
 
 
-class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, SqliteTurns):
+class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, SqliteCredentials, SqliteTurns):
     """Keeps calls in the database of a state folder. Use it on the event loop that opened it.
 
     `hitl.ports.Store` says what each method answers. Reads see all that was answered before.

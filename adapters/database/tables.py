@@ -255,6 +255,26 @@ class PromptRow(SQLModel, table=True):
     mac: str | None
 
 
+class CredentialRow(SQLModel, table=True):
+    """A bearer token, by its hash. Origins and routes are JSON lists; `mac` covers every column except `used_at`."""
+
+    __tablename__: ClassVar[Any] = "credentials"
+    __table_args__: ClassVar[Any] = ({"sqlite_with_rowid": False},)
+
+    name: str = Field(primary_key=True)
+    hash: str
+    scope: str
+    owner: str | None
+    origins: str
+    routes: str
+    created_at: int = Field(sa_type=_BIG)
+    created_by: str
+    until: int | None = Field(sa_type=_BIG)
+    mac: str
+    revoked_at: int | None = Field(sa_type=_BIG)
+    used_at: int | None = Field(sa_type=_BIG)
+
+
 class KeyRow(SQLModel, table=True):
     """The id of a master key that this database's rows may be sealed with. Never the key."""
 

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bot.cli.common import AsJson, Config, SocketFile, connect, fail, print_json
-from hitl.errors import AlreadyDecided, CallDenied, CallUnknown, InvalidConfirmation, KeyConflict, NotApprover
+from hitl.errors import (
+    AlreadyDecided,
+    CallDenied,
+    CallUnknown,
+    InvalidConfirmation,
+    KeyConflict,
+    NotApprover,
+    RejectedRecently,
+)
 from hitl.wording import say
 from sayso_client.errors import ClientError
 
@@ -34,6 +42,7 @@ USAGE, UNAVAILABLE, RELEASED_ALREADY, NOT_WAITED = 2, 13, 15, 16
 _FAILURES: Mapping[str, int] = {
     AlreadyDecided.code: RELEASED_ALREADY,
     CallDenied.code: STATUSES["denied"],
+    RejectedRecently.code: STATUSES["rejected"],
     NotApprover.code: STATUSES["denied"],
     KeyConflict.code: USAGE,
     CallUnknown.code: USAGE,

@@ -20,6 +20,7 @@ from bot.cli import (
     running,
     setting_up,
     simulating,
+    tokens,
 )
 from hitl.errors import SaysoError
 from sayso_client.errors import ClientError
@@ -32,7 +33,10 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (running, relaying, asking, approving, auditing, keeping, reading, policies, setting_up, simulating):
+for group in (
+    *(running, relaying, asking, approving, auditing, keeping, reading),
+    *(policies, setting_up, simulating, tokens),
+):
     group.register(app)
 
 

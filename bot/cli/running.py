@@ -70,7 +70,7 @@ def chat(config: Config = None, socket: SocketFile = None) -> None:
     Example: echo "list" | sayso chat
     """
     with connect(config, socket) as client:
-        client.call("attach")
+        client.attach()
         if sys.stdin.isatty():
             typer.echo(say("chat.welcome", help=say("offline.help")), err=True)
         Listening(client, typer.echo).talk(sys.stdin)

@@ -1,4 +1,4 @@
-"""The calling side, for commands: blocking, small, quick to import."""
+"""The calling side, for commands: HTTP over the Unix socket, blocking, small, quick to import."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import socket
 import stat
 
 from sayso_client.errors import ClientError, answered
-from sayso_client.wire import encode
+from sayso_client.wire import BrokenError, answer, read_body, read_chunks, read_head, request
 from sayso_client.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
     from types import TracebackType
-    from typing import Any, Self
+    from typing import Any, BinaryIO, Self
 
 
 class Client:
@@ -29,21 +29,29 @@ class Client:
     It isn't made where somebody else could have been first to make the socket's folder, unless what is answered is
     only shown (`shown`): a false service could say yes to a script in the true one's place, but decides nothing.
 
+    `opened` makes the connection if it isn't one to a Unix socket; `host` and `token` then go into its requests.
+
     `broken` tells afterwards that the connection broke off, so that what was asked may have been recorded.
     """
 
-    def __init__(self, path: Path, *, shown: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path | str,
+        *,
+        shown: bool = False,
+        opened: Callable[[], socket.socket] | None = None,
+        host: str = "sayso",
+        token: str = "",
+    ) -> None:
         self.broken = False
         self._path = path
+        self._opened = opened or self._local
+        self._head = {"host": host, "token": token}
         if not shown:
-            _refuse_foreign(path.parent)
-        self._socket = socket.socket(socket.AF_UNIX)
-        try:
-            self._socket.connect(str(path))
-        except OSError as error:
-            self._socket.close()
-            raise _unavailable("reach.none", path=path, error=error.strerror or error) from error
-        self._lines = self._socket.makefile("rb")
+            _refuse_foreign(os.path.dirname(path))
+        self._chat = ""
+        self._texts: Iterator[bytes] = iter(())
+        self._connect()
 
     def __enter__(self) -> Self:
         """Itself."""
@@ -58,72 +66,118 @@ class Client:
     def close(self) -> None:
         """Let go of the connection."""
         self._lines.close()
-        self._socket.close()
+        self.socket.close()
 
     def leave(self) -> None:
         """Shut the connection down, so that a thread that waits in `shown` gets the error."""
         with contextlib.suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RDWR)
+            self.socket.shutdown(socket.SHUT_RDWR)
 
     def call(self, op: str, **fields: Any) -> dict[str, Any]:
-        """Send one request, read its answer."""
-        self._send({"op": op, **{name: value for name, value in fields.items() if value is not None}})
-        answer = self._read()
-        if not answer.pop("ok", False):
-            raise answered(answer["error"])
-        return answer
+        """Send one request, and read its answer. Fields that are None are left out."""
+        self._send(request(op, fields, **self._head))
+        try:
+            head = read_head(self._lines)
+            body = read_body(self._lines, head)
+            document: dict[str, Any] = json.loads(body)
+        except (OSError, BrokenError, ValueError) as error:
+            raise self._broke_off() from error
+        if head.last:
+            # The service ends a connection when it stops, or refused something. The next request takes a new one.
+            self.close()
+            self._ended = True
+        if head.status >= _REFUSED:
+            raise answered(document)
+        return answer(op, document)
+
+    # -- a conversation with the service's agent ------------------------------------------------------------------
+
+    def attach(self) -> None:
+        """Open a conversation with the service's agent. It lasts as long as this connection."""
+        self._send(request("chat", {}, **self._head))
+        try:
+            head = read_head(self._lines)
+            if head.status >= _REFUSED:
+                raise answered(json.loads(read_body(self._lines, head)))
+            self._texts = read_chunks(self._lines)
+        except (OSError, BrokenError, ValueError) as error:
+            raise self._broke_off() from error
+        self._chat = str(self._next_line()["chat"])
 
     def say(self, line: str) -> Iterator[str]:
-        """After `attach`: one line to the agent, and the texts that came of it."""
+        """After `attach`: send one line to the agent, and yield the texts that came of it."""
         self.tell(line)
         while (text := self.shown()) is not None:
             yield text
 
     def tell(self, line: str) -> None:
-        """After `attach`: one line to the agent."""
-        self._send({"say": line})
+        """After `attach`: send one line to the agent, on a connection of its own."""
+        with Client(self._path, shown=True) as other:
+            other.call("say", chat=self._chat, say=line)
 
     def shown(self) -> str | None:
         """After `attach`: return the next text that the service shows, or None when it has answered a line.
 
         It may show a text that no line asked for.
         """
-        answer = self._read()
-        if "error" in answer:
-            raise answered(answer["error"])
-        return str(answer["show"]) if "show" in answer else None
+        told = self._next_line()
+        return str(told["show"]) if "show" in told else None
 
-    def _send(self, message: dict[str, Any]) -> None:
-        # Who hangs up while we speak may have said why: that is read next, or that there is nothing.
-        with contextlib.suppress(OSError):
-            self._socket.sendall(encode(message))
-
-    def _read(self) -> dict[str, Any]:
+    def _next_line(self) -> dict[str, Any]:
+        """The next line of the conversation. The service sends each as a chunk of its own."""
         try:
-            line = self._lines.readline()
-        except OSError as error:
+            chunk = next(self._texts, b"")
+            told: dict[str, Any] = json.loads(chunk)
+        except (OSError, BrokenError, ValueError) as error:
             raise self._broke_off() from error
-        if not line.endswith(b"\n"):
-            raise self._broke_off()
-        answer: dict[str, Any] = json.loads(line)
-        return answer
+        return told
+
+    # -- the connection -------------------------------------------------------------------------------------------
+
+    def _connect(self) -> None:
+        self._ended = False
+        try:
+            self.socket = self._opened()
+        except OSError as error:
+            raise _unavailable("reach.none", path=self._path, error=error.strerror or error) from error
+        self._lines: BinaryIO = self.socket.makefile("rb")
+
+    def _local(self) -> socket.socket:
+        made = socket.socket(socket.AF_UNIX)
+        try:
+            made.connect(str(self._path))
+        except BaseException:
+            made.close()
+            raise
+        return made
+
+    def _send(self, message: bytes) -> None:
+        if self._ended:
+            self._connect()
+        # A service that hangs up early may have answered. The answer, or its absence, is read next.
+        with contextlib.suppress(OSError):
+            self.socket.sendall(message)
 
     def _broke_off(self) -> ClientError:
         self.broken = True
         return _unavailable("reach.broken", path=self._path)
 
 
+#: The first status of an answer that refuses.
+_REFUSED = 400
+
+
 def _unavailable(key: str, **facts: object) -> ClientError:
     return ClientError("UNAVAILABLE", say(key, **facts))
 
 
-def _refuse_foreign(folder: Path) -> None:
+def _refuse_foreign(folder: str) -> None:
     """Raises ClientError for another user's folder in one where anybody may make some, as in `/tmp`.
 
     Whoever made it could say yes in the service's place.
     """
     try:
-        owner, above = folder.lstat().st_uid, folder.parent.stat().st_mode
+        owner, above = os.lstat(folder).st_uid, os.stat(os.path.dirname(folder)).st_mode
     except OSError:
         return  # to connect will fail, and say why
     if owner not in {0, os.getuid()} and above & stat.S_IWOTH:

@@ -10,7 +10,7 @@ from hitl import masked
 from hitl.errors import SaysoError
 from hitl.gate import claim, decide, end, submit, swap, target
 from hitl.gate.moves import secret_hash
-from hitl.limits import Flood, Limits
+from hitl.limits import Flood, Limits, Rejections
 from hitl.people import Access
 from hitl.people.names import Names
 from hitl.reach import Reach
@@ -67,6 +67,7 @@ class Gate:
         self.reach = Reach()
         self.beside = beside
         self.flood = Flood(self.limits)
+        self.rejections = Rejections(self.limits)
         self._access = Access(people)
         self.secret = new_secret()
         self.secret_hash = secret_hash(self.secret)

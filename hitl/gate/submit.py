@@ -65,6 +65,7 @@ async def submit(gate: Gate, ask: Ask) -> Submitted:
     draft = Draft(ask, args, digest, info, prepared, verdict)
     if draft.verdict.action is not Action.APPROVE:
         return await _record(gate, draft, None)
+    gate.rejections.admit(ask, digest, gate.clock.now())
     await _admit(gate, ask)
     twin = await gate.store.same_open(digest, ask.agent)
     return await _record(gate, draft.beside(twin) if twin else draft, twin)
@@ -131,7 +132,8 @@ async def _record(gate: Gate, draft: Draft, twin: Call | None) -> Submitted:
 def _new(gate: Gate, draft: Draft, short: str, now: datetime) -> Change:
     ask = draft.ask
     approvers = gate.people.approvers_for(ask.origin, draft.verdict)
-    call = draft.call(short, now, approvers, gate.people.routes_for(ask.origin, approvers))
+    routes = tuple(dict.fromkeys((*gate.people.routes_for(ask.origin, approvers), *ask.routes)))
+    call = draft.call(short, now, approvers, routes)
     call = call if ask.must_ask else _passed(gate, call, now)
     verdict = call.verdict
     call = call.evolve(row_mac=seals.row(gate.keys, call))

@@ -122,6 +122,7 @@ async def note(gate: Gate, reply: Reply, call: Call, event: Event, answer: Answe
 
 def tell(gate: Gate, call: Call) -> None:
     """Tell the observers what became of a call."""
+    gate.rejections.heard(call)
     for observer in gate.observers:
         observer.changed(call)
 

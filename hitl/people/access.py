@@ -26,16 +26,16 @@ class Access:
     people: Directory
 
     def may_ask(self, principal: str, origin: str) -> bool:
-        """Whether the principal may start calls in that conversation."""
-        return principal in self._people(self.people.requesters_for(origin))
+        """Whether the principal, or the person on whose behalf it asks, may start calls in that conversation."""
+        return not self.people.whose(principal).isdisjoint(self._people(self.people.requesters_for(origin)))
 
     def operates(self, principal: str) -> bool:
         """Whether the principal looks after the installation."""
         return principal in self._people(self.people.operators)
 
     def asked(self, principal: str, call: Call) -> bool:
-        """Whether it is that person's own call."""
-        return self.people.principal(call.requester) == principal
+        """Whether it is that person's own call: they asked for it, or an agent asked on their behalf."""
+        return principal in self.people.whose(call.requester)
 
     def is_approver(self, principal: str, call: Call) -> bool:
         """Whether the call names that person among those who may decide it."""
@@ -50,18 +50,22 @@ class Access:
         return self.asked(principal, call) or self.operates(principal)
 
     def may_claim(self, principal: str, call: Call) -> bool:
-        """Whether the person is to run the call and report on it: it is their own, and no service runs it."""
-        return call.runs is Runs.CALLER and self.asked(principal, call)
+        """Whether the principal is to run the call and report on it: it asked itself, and no service runs the call."""
+        return call.runs is Runs.CALLER and principal == self.people.principal(call.requester)
 
     def why_not_decide(self, reply: Reply, call: Call, verdict: Verdict, *, approve: bool) -> Refusal | None:
         """Why the person may not answer the call there, if so, by a verdict on it; strangers learn nothing else."""
         principal = self.people.principal(reply.identity)
+        if reply.identity in self.people.owners:
+            return Refusal.AGENT
         surface = self.people.surfaces.get(reply.surface)
         everywhere = surface is not None and surface.shows_every_call
         if not everywhere and not self.people.belongs(call, reply.conversation):
             return Refusal.PLACE
         if not self.counts(principal, call, verdict):
             return Refusal.STRANGER
+        if approve and verdict.risk.rank > self.people.token_limit(reply.identity).rank:
+            return Refusal.TOKEN
         own = approve and self.asked(principal, call)
         return Refusal.OWN if own and not self.may_approve_own(verdict, call.origin, reply.surface) else None
 
@@ -79,7 +83,7 @@ class Access:
     def anybody(self, call: Call) -> bool:
         """Whether at least one person could approve the call, on any surface."""
         approvers = self._people(call.approvers)
-        if approvers - {self.people.principal(call.requester)}:
+        if approvers - self.people.whose(call.requester):
             return True
         own = any(self.may_approve_own(call.verdict, call.origin, surface) for surface in ("", *self.people.surfaces))
         return own and bool(approvers)

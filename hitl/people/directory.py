@@ -50,6 +50,10 @@ class Directory:
     conversations: Mapping[str, Conversation] = field(default_factory=dict)
     routes: tuple[str, ...] = ()
     self_approval_socket: Risk | None = None
+    #: The identity of each agent's bearer token -> the principal who answers for it. It changes as tokens are made.
+    owners: Mapping[str, str] = field(default_factory=dict)
+    #: The identity of a bearer token -> the highest risk that it may approve.
+    token_limits: Mapping[str, Risk] = field(default_factory=dict)
     #: The declaration of each surface, by its name.
     surfaces: Mapping[str, Surface] = field(default_factory=dict)
     _owner: Mapping[str, str] = field(init=False, repr=False, compare=False)
@@ -107,6 +111,21 @@ class Directory:
         """The one principal behind an identity."""
         return self._owner.get(identity, identity)
 
+    def whose(self, identity: str) -> frozenset[str]:
+        """The principal behind an identity and, for an agent's token, the person who answers for it."""
+        own = {self.principal(identity)}
+        return frozenset(own | {self.principal(self.owners[name]) for name in (identity, *own) if name in self.owners})
+
+    def on_behalf_of(self, identity: str) -> str:
+        """The person for whom the holder of an identity asks: the owner of an agent's token, or the holder."""
+        return self.principal(self.owners.get(identity, identity))
+
+    def token_limit(self, identity: str) -> Risk:
+        """The highest risk that this identity may approve: medium for a bearer token that the operator didn't name."""
+        if not identity.startswith("token:"):
+            return Risk.CRITICAL
+        return self.token_limits.get(identity, Risk.MEDIUM)
+
     def approvers_for(self, origin: str, verdict: Verdict) -> tuple[str, ...]:
         """Who may approve: the rule's list, else the conversation's, else the installation's. Empty means nobody."""
         if verdict.approvers is not None:
@@ -151,8 +170,8 @@ class Directory:
         return (route,)
 
     def is_local(self, principal: str) -> bool:
-        """Whether the principal is known on this machine, where the pending list shows every call."""
-        return any(i.startswith("local:") for i in (principal, *self.principals.get(principal, ())))
+        """Whether the principal reads the pending list, which shows every call: a local user, or who has a token."""
+        return any(i.startswith(("local:", "token:")) for i in (principal, *self.principals.get(principal, ())))
 
     def is_listed(self, principal: str) -> bool:
         """Whether the principal stands on any list at all, also by one of their identities."""

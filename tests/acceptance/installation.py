@@ -46,6 +46,7 @@ self_approval = "high"
 
 [limits]
 asks = 1000
+again_s = 0
 """
 
 
@@ -168,7 +169,7 @@ class Installation:
     def say(self, *lines: str) -> list[str]:
         """Lines to the service's agent, one after another in one conversation; all that it showed."""
         with self.client() as client:
-            client.call("attach")
+            client.attach()
             return [text for line in lines for text in client.say(line)]
 
     def run(self, *words: str, given: str | bytes = "", **environment: str) -> subprocess.CompletedProcess[str]:

@@ -146,7 +146,7 @@ def pressed(service: Installation, *, why: str = "") -> None:
     """
     (call,) = service.waiting()
     with service.client() as desk:
-        desk.call("attach")
+        desk.attach()
         until(lambda: [*desk.say("d")] and service.status(call["ref"]) == "rejected", "the press to count")
         if why:
             assert list(desk.say(f"no {call['short']} because {why}"))

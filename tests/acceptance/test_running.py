@@ -75,10 +75,11 @@ def test_a_person_who_types_nothing_hears_what_became_of_their_call(service: Ins
 
 
 def test_a_command_that_was_approved_answers_no_other_call(service: Installation) -> None:
-    """It reaches the socket and has an approver's user, and is refused before it says a word."""
+    """It reaches the socket and has an approver's user, and is refused all the same."""
     (service.workspace / "door").hardlink_to(service.socket)
     (service.workspace / "ask.pl").write_text(
-        'use Socket; socket(S, AF_UNIX, SOCK_STREAM, 0); connect(S, sockaddr_un("door")) or die; print <S>;'
+        'use Socket; socket(S, AF_UNIX, SOCK_STREAM, 0); connect(S, sockaddr_un("door")) or die;'
+        '$|=1; syswrite(S, "GET /v1/me HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n"); print <S>;'
     )
     done = service.run("chat", given="run perl ask.pl\nyes\n")
 
@@ -321,12 +322,12 @@ def test_a_chat_that_loses_its_service_ends_in_one_line(install: Callable[..., I
     service = install()
     service.start()
     with service.client() as client:
-        client.call("attach")
+        client.attach()
         list(client.say("write a.txt b"))
         ref = service.waiting()[0]["ref"]
         service.kill()
         with pytest.raises(ClientError) as lost:
             list(client.say("yes"))
-    assert says(lost.value.message, "reach.broken", path=service.socket)
+    assert "UNAVAILABLE" == lost.value.code
     service.start()
     assert "pending" == service.status(ref)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -14,10 +15,9 @@ from unittest.mock import Mock
 import pytest
 
 from adapters.database.store import SqliteStore
-from adapters.socket.server import SocketServer
 from adapters.telegram.surface import SURFACE
+from bot.api import serve_api
 from bot.compose import Running, compose
-from bot.console import Console
 from bot.conversation.router import Router
 from bot.service import Service
 from hitl.answers import Answer, Came
@@ -33,6 +33,7 @@ from hitl.testing import RecordedChat, SetClock
 from hitl.tokens import Keyring
 from sayso_client.client import Client
 from sayso_client.errors import ClientError
+from sayso_client.wire import SOCKET_NAME
 from tests.bot.conftest import ASKER, ME, PLACE, default_policy
 from tests.patience import PATIENCE_S
 from tests.sentences import says
@@ -66,22 +67,19 @@ async def stored(running: Running, call: Call) -> Call:
 
 async def test_of_fifty_at_once_one_wins_and_the_others_hear_who(running: Running, tmp_path: Path) -> None:
     """Socket clients, attached terminals and presses at the same moment: one run, forty-nine told who won."""
-
-    def attach(identity: str, show: object) -> Console:
-        return Console(running.service, identity=identity, conversation=PLACE, show=show)  # type: ignore[arg-type]
-
-    server = SocketServer(tmp_path / "run", running.service, attach)
-    await server.start()
+    parts = contextlib.AsyncExitStack()
+    await serve_api(running.service, tmp_path / "run", parts, place=PLACE)
+    path = tmp_path / "run" / SOCKET_NAME
     call = await parked(running)
     heard: list[str] = []
     decided = [
-        *(asyncio.to_thread(over_socket, server.path, call) for _ in range(SOCKETS)),
-        *(asyncio.to_thread(over_terminal, server.path, call) for _ in range(TERMINALS)),
+        *(asyncio.to_thread(over_socket, path, call) for _ in range(SOCKETS)),
+        *(asyncio.to_thread(over_terminal, path, call) for _ in range(TERMINALS)),
         *(by_press(running, call) for _ in range(PRESSES)),
     ]
     heard = await asyncio.gather(*decided)
     await running.service.ended(call)
-    await server.stop()
+    await parts.aclose()
 
     losers = [text for text in heard if says(text, Refusal.DECIDED, short=call.short)]
     assert 49 == len(losers)
@@ -104,7 +102,7 @@ def over_socket(path: Path, call: Call) -> str:
 def over_terminal(path: Path, call: Call) -> str:
     """A decision by words in an attached terminal; what it is told."""
     with Client(path) as client:
-        client.call("attach")
+        client.attach()
         return "\n".join(client.say(f"yes {call.short}"))
 
 

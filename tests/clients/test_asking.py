@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import socketserver
 import subprocess
@@ -15,10 +14,11 @@ from typing import Any
 import pytest
 
 import sayso_client
-from adapters.socket.protocol import REQUEST
+from adapters.http import models
 from sayso_client.asking import Asking
 from sayso_client.client import Client
 from sayso_client.errors import ClientError
+from tests.clients.answering import answer_with, problem, read_request
 from tests.sentences import says
 
 CALL = {"ref": "r", "short": "ABC234", "status": "approved", "message": "approved", "reason_until": None}
@@ -39,18 +39,25 @@ class _Talk(socketserver.StreamRequestHandler):
     server: Service
 
     def handle(self) -> None:
-        """Answer line by line."""
-        for line in self.rfile:
-            self.server.requests.append(json.loads(line))
+        """Answer request by request."""
+        while (request := read_request(self.rfile)) is not None:
+            self.server.requests.append(request)
             answer = self.server.answers.pop(0)
             if answer is BREAKS:
                 return
-            self.wfile.write(json.dumps({"ok": True, **(answer() if callable(answer) else answer)}).encode() + b"\n")
+            self.wfile.write(answer_with(*told(answer() if callable(answer) else answer, request["op"])))
+
+
+def told(answer: dict[str, Any], op: str) -> tuple[int, dict[str, Any]]:
+    """Status and document of an answer, of which the service answers most with the call alone."""
+    if "code" in answer:
+        return 409, answer
+    return 200, answer if op == "claim" else answer["call"]
 
 
 def refused(code: str) -> dict[str, Any]:
-    """Return the answer to a request that the service refuses."""
-    return {"ok": False, "error": {"code": code, "message": "No."}}
+    """The answer to a request that the service refuses."""
+    return problem(code, "No.")
 
 
 @pytest.fixture
@@ -90,8 +97,14 @@ def test_an_approved_command_runs_and_its_end_is_reported(service: Service, aski
     assert (0, None) == (ended and ended.status, ended and ended.why)
     assert (tmp_path / "ran").exists()
     assert ["ask", "wait", "claim", "finish"] == [request["op"] for request in service.requests]
-    assert [("succeeded", 0)] == [(r["result"], r["exit_status"]) for r in service.requests if r["op"] == "finish"]
-    assert all(REQUEST.validate_python(request) for request in service.requests)
+    assert [("succeeded", 0)] == [
+        (r["body"]["result"], r["body"]["exit_status"]) for r in service.requests if r["op"] == "finish"
+    ]
+    for request, model in zip(
+        service.requests, (models.CallRequest, None, models.ClaimRequest, models.FinishRequest), strict=True
+    ):
+        if model is not None:
+            model.model_validate(request["body"])
     assert finished == asking.call
 
 

@@ -13,7 +13,9 @@ import pytest
 from hitl.errors import NotApprover
 from sayso_client.client import Client
 from sayso_client.errors import ClientError
+from sayso_client.wire import request
 from tests.answered import answers
+from tests.clients.answering import answer_with, chunked, problem, read_request
 from tests.sentences import raises
 
 Answering = Callable[[bytes], Path]
@@ -45,23 +47,36 @@ def answering(tmp_path: Path) -> Iterator[Answering]:
     listener.close()
 
 
-def test_an_answer_is_returned_without_its_sign(answering: Answering) -> None:
-    """`ok` is for the client alone."""
-    with Client(answering(b'{"ok": true, "calls": []}\n')) as client:
+def test_the_document_of_an_answer_is_returned(answering: Answering) -> None:
+    """As callers of the operation read it."""
+    with Client(answering(answer_with(200, {"calls": [], "next": None}))) as client:
         assert {"calls": []} == client.call("pending")
 
 
 @pytest.mark.parametrize("code", ["ALREADY_DECIDED", "CODE_OF_A_NEWER_SERVICE"])
 def test_the_error_of_an_answer_is_raised(answering: Answering, code: str) -> None:
     """The error has the code and the sentence of the answer."""
-    path = answering(f'{{"ok": false, "error": {{"code": "{code}", "message": "So it is."}}}}\n'.encode())
+    path = answering(answer_with(409, problem(code, "So it is.")))
     with Client(path) as client, pytest.raises(ClientError, match="So it is") as caught:
         client.call("ping")
 
     assert code == caught.value.code
 
 
-@pytest.mark.parametrize("answer", [b"", b'{"ok": tr'])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"",
+        b"HTTP/1.1 200 OK\r\ncontent-le",
+        b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{}",
+        b"HTTP/1.1 200 OK\r\n\r\n{}",
+        b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n",
+        b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n-2\r\n{}\r\n",
+        b"HTTP/1.1 200 OK\r\ncontent-length: 99999999999\r\n\r\n{}",
+        b"SSH-2.0-OpenSSH\r\n",
+        b'{"ok": true}\n',
+    ],
+)
 def test_a_connection_that_breaks_off_is_unavailable(answering: Answering, answer: bytes) -> None:
     """Half an answer is none; what was asked may have been recorded."""
     path = answering(answer)
@@ -85,7 +100,7 @@ def foreign(answering: Answering, tmp_path: Path) -> Path:
         pytest.skip("only root can make another user's folder")
     made = tmp_path / "made"
     made.mkdir()
-    answering(b'{"ok": true}\n').rename(made / "s")
+    answering(answer_with(200, {})).rename(made / "s")
     os.chown(made, 4321, 4321)
     return made / "s"
 
@@ -109,17 +124,58 @@ def test_a_service_may_have_a_user_of_its_own(foreign: Path, tmp_path: Path) -> 
         assert {} == client.call("ping")
 
 
-def test_what_is_said_brings_texts_until_the_turn_is_over(answering: Answering) -> None:
-    """Any number of them."""
-    with Client(answering(b'{"show": "one"}\n{"show": "two"}\n{"done": true}\n{"show": "later"}\n')) as client:
-        assert ["one", "two"] == list(client.say("hello"))
+def test_what_is_said_brings_texts_until_the_turn_is_over(tmp_path: Path) -> None:
+    """Any number of texts; each line goes over a connection of its own."""
+    path, said = tmp_path / "s", list[dict[str, object]]()
+    held = chunked({"chat": "c"}, {"show": "one"}, {"show": "two"}, {"done": True}, {"show": "later"})
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+
+        def serve() -> None:
+            for answer in (held, answer_with(202, {"heard": True})):
+                peers.append(listener.accept()[0])
+                with peers[-1].makefile("rb") as lines:
+                    said.append(read_request(lines) or {})
+                peers[-1].sendall(answer)
+
+        peers: list[socket.socket] = []
+        thread = threading.Thread(target=serve)
+        thread.start()
+        with Client(path) as client:
+            client.attach()
+            assert ["one", "two"] == list(client.say("hello"))
+        thread.join()
+        for peer in peers:
+            peer.close()
+
+    assert ("/v1/chat/c", {"say": "hello"}) == (said[1]["op"], said[1]["body"])
 
 
-def test_a_line_that_is_refused_is_raised(answering: Answering) -> None:
-    """Also in a conversation."""
-    path = answering(b'{"ok": false, "error": {"code": "NOT_APPROVER", "message": "Not you."}}\n')
+def test_a_conversation_that_is_refused_is_raised(answering: Answering) -> None:
+    """With the code and the sentence of the answer."""
+    path = answering(answer_with(403, problem("NOT_APPROVER", "Not you.")))
     with Client(path) as client, answers(NotApprover, match="Not you"):
-        list(client.say("hello"))
+        client.attach()
+
+
+def test_a_connection_that_the_service_ends_is_made_again(answering: Answering) -> None:
+    """Behind an answer with `Connection: close`, the next request takes a new connection."""
+    last = answer_with(200, {}).replace(b"\r\n\r\n", b"\r\nconnection: close\r\n\r\n")
+    with Client(path := answering(last)) as client:
+        client.call("ping")
+        path.unlink()
+        with raises(ClientError, "reach.none", path=path):
+            client.call("ping")
+
+
+def test_fields_of_a_path_can_not_name_another_path() -> None:
+    """A ref is one segment, whatever is in it, and a key that isn't printable ASCII is escaped."""
+    sent = request("show", {"target": "../v1/tokens?x=1#"}).split(b"\r\n")[0]
+    asked = request("ask", {"tool": "t", "key": "a\r\nX-Evil: 1"})
+
+    assert b"GET /v1/calls/..%2Fv1%2Ftokens%3Fx%3D1%23/record HTTP/1.1" == sent
+    assert b"Idempotency-Key: a%0D%0AX-Evil%3A%201\r\n" in asked
 
 
 def test_who_hangs_up_first_may_have_said_why(tmp_path: Path) -> None:
@@ -130,7 +186,7 @@ def test_who_hangs_up_first_may_have_said_why(tmp_path: Path) -> None:
         listener.listen()
         with Client(path) as client:
             peer, _ = listener.accept()
-            peer.sendall(b'{"ok": false, "error": {"code": "NOT_APPROVER", "message": "Not you."}}\n')
+            peer.sendall(answer_with(403, problem("NOT_APPROVER", "Not you.")))
             peer.close()
 
             with answers(NotApprover, match="Not you"):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hitl.audit import verify
+from hitl.credentials import Credential, Scope
 from hitl.errors import Tampered
 from hitl.model import (
     Action,
@@ -34,6 +35,7 @@ from hitl.model import (
     Vote,
 )
 from hitl.ports import Change, Expect, KeyTakenError, ShortTakenError, Store, Unit
+from hitl.records import replace
 from hitl.testing import SetClock, a_call
 
 if TYPE_CHECKING:
@@ -971,3 +973,53 @@ async def standing_elsewhere(store: Store, clock: SetClock) -> Call:
     call = await parked(store, clock)
     await store.adopt(call.ref, "slack:T/C", "m9")
     return call
+
+
+async def test_pages_go_from_the_newest_call_to_the_oldest(store: Store, clock: SetClock) -> None:
+    """A page holds the calls that are older than the named one: all of them, or those that wait."""
+    first, second, third = [await parked(store, clock) for _ in range(3)]
+    refs = sorted((first.ref, second.ref, third.ref), reverse=True)
+    await store.commit(move(approved(second)))
+    waiting = [ref for ref in refs if ref != second.ref]
+    top = await store.page(None, 2, pending=False)
+    rest = await store.page(top[-1].ref, 2, pending=False)
+
+    assert (refs[:2], refs[2:]) == ([call.ref for call in top], [call.ref for call in rest])
+    assert waiting == [call.ref for call in await store.page(None, 9, pending=True)]
+
+
+async def test_the_whole_record_is_read_on_from_any_place(store: Store, clock: SetClock) -> None:
+    """Places grow with each line, whichever chain the line is in."""
+    call = await parked(store, clock)
+    before = await store.last_line()
+    await store.commit(add(entries=(entry(call, "viewed"), Entry("", Event.MOVED, "service", {}), entry(call, "late"))))
+    lines = await store.lines_after(before, 2)
+    rest = await store.lines_after(lines[-1][0], 2)
+
+    assert ["viewed", "moved", "late"] == [line.event for _, line in (*lines, *rest)]
+    assert (await store.last_line(), ()) == (rest[-1][0], tuple(await store.lines_after(rest[-1][0], 2)))
+
+
+async def test_a_credential_is_kept_used_and_revoked(store: Store, clock: SetClock) -> None:
+    """A name is kept once, also after its revocation; what was kept comes back as it was."""
+    made = Credential(
+        name="ci",
+        hash="a" * 64,
+        scope=Scope.AGENT,
+        owner="ada",
+        origins=("slack:T1/C1",),
+        routes=("slack:T1/C2",),
+        created_at=clock.now(),
+        created_by="local:0",
+        until=clock.now() + timedelta(days=1),
+    )
+    kept = [await store.keep_credential(made), await store.keep_credential(made)]
+    (stored,) = await store.credentials()
+    await store.used_credential("ci", clock.now())
+    revoked = await store.revoke_credential(stored, "local:0")
+    (now,) = await store.credentials()
+    again = await store.keep_credential(made)
+
+    assert ([True, False], False) == (kept, again)
+    assert made == replace(stored, mac="")
+    assert (clock.now(), clock.now(), clock.now()) == (now.used_at, now.revoked_at, revoked.revoked_at)

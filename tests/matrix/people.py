@@ -6,12 +6,14 @@ import asyncio
 import contextlib
 import hashlib
 import json
+import re
 import time
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from functools import partial
 from typing import Any
 
+from sayso_client.wire import answer, request
 from tests.acceptance.installation import ME
 from tests.matrix.rooms import Sent
 from tests.matrix.world import Act, Asked, World
@@ -200,7 +202,7 @@ class People:
         act.answered, act.decided = True, bool(told.get("decided"))
         secret = hashlib.sha256(asked.mark.encode()).hexdigest()
         claimed = await line.call("claim", ref=ref, secret_hash=hashlib.sha256(secret.encode()).hexdigest())
-        if claimed["ok"]:
+        if "args" in claimed:
             with self._world.log.open("a") as log:
                 log.write(f"{claimed['args']['mark']} {ref} {claimed['args']['amount']}\n")
             await line.call("finish", ref=ref, secret=secret, result="succeeded")
@@ -235,13 +237,15 @@ class Line:
             writer.close()
 
     async def call(self, op: str, **fields: Any) -> dict[str, Any]:
-        """One request and its answer, with `ok` false for a refusal."""
-        self._writer.write(json.dumps({"op": op, **fields}).encode() + b"\n")
-        line = await self._reader.readline()
-        if not line.endswith(b"\n"):
-            raise ConnectionResetError(op)
-        answer: dict[str, Any] = json.loads(line)
-        return answer
+        """One request and its answer, or the problem of a refusal."""
+        self._writer.write(request(op, fields))
+        try:
+            head = await self._reader.readuntil(b"\r\n\r\n")
+            length = re.search(rb"content-length: (\d+)", head)
+            document: dict[str, Any] = json.loads(await self._reader.readexactly(int(length[1]) if length else 0))
+        except (EOFError, ValueError) as error:
+            raise ConnectionResetError(op) from error
+        return document if "detail" in document else answer(op, document)
 
 
 async def until(holds: Callable[[], bool], patience_s: float) -> bool:

@@ -34,7 +34,7 @@ MIRRORS = {
     "hitl/people": ("tests/hitl/people", "tests/hitl/test_gate_*.py"),
     "hitl/testing.py": ("tests/contracts", "tests/hitl/test_testing.py"),
     "adapters/database": ("tests/adapters/database", "tests/contracts"),
-    "adapters/socket": ("tests/adapters/socket",),
+    "adapters/http": ("tests/adapters/http",),
     "bot/intake.py": ("tests/bot/test_intake.py", "tests/bot/test_connector.py"),
     "bot/conversation": (
         "tests/scenarios/telegram/test_what_never_counts.py",

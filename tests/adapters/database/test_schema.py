@@ -42,6 +42,7 @@ def connection(state: Path) -> Iterator[sqlite3.Connection]:
 #: Statements that read a whole table, which never holds more than a few rows.
 SMALL = {
     "KEY_IDS": ["SCAN keys"],
+    "CREDENTIALS": ["SCAN credentials"],
     "MOVES": ["SCAN moves"],
     "TALKS": ["SCAN talks"],
 }

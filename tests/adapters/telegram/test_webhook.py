@@ -9,7 +9,7 @@ import httpx
 import pytest
 from starlette.requests import Request
 
-from adapters.http.shell import LONGEST_BODY, app
+from adapters.http.app import LONGEST_BODY, app
 from adapters.telegram.receiver import SECRET_HEADER, Inbox
 from adapters.telegram.webhook import PATH, endpoint
 from bot.platforms import mounted

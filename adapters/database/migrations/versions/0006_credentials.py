@@ -1,0 +1,40 @@
+"""Bearer tokens of the HTTP API."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+#: 64 bits everywhere; SQLite wants INTEGER.
+_BIG = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+
+revision = "0006"
+down_revision = "0005"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """Create the table."""
+    op.create_table(
+        "credentials",
+        sa.Column("name", sa.String(), nullable=False),
+        sa.Column("hash", sa.String(), nullable=False),
+        sa.Column("scope", sa.String(), nullable=False),
+        sa.Column("owner", sa.String(), nullable=True),
+        sa.Column("origins", sa.String(), nullable=False),
+        sa.Column("routes", sa.String(), nullable=False),
+        sa.Column("created_at", _BIG, nullable=False),
+        sa.Column("created_by", sa.String(), nullable=False),
+        sa.Column("until", _BIG, nullable=True),
+        sa.Column("mac", sa.String(), nullable=False),
+        sa.Column("revoked_at", _BIG, nullable=True),
+        sa.Column("used_at", _BIG, nullable=True),
+        sa.PrimaryKeyConstraint("name"),
+        sqlite_with_rowid=False,
+    )
+
+
+def downgrade() -> None:
+    """Drop the table: no token works any more."""
+    op.drop_table("credentials")

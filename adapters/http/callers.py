@@ -1,0 +1,173 @@
+"""The caller of a request: a user of this machine, known by the kernel, or the holder of a bearer token."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
+
+from fastapi import Depends
+from starlette.datastructures import Headers
+from starlette.requests import HTTPConnection
+
+from hitl.credentials import Scope
+from hitl.errors import InvalidConfirmation, NotApprover, Unauthenticated
+from hitl.model import Entry, Event
+from hitl.outcomes import Refusal, fact
+from hitl.ports import Change, adding
+
+if TYPE_CHECKING:
+    from starlette.types import Scope as Scopes
+
+    from hitl.credentials import Credential
+    from hitl.gate import Gate
+    from hitl.people import Directory
+
+#: The conversation of calls over the Unix socket, and of those from a token that is bound to none.
+LOCAL, REMOTE = "local", "http"
+#: The key of `scope["state"]` under which our listeners put the `Peer`. No header reaches it.
+PEER = "sayso.peer"
+#: Under which the guard puts who calls.
+CALLER = "sayso.caller"
+#: And under which the listeners put a future that resolves when the peer hangs up.
+GONE = "sayso.gone"
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """The other end of a connection, as the kernel describes it when the connection is made.
+
+    `key` counts its connections. `uid` is its user on the Unix socket, and None on TCP. `kept` says that it is a
+    command that this service runs.
+    """
+
+    key: str
+    uid: int | None = None
+    kept: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """An authenticated caller, and what it may name."""
+
+    identity: str
+    principal: str
+    #: The person on whose behalf it asks.
+    owner: str
+    scopes: frozenset[Scope]
+    #: `socket` or `http`, as records and settings call the way in.
+    surface: str
+    credential: Credential | None = None
+
+    @property
+    def name(self) -> str:
+        """The default name of an agent: the name of its token, or ''."""
+        return self.credential.name if self.credential else ""
+
+    @property
+    def conversation(self) -> str:
+        """The origin of calls that name none."""
+        if self.credential is None:
+            return LOCAL
+        return self.credential.origins[0] if self.credential.origins else REMOTE
+
+    def origin(self, named: str | None, people: Directory) -> str:
+        """Return the origin of a call. Raises NotApprover for a conversation that isn't bound to the caller."""
+        if named is None or named == self.conversation:
+            return self.conversation
+        if self.credential is None or not self.credential.may_name(people.place(named)):
+            raise NotApprover(fact(Refusal.ORIGIN, who=self.identity, place=named))
+        return named
+
+    def routes(self, named: list[str]) -> tuple[str, ...]:
+        """Return further routes of a card. Raises NotApprover for a place that isn't bound to the caller."""
+        bound = self.credential.routes if self.credential else ()
+        for place in named:
+            if place not in bound:
+                raise NotApprover(fact(Refusal.ROUTE, who=self.identity, place=place))
+        return tuple(named)
+
+    def check_behalf(self, named: str | None) -> None:
+        """Raise NotApprover for a person for whom the caller doesn't ask."""
+        if named is not None and named != self.owner:
+            raise NotApprover(fact(Refusal.BEHALF, who=self.identity, person=named))
+
+
+class Bearers(Protocol):
+    """The bearer tokens in force."""
+
+    def find(self, token: str) -> Credential | None:
+        """Return the working credential of a token, or None."""
+
+
+class Authenticator:
+    """Makes a Caller of a request."""
+
+    def __init__(self, gate: Gate, bearers: Bearers) -> None:
+        self._gate = gate
+        self._bearers = bearers
+
+    async def caller(self, scope: Scopes) -> Caller:
+        """Return who calls.
+
+        Raises Unauthenticated, InvalidConfirmation for a token on the socket, and NotApprover, on record, for a user
+        who is on no list and for a command that this service runs.
+        """
+        peer: Peer = scope["state"][PEER]
+        authorization = Headers(scope=scope).get("authorization")
+        if peer.uid is None:
+            return self._holder(authorization)
+        if authorization is not None:
+            raise InvalidConfirmation("A token has no meaning on the Unix socket: the kernel says who calls.")
+        return await self._user(peer)
+
+    def _holder(self, authorization: str | None) -> Caller:
+        kind, _, token = (authorization or "").partition(" ")
+        credential = self._bearers.find(token.strip()) if kind.lower() == "bearer" else None
+        if credential is None:
+            raise Unauthenticated
+        people, identity = self._gate.people, credential.identity
+        return Caller(
+            identity=identity,
+            principal=people.principal(identity),
+            owner=people.on_behalf_of(identity),
+            scopes=frozenset({credential.scope}),
+            surface="http",
+            credential=credential,
+        )
+
+    async def _user(self, peer: Peer) -> Caller:
+        identity = f"local:{peer.uid}"
+        if peer.kept:
+            raise await self._refused(Refusal.KEPT, identity, kept=True)
+        principal = self._gate.people.principal(identity)
+        if not self._gate.people.is_listed(principal):
+            raise await self._refused(Refusal.PEER, identity)
+        # All scopes: the gate looks each user up in the lists of people.
+        return Caller(identity, principal, principal, frozenset(Scope), "socket")
+
+    async def _refused(self, why: Refusal, identity: str, **data: object) -> NotApprover:
+        entry = Entry("", Event.REFUSED_PEER, identity, data)
+        await self._gate.store.commit(adding(Change(entries=(entry,))))
+        return NotApprover(fact(why, who=identity))
+
+
+async def _authenticated(request: HTTPConnection) -> Caller:
+    caller: Caller = getattr(request.state, CALLER)
+    return caller
+
+
+def _scoped(*scopes: Scope) -> Any:
+    async def allowed(caller: Annotated[Caller, Depends(_authenticated)]) -> Caller:
+        if caller.scopes.isdisjoint(scopes):
+            raise NotApprover(fact(Refusal.SCOPE, who=caller.identity))
+        return caller
+
+    return Depends(allowed)
+
+
+#: Parameters of routes: any caller, or one with a scope.
+Anyone = Annotated[Caller, Depends(_authenticated)]
+Asker = Annotated[Caller, _scoped(Scope.AGENT)]
+Approver = Annotated[Caller, _scoped(Scope.APPROVER)]
+Withdrawer = Annotated[Caller, _scoped(Scope.AGENT, Scope.OPERATOR)]
+Operator = Annotated[Caller, _scoped(Scope.OPERATOR)]

@@ -1,0 +1,219 @@
+"""`/v1/calls` and `/v1/batches`: asking, reading, deciding and running."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Query, Request
+from starlette.responses import PlainTextResponse, Response
+
+from adapters.http import models, problems
+from adapters.http.callers import GONE, Anyone, Asker, Caller, Withdrawer
+from adapters.http.models import MOST_IN_PAGE
+from adapters.http.operations import Operations
+from adapters.http.replies import Key, Prefer, Ref, Wait, answer, documented, preferred_wait, prefers_queue
+from hitl.credentials import Scope
+from hitl.errors import CallDenied, SaysoError
+from hitl.model import Status
+from hitl.records import replace
+
+if TYPE_CHECKING:
+    from hitl.answers import Submitted
+    from hitl.model import Lease
+
+router = APIRouter(prefix="/v1", tags=["calls"])
+#: Default of `Prefer: queue`, in seconds.
+_QUEUE_S = 30
+
+
+def operations(request: Request) -> Operations:
+    """The use cases of the running service."""
+    found: Operations = request.app.state.operations
+    return found
+
+
+def gone(request: Request) -> asyncio.Future[None] | None:
+    """Return a future that resolves when the caller hangs up, or None under a server without our door."""
+    found: asyncio.Future[None] | None = getattr(request.state, GONE, None)
+    return found
+
+
+Ops = Annotated[Operations, Depends(operations)]
+Gone = Annotated[Any, Depends(gone)]
+
+
+@router.post(
+    "/calls",
+    status_code=202,
+    summary="Ask for a call",
+    responses={
+        **documented(models.CallAnswer, 404, 409, 413, 422, status=202, says="The call waits for a person."),
+        200: {"model": models.CallAnswer, "description": "The call is decided, or its wait brought the decision."},
+    },
+)
+async def ask(
+    ops: Ops, caller: Asker, body: models.CallRequest, ended: Gone, key: Key = None, prefer: Prefer = None
+) -> Response:
+    """Record a tool call that the caller will run itself.
+
+    The policy allows or denies the call, or people are asked. Nothing runs here: an approved call is claimed, run by
+    the caller, and finished.
+    """
+    wait_s = preferred_wait(prefer)
+    queue_s = (wait_s or _QUEUE_S) if prefers_queue(prefer) else 0
+    submitted, lease = await ops.ask(caller, body, key, queue_s, ended)
+    call = await ops.wait(caller, submitted.call, wait_s, "decided", ended)
+    return _answered(ops, replace(submitted, call=call), lease)
+
+
+def _answered(ops: Operations, submitted: Submitted, lease: Lease | None) -> Response:
+    document = ops.answer(submitted, lease)
+    if submitted.call.status is Status.DENIED:
+        return _denied(document)
+    status = 202 if submitted.call.status is Status.PENDING else 200
+    return answer(document, status, {"Location": f"/v1/calls/{submitted.call.ref}"})
+
+
+def _denied(document: dict[str, Any]) -> Response:
+    """The policy's no is a problem with the ref of the recorded call."""
+    told = problems.problem(CallDenied(document["message"])) | {"ref": document["ref"]}
+    return problems.response(told)
+
+
+@router.get("/calls", summary="List calls", responses=documented(models.CallPage))
+async def list_calls(
+    ops: Ops,
+    caller: Anyone,
+    status: Annotated[Literal["pending", "any"], Query(description="Which calls to list.")] = "pending",
+    cursor: Annotated[str | None, Query(max_length=64, description="`next` of the page before.")] = None,
+    limit: Annotated[int, Query(ge=1, le=MOST_IN_PAGE)] = 50,
+) -> Response:
+    """List the calls that the caller may see, newest first."""
+    return answer(await ops.page(caller, cursor, limit, pending=status == "pending"))
+
+
+@router.get("/calls/{ref}", summary="Read a call, or wait for it", responses=documented(models.CallView, 404))
+async def read(
+    ops: Ops,
+    caller: Anyone,
+    ref: Ref,
+    ended: Gone,
+    wait: Wait = 0,
+    until: Annotated[
+        Literal["decided", "explained", "ended"],
+        Query(description="What to wait for: a decision, also the reason of a rejection, or the end."),
+    ] = "decided",
+) -> Response:
+    """Read a call now, or once people have decided, or at the end of the wait."""
+    call = await ops.wait(caller, await ops.read(caller, ref), wait, until, ended)
+    return answer(ops.view(call))
+
+
+@router.get(
+    "/calls/{ref}/card",
+    summary="Read a card",
+    responses={
+        **documented(models.CardAnswer, 404),
+        200: {
+            "model": models.CardAnswer,
+            "description": "The card as data, or as text for `Accept: text/plain`.",
+            "content": {"text/plain": {"schema": {"type": "string"}}},
+        },
+    },
+)
+async def read_card(ops: Ops, caller: Anyone, ref: Ref, request: Request) -> Response:
+    """Read what people see of a call. Reading it doesn't count as opening its details."""
+    call = await ops.read(caller, ref)
+    if request.headers.get("accept", "").startswith("text/plain"):
+        return PlainTextResponse(ops.card_text(call) + "\n", headers={"Cache-Control": "no-store"})
+    return answer(ops.card(call))
+
+
+@router.get("/calls/{ref}/record", summary="Read a record", responses=documented(models.RecordAnswer, 404))
+async def read_record(ops: Ops, caller: Anyone, ref: Ref) -> Response:
+    """Read a call with its details in words and every line of its record."""
+    return answer(await ops.record(caller, ref))
+
+
+@router.post(
+    "/calls/{ref}/decision",
+    summary="Decide a call",
+    responses=documented(models.DecisionAnswer, 404, 409, 410, 413, 422, 500),
+)
+async def decide(ops: Ops, caller: Anyone, ref: Ref, body: models.DecisionRequest) -> Response:
+    """Approve or reject a pending call.
+
+    A critical call is approved twice: the first answer says so, and the second names the ref in `confirm`.
+    An agent's token can't decide.
+    """
+    await may_decide(ops, caller, ref)
+    return answer(await ops.decide(caller, ref, body))
+
+
+@router.post("/calls/{ref}/details", summary="Open the details", responses=documented(models.DecisionAnswer, 404, 500))
+async def open_details(ops: Ops, caller: Anyone, ref: Ref) -> Response:
+    """Return the whole call to an approver, and record that they opened it: a cut card needs that before a yes."""
+    await may_decide(ops, caller, ref)
+    return answer(await ops.details(caller, ref))
+
+
+async def may_decide(ops: Operations, caller: Caller, ref: str) -> None:
+    """Raise NotApprover for a credential that is no approver's, once the attempt is on record."""
+    if Scope.APPROVER not in caller.scopes:
+        raise await ops.refuse_undeciding(caller, ref)
+
+
+@router.post(
+    "/calls/{ref}/withdraw", summary="Withdraw a call", responses=documented(models.CallView, 404, 409, 410, 500)
+)
+async def withdraw(ops: Ops, caller: Withdrawer, ref: Ref) -> Response:
+    """Take a pending call back: for who asked, and for operators."""
+    return answer(ops.view(await ops.withdraw(caller, ref)))
+
+
+@router.post(
+    "/calls/{ref}/claim", summary="Claim a call", responses=documented(models.ClaimAnswer, 404, 409, 410, 413, 500)
+)
+async def claim(ops: Ops, caller: Asker, ref: Ref, body: models.ClaimRequest) -> Response:
+    """Take the one permission to run an approved call. The same secret gets the same permission again.
+
+    The answer holds the stored arguments: run these, and nothing else.
+    """
+    lease = await ops.claim(caller, ref, body)
+    return answer(
+        {"call": ops.view(lease.call), "args": lease.call.arguments, "until": lease.until.isoformat()},
+    )
+
+
+@router.post(
+    "/calls/{ref}/finish", summary="Report a run", responses=documented(models.CallView, 404, 409, 410, 413, 500)
+)
+async def finish(ops: Ops, caller: Asker, ref: Ref, body: models.FinishRequest) -> Response:
+    """Report how the claimed run ended. The same report again changes nothing."""
+    return answer(ops.view(await ops.finish(caller, ref, body)))
+
+
+@router.post(
+    "/calls/{ref}/release", summary="Release a call", responses=documented(models.CallView, 404, 409, 410, 500)
+)
+async def release(ops: Ops, caller: Asker, ref: Ref) -> Response:
+    """Hand an approved call to the caller, who runs it and won't report."""
+    return answer(ops.view(await ops.release(caller, ref)))
+
+
+@router.post("/batches", summary="Ask for several calls", responses=documented(models.BatchAnswer, 413))
+async def ask_all(ops: Ops, caller: Asker, body: models.BatchRequest, key: Key = None) -> Response:
+    """Record each call of a batch on its own, in order.
+
+    The answer names each by the caller's `id`. Every call is waited for, decided and claimed by its own ref. With an
+    Idempotency-Key, the key of each call is that key, a slash and its `id`.
+    """
+    done = await ops.ask_all(caller, body.calls, key)
+    return answer({"calls": [_outcome(ops, name, came) for name, came in done]})
+
+
+def _outcome(ops: Operations, name: str, came: tuple[Submitted, Lease | None] | SaysoError) -> dict[str, Any]:
+    if isinstance(came, SaysoError):
+        return {"id": name, "call": None, "problem": problems.problem(came)}
+    return {"id": name, "call": ops.answer(*came), "problem": None}

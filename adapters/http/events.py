@@ -1,0 +1,258 @@
+"""`/v1/events`: what happens to the calls that a caller may see, as server-sent events or over a WebSocket.
+
+Both share one cursor: the place of a line in the record, which survives a restart. A client that comes back with its
+last cursor gets every later event once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import secrets
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
+
+from cachetools import TTLCache
+from fastapi import APIRouter, Header, Query, Request, WebSocket
+from starlette.responses import Response, StreamingResponse
+from starlette.websockets import WebSocketDisconnect
+
+from adapters.http import models
+from adapters.http.callers import CALLER, Anyone, Caller
+from adapters.http.replies import answer, documented
+from hitl.errors import InvalidConfirmation, NotApprover, SaysoError, TooManyPending
+from hitl.model import Event
+from hitl.outcomes import Refusal, fact
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from hitl.gate import Gate
+    from hitl.model import Call, Recorded
+
+router = APIRouter(prefix="/v1", tags=["events"])
+#: A stream says that it lives after so many silent seconds; proxies commonly close one after 60.
+_SILENCE_S = 15.0
+#: Lines of the record that are read at once.
+_LINES = 200
+#: So many streams one caller may hold at once.
+_MOST_STREAMS = 256
+_TICKET_S = 30
+_MOST_TICKETS = 10_000
+#: The close code of a WebSocket whose caller is refused (RFC 6455, 7.4.1).
+_POLICY_VIOLATION, _GOING_AWAY = 1008, 1001
+#: The events of a stream. Other lines of the record are about single replies and deliveries.
+_TOLD = frozenset(
+    {
+        *(Event.ASKED, Event.ALLOWED, Event.DENIED, Event.VOTED, Event.APPROVED, Event.REJECTED, Event.REASON),
+        *(Event.NO_REASON, Event.EXPIRED, Event.WITHDRAWN, Event.UNDELIVERABLE, Event.CLAIMED, Event.RELEASED),
+        *(Event.SUCCEEDED, Event.FAILED, Event.TIMED_OUT, Event.REFUSED, Event.LAPSED, Event.UNKNOWN),
+        Event.TAMPERED,
+    }
+)
+
+
+class Lines(Protocol):
+    """The record, in the order in which it was written."""
+
+    async def lines_after(self, place: int, limit: int) -> Sequence[tuple[int, Recorded]]:
+        """Return the lines behind a place of the record, oldest first, each with its place."""
+
+    async def last_line(self) -> int:
+        """Return the place of the newest line, or 0 for an empty record."""
+
+
+class Feed:
+    """Wakes the streams when a call changes. It is an observer of the gate."""
+
+    def __init__(self, gate: Gate, lines: Lines, stopping: asyncio.Event) -> None:
+        self._gate = gate
+        self._lines = lines
+        self.stopping = stopping
+        self._woken: asyncio.Future[None] | None = None
+        self._counts: dict[str, int] = {}
+        self._tickets: TTLCache[str, Caller] = TTLCache(_MOST_TICKETS, _TICKET_S)
+
+    def changed(self, call: Call) -> None:
+        """Wake every stream."""
+        del call
+        self.wake()
+
+    def wake(self) -> None:
+        """Let every stream look at the record."""
+        if self._woken is not None and not self._woken.done():
+            self._woken.set_result(None)
+        self._woken = None
+
+    def ticket(self, caller: Caller) -> str:
+        """Return a ticket for one WebSocket of the caller."""
+        ticket = secrets.token_urlsafe(32)
+        self._tickets[ticket] = caller
+        return ticket
+
+    def spend(self, ticket: str) -> Caller | None:
+        """Return whose ticket it is, once."""
+        caller: Caller | None = self._tickets.pop(ticket, None)
+        return caller
+
+    @contextlib.contextmanager
+    def counted(self, caller: Caller) -> Any:
+        """Hold one of the caller's streams. Raises TooManyPending if the caller holds too many."""
+        count = self._counts.get(caller.principal, 0)
+        if count >= _MOST_STREAMS:
+            raise TooManyPending(fact(Refusal.WAITING, who=caller.principal, count=_MOST_STREAMS))
+        self._counts[caller.principal] = count + 1
+        try:
+            yield
+        finally:
+            self._counts[caller.principal] -= 1
+            if not self._counts[caller.principal]:
+                del self._counts[caller.principal]
+
+    async def start_of(self, cursor: str | None) -> int:
+        """Return the place behind which a stream begins. Raises InvalidConfirmation for an invalid cursor."""
+        if cursor is None:
+            return await self._lines.last_line()
+        if not cursor.isascii() or not cursor.isdecimal() or len(cursor) > 18:  # noqa: PLR2004 - fits 64 bits
+            raise InvalidConfirmation("Last-Event-ID is no cursor of this stream. Leave it out to begin now.")
+        return int(cursor)
+
+    async def events(self, caller: Caller, place: int) -> AsyncIterator[dict[str, Any] | None]:
+        """Yield the events behind a place for ever, None after a silence, until the service stops."""
+        while not self.stopping.is_set():
+            woken = self._wake_up()
+            lines = await self._lines.lines_after(place, _LINES)
+            for at, line in lines:
+                place = at
+                if told := await self._told(caller, place, line):
+                    yield told
+            if not lines and not await self._woke(woken):
+                yield None
+
+    def _wake_up(self) -> asyncio.Future[None]:
+        if self._woken is None:
+            self._woken = asyncio.get_running_loop().create_future()
+        return self._woken
+
+    async def _woke(self, woken: asyncio.Future[None]) -> bool:
+        done, _ = await asyncio.wait([woken], timeout=_SILENCE_S)
+        return bool(done)
+
+    async def _told(self, caller: Caller, place: int, line: Recorded) -> dict[str, Any] | None:
+        """The event that a line is for the caller, or None."""
+        if line.event not in _TOLD or not line.ref:
+            return None
+        call = await self._gate.store.get(line.ref)
+        if call is None or not self._gate.access.may_see(caller.principal, call):
+            return None
+        return {
+            "id": str(place),
+            "ref": call.ref,
+            "short": call.short,
+            "event": line.event,
+            "status": call.status.value,
+            "actor": line.actor,
+            "at": line.at.isoformat(),
+        }
+
+
+def _feed(request: Request | WebSocket) -> Feed:
+    found: Feed = request.app.state.feed
+    return found
+
+
+@router.get(
+    "/events",
+    summary="Follow the calls",
+    responses={
+        **documented(models.EventView),
+        200: {
+            "description": "Server-sent events. The data of each is an EventView; a comment every 15 seconds.",
+            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        },
+    },
+)
+async def follow(
+    request: Request,
+    caller: Anyone,
+    last: Annotated[str | None, Header(alias="Last-Event-ID", max_length=32)] = None,
+    cursor: Annotated[str | None, Query(max_length=32, description="As Last-Event-ID, for clients without it.")] = None,
+) -> Response:
+    """Follow what happens to the calls that the caller may see, from now on or from behind a cursor."""
+    feed = _feed(request)
+    place = await feed.start_of(last or cursor)
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(_streamed(feed, caller, place), media_type="text/event-stream", headers=headers)
+
+
+async def _streamed(feed: Feed, caller: Caller, place: int) -> AsyncIterator[str]:
+    try:
+        with feed.counted(caller):
+            yield ": here\n\n"
+            async for event in feed.events(caller, place):
+                yield _sse(event) if event else ": still here\n\n"
+    except SaysoError as error:
+        yield f"event: error\ndata: {json.dumps({'code': error.code})}\n\n"
+        return
+    yield "event: stopping\ndata: {}\n\n"
+
+
+def _sse(event: dict[str, Any]) -> str:
+    return f"id: {event['id']}\nevent: {event['event']}\ndata: {json.dumps(event)}\n\n"
+
+
+@router.post("/events/tickets", summary="Make a ticket", responses=documented(models.TicketAnswer))
+async def make_ticket(request: Request, caller: Anyone) -> Response:
+    """Make a ticket for one WebSocket, for clients that can't send an Authorization header: `?ticket=...`."""
+    return answer({"ticket": _feed(request).ticket(caller), "expires_in": _TICKET_S})
+
+
+@router.websocket("/events")
+async def follow_by_websocket(socket: WebSocket) -> None:
+    """Follow as `GET /v1/events` does. Each text message is one EventView; `?cursor=` goes on behind an event."""
+    feed = _feed(socket)
+    try:
+        caller = _socket_caller(socket, feed)
+        place = await feed.start_of(socket.query_params.get("cursor"))
+        with feed.counted(caller):
+            await socket.accept()
+            await _converse(socket, feed, caller, place)
+    except SaysoError as error:
+        await socket.close(_POLICY_VIOLATION, error.code)
+
+
+def _socket_caller(socket: WebSocket, feed: Feed) -> Caller:
+    ticket = socket.query_params.get("ticket")
+    if ticket is None:
+        authenticated: Caller = getattr(socket.state, CALLER)
+        return authenticated
+    caller = feed.spend(ticket)
+    if caller is None:
+        raise NotApprover("The ticket is unknown, spent or older than 30 seconds. Make another one.")
+    return caller
+
+
+async def _converse(socket: WebSocket, feed: Feed, caller: Caller, place: int) -> None:
+    """Send events until the caller leaves or the service stops. Messages of the caller are ignored."""
+    sending = asyncio.ensure_future(_send(socket, feed, caller, place))
+    hearing = asyncio.ensure_future(_hear(socket))
+    try:
+        await asyncio.wait([sending, hearing], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (sending, hearing):
+            task.cancel()
+        await asyncio.gather(sending, hearing, return_exceptions=True)
+
+
+async def _send(socket: WebSocket, feed: Feed, caller: Caller, place: int) -> None:
+    with contextlib.suppress(WebSocketDisconnect, RuntimeError):
+        async for event in feed.events(caller, place):
+            if event is not None:
+                await socket.send_text(json.dumps(event))
+        await socket.close(_GOING_AWAY)
+
+
+async def _hear(socket: WebSocket) -> None:
+    with contextlib.suppress(WebSocketDisconnect, RuntimeError):
+        while True:
+            await socket.receive_text()

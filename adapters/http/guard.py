@@ -1,0 +1,93 @@
+"""The guard before every route: it refuses pages of other sites and other host names, and authenticates the caller."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+
+from adapters.http import problems
+from adapters.http.callers import CALLER, PEER
+from hitl.errors import InvalidConfirmation, NotApprover, SaysoError
+from hitl.wording import say
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from adapters.http.callers import Authenticator
+
+#: By these names a listener on the loopback is reached. Any other name could be a rebound one of a foreign page.
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+#: Paths that tell nothing of this installation.
+OPEN = frozenset({"/docs", "/openapi.json"})
+_SAME = frozenset({"same-origin", "none"})
+
+
+class Guard:
+    """Middleware that checks Host, Origin and Sec-Fetch-Site, and then who calls, before a byte of the body is read.
+
+    `exempt` paths have other secrets, or none. Forwarding headers are never read, so they can't be believed.
+    """
+
+    def __init__(
+        self, app: ASGIApp, hosts: Sequence[str] = (), exempt: Collection[str] = (), *, remote: bool = True
+    ) -> None:
+        self._app = app
+        self._hosts = _LOOPBACK | {host.lower() for host in hosts}
+        self._exempt = frozenset(exempt)
+        self._remote = remote
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or answer why not."""
+        try:
+            if scope["type"] in {"http", "websocket"} and scope["path"] not in self._exempt:
+                await self._check(scope)
+        except SaysoError as error:
+            await _refuse(error, scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    async def _check(self, scope: Scope) -> None:
+        """Raise SaysoError for what no route may see; leave who calls in the scope's state."""
+        if error := self._refusal(scope):
+            raise error
+        if scope["path"] in OPEN or (scope["type"] == "websocket" and b"ticket=" in scope["query_string"]):
+            return
+        authenticator: Authenticator = scope["app"].state.authenticator
+        scope["state"][CALLER] = await authenticator.caller(scope)
+
+    def _refusal(self, scope: Scope) -> SaysoError | None:
+        headers = Headers(scope=scope)
+        host = _host(headers.get("host", ""))
+        over_tcp = getattr(scope.get("state", {}).get(PEER), "uid", None) is None
+        if over_tcp and not self._remote:
+            return NotApprover(say("api.plain"))
+        if host is None or (over_tcp and host not in self._hosts):
+            return InvalidConfirmation(say("api.host"))
+        if headers.get("sec-fetch-site", "none") not in _SAME:
+            return NotApprover(say("api.origin"))
+        origin = headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc.lower() != headers["host"].lower():
+            return NotApprover(say("api.origin"))
+        return None
+
+
+def _host(named: str) -> str | None:
+    """The name in a Host header, without its port and in lower case; None for what is no host."""
+    try:
+        parts = urlsplit(f"//{named}")
+        _ = parts.port
+    except ValueError:
+        return None
+    return parts.hostname if parts.netloc == named and not parts.path and "@" not in named else None
+
+
+async def _refuse(error: SaysoError, scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": 1008, "reason": error.code})
+    else:
+        await problems.answer(error)(scope, receive, send)

@@ -1,0 +1,161 @@
+"""The two listeners of the one application: a Unix socket and a TCP port, served by one uvicorn in our loop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import resource
+import socket
+import stat
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+
+from adapters.http.door import Door, Kept, Limits, nobodys
+from hitl.errors import Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from starlette.types import ASGIApp
+
+#: The longest message that a WebSocket takes. Messages of callers are ignored.
+_LONGEST_MESSAGE = 4096
+#: A stop waits so long for running requests. Telegram repeats a request that gets no answer.
+_STOP_WITHIN_S = 3
+_BACKLOG = 2048
+#: Descriptors that connections leave to the database, tools and platforms.
+_RESERVED = 256
+
+
+class Server(uvicorn.Server):
+    """uvicorn in our loop: signals stay ours, so that a stop can finish what runs.
+
+    `listening` are bound sockets. `stopping` is called before connections are closed, so that requests that wait can
+    be answered. `kept` knows the commands that this service runs.
+    """
+
+    def __init__(
+        self,
+        served: ASGIApp,
+        listening: Sequence[socket.socket],
+        limits: Limits | None = None,
+        *,
+        stopping: Callable[[], None] = lambda: None,
+        kept: Kept = nobodys,
+    ) -> None:
+        door: Any = partial(Door, limits or Limits(in_all=_most_connections()), kept)
+        super().__init__(
+            uvicorn.Config(
+                served,
+                http=door,
+                ws="websockets-sansio",
+                ws_max_size=_LONGEST_MESSAGE,
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                lifespan="off",
+                backlog=_BACKLOG,
+                timeout_keep_alive=3600,  # The door has its own clocks.
+                timeout_graceful_shutdown=_STOP_WITHIN_S,
+            )
+        )
+        self._listening = list(listening)
+        self._stopping = stopping
+        self._serving: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Serve, once this returns. Raises what keeps uvicorn from serving."""
+        self._serving = asyncio.create_task(self.serve(self._listening))
+        while not self.started:
+            if self._serving.done():
+                await self._serving
+            await asyncio.sleep(0.005)
+
+    async def stop(self) -> None:
+        """Answer the requests that wait, end those under way, and close."""
+        if self._serving is None:
+            return
+        self._stopping()
+        self.should_exit = True
+        await self._serving
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals alone."""
+        yield
+
+    @property
+    def port(self) -> int:
+        """The TCP port that it listens on."""
+        return next(int(found.getsockname()[1]) for found in self._listening if found.family != socket.AF_UNIX)
+
+
+def tcp_listener(host: str, port: int) -> socket.socket:
+    """A bound TCP socket. Raises Unavailable if it can't be had; uvicorn would end the process."""
+    try:
+        return socket.create_server(
+            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=_BACKLOG
+        )
+    except OSError as error:
+        why = str(error.strerror).partition(" (while")[0]
+        raise Unavailable(
+            f"Nothing can listen on {host} port {port} ({why}). Set http.port, or http.host, to another."
+        ) from error
+
+
+def unix_listener(path: Path) -> socket.socket:
+    """A bound Unix socket in a runtime folder of ours: the folder 0711, the socket 0666, and nobody else listens there.
+
+    Raises Unavailable if the folder isn't ours, or a service listens there already.
+    """
+    try:
+        _prepare_folder(path.parent)
+        _refuse_second(path)
+        path.unlink(missing_ok=True)
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(str(path))
+        listener.listen(_BACKLOG)
+        path.chmod(0o666)
+    except OSError as error:
+        raise Unavailable(
+            f"The socket {path} can't be made: {error.strerror or error}. Set `runtime` to another folder."
+        ) from error
+    return listener
+
+
+def _prepare_folder(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        raise Unavailable(
+            f"{folder} isn't a folder of this user, so the socket can't lie there. Set `runtime` elsewhere."
+        )
+    folder.chmod(0o711)
+
+
+def _refuse_second(path: Path) -> None:
+    """Raise Unavailable if something listens there."""
+    probe = socket.socket(socket.AF_UNIX)
+    try:
+        probe.connect(str(path))
+    except OSError:
+        return
+    finally:
+        probe.close()
+    raise Unavailable(f"Another service listens on {path}. Stop it, or set `runtime` to another folder.")
+
+
+def _most_connections() -> int:
+    """Return the number of connections for which there are descriptors, after raising the limit of this process."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 16_384 if hard == resource.RLIM_INFINITY else hard
+    if soft < wanted:
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            soft = wanted
+    return max(64, min(Limits().in_all, soft - _RESERVED))

@@ -1,0 +1,507 @@
+"""The types of the OpenAPI document: requests, whose unknown fields are refused, and answers."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
+
+from hitl.limits import LONGEST_TIMEOUT_S, SHORTEST_TIMEOUT_S
+from hitl.model import Action, Result, Risk, State, Status
+
+#: Names of tools, agents and places; longer text belongs into the arguments or the note.
+Name = Annotated[str, Field(min_length=1, max_length=256)]
+Text = Annotated[str, Field(max_length=16_384)]
+#: The SHA-256 (hex) of a secret that the claimant keeps.
+SecretHash = Annotated[str, Field(pattern="^[0-9a-f]{64}$", examples=["0" * 64])]
+Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+#: The largest number of calls in one batch.
+MOST_IN_BATCH = 50
+#: The largest number of calls in one page.
+MOST_IN_PAGE = 200
+#: The longest wait in one request, in seconds. Proxies commonly close a request after 60.
+LONGEST_WAIT_S = 60
+
+
+def _only_text(value: object) -> object:
+    """A time is text: a number could be seconds or milliseconds."""
+    if not isinstance(value, str):
+        raise ValueError("a time is text in the form of RFC 3339")  # noqa: TRY004 - pydantic's own errors come of it
+    return value
+
+
+class _Request(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+# -- requests -----------------------------------------------------------------------------------------------------
+
+
+class CallRequest(_Request):
+    """A tool call that the caller will run itself once it may."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={
+            "examples": [
+                {
+                    "tools": "deploy",
+                    "tool": "release",
+                    "args": {"version": "1.4.2", "stage": "production"},
+                    "agent": "release-bot",
+                    "note": "All checks passed.",
+                }
+            ]
+        },
+    )
+
+    tools: Name = Field(description="The group that the tool belongs to.")
+    tool: Name
+    args: dict[str, JsonValue] = Field(default={}, description="What the tool gets. These bytes are shown and bound.")
+    cwd: Annotated[str, Field(max_length=4096)] | None = Field(default=None, description="The working folder.")
+    agent: Annotated[str, Field(max_length=256)] = Field(
+        default="", description="What the agent calls itself. By default the name of the token."
+    )
+    session: Annotated[str, Field(max_length=256)] = ""
+    origin: Name | None = Field(
+        default=None,
+        description="The conversation that asked. It must be bound to the token, or be a thread of one that is.",
+    )
+    routes: list[Name] = Field(
+        default=[], max_length=20, description="Further places for the card. Each must be bound to the token."
+    )
+    on_behalf_of: Name | None = Field(
+        default=None, description="The person for whom the agent asks. It must be the owner of the token."
+    )
+    note: Text = Field(default="", description="The agent's own words, shown as such.")
+    ask: bool = Field(default=False, strict=True, description="Ask a person whatever the policy allows.")
+    timeout_s: Annotated[int, Field(strict=True, ge=SHORTEST_TIMEOUT_S, le=LONGEST_TIMEOUT_S)] | None = Field(
+        default=None, description="How long to wait for people, at most as long as the policy says."
+    )
+    previous: Name | None = Field(default=None, description="The ref of an ended call that this one repeats.")
+    secret_hash: SecretHash | None = Field(
+        default=None, description="Claim the call in the same request if the policy allows it."
+    )
+
+
+class BatchItem(CallRequest):
+    """One call of a batch, known by the caller's own `id`."""
+
+    id: Name
+
+
+class BatchRequest(_Request):
+    """Calls that are asked together. Each is recorded, decided and claimed on its own."""
+
+    calls: Annotated[list[BatchItem], Field(min_length=1, max_length=MOST_IN_BATCH)]
+
+    @model_validator(mode="after")
+    def _names_each_once(self) -> Self:
+        if len({call.id for call in self.calls}) < len(self.calls):
+            raise ValueError("two calls of a batch have the same id")
+        return self
+
+
+class DecisionRequest(_Request):
+    """An approver's answer."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, json_schema_extra={"examples": [{"decision": "reject", "reason": "Not today."}]}
+    )
+
+    decision: Literal["approve", "reject"]
+    reason: Text | None = None
+    confirm: Name | None = Field(default=None, description="The ref, typed again: the second yes to a critical call.")
+    digest: Digest | None = Field(default=None, description="The digest that was shown. Another one is refused.")
+
+
+class ClaimRequest(_Request):
+    """The permission to run an approved call, for one claimant."""
+
+    secret_hash: SecretHash
+    digest: Digest | None = Field(
+        default=None, description="The digest that the caller will run. Another one is refused."
+    )
+
+
+class FinishRequest(_Request):
+    """The end of the claimant's run."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={"examples": [{"secret": "what secret_hash is the hash of", "result": "succeeded"}]},
+    )
+
+    secret: Annotated[str, Field(min_length=1, max_length=1024)]
+    result: Literal[Result.SUCCEEDED, Result.FAILED, Result.TIMED_OUT, Result.UNKNOWN]
+    exit_status: Annotated[int, Field(strict=True, ge=-(2**31), lt=2**31)] | None = None
+    output: Annotated[str, Field(max_length=65_536)] = ""
+    error: Text | None = None
+
+
+class EvaluateRequest(_Request):
+    """A call to judge without asking for it."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={"examples": [{"tools": "workspace", "tool": "bash", "args": {"command": "ls"}}]},
+    )
+
+    tools: Name
+    tool: Name
+    args: dict[str, JsonValue] = {}
+    cwd: Annotated[str, Field(max_length=4096)] | None = None
+    origin: Name | None = None
+
+
+class ParseRequest(_Request):
+    """A person's words."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, json_schema_extra={"examples": [{"text": "no, wrong cluster"}]}
+    )
+
+    text: Text
+    language: Annotated[str, Field(max_length=35)] | None = Field(default=None, description="BCP 47.")
+
+
+class TokenRequest(_Request):
+    """A bearer token to make. Only an operator may, over the Unix socket."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={"examples": [{"name": "ci", "scope": "agent", "owner": "ada"}]},
+    )
+
+    name: Annotated[str, Field(pattern="^[a-z0-9][a-z0-9_.-]{0,63}$")]
+    scope: Literal["agent", "approver", "operator"]
+    owner: Name | None = Field(default=None, description="The principal who answers for it; required for an agent.")
+    origins: list[Name] = Field(default=[], max_length=100)
+    routes: list[Name] = Field(default=[], max_length=100)
+    until: Annotated[datetime, BeforeValidator(_only_text)] | None = None
+
+
+class LineRequest(_Request):
+    """One line to the service's own agent."""
+
+    say: Annotated[str, Field(max_length=65_536)]
+
+
+class HarombeDecision(_Request):
+    """A decision in the words of the harombe design."""
+
+    decision: Literal["approve", "approved", "deny", "denied", "reject", "rejected"]
+    reason: Text | None = None
+    confirm: Name | None = Field(default=None, description="The approval_id again: the second yes to a critical call.")
+
+
+# -- answers ------------------------------------------------------------------------------------------------------
+
+
+class CardPart(_Answer):
+    """One part of the thing that is asked for: a command, a diff, or an argument with its name."""
+
+    kind: Literal["code", "diff", "field", "empty", "ours"]
+    name: str
+    text: str
+
+
+class CardView(_Answer):
+    """The card of a call, as data. Every text is visible and masked; times are in UTC. Empty texts aren't shown."""
+
+    sign: str
+    risk: Risk
+    short: str
+    mark: str = Field(description="The 12 characters of the digest.")
+    headline: str = Field(description="Who wants to do what.")
+    parts: list[CardPart]
+    below: str = Field(description="How many arguments the headline leaves to the details.")
+    place: str
+    note: str
+    rule: str = Field(description="Why a rule makes a person decide.")
+    stakes: str = Field(description="The risk in words, and whether it can be undone.")
+    warnings: list[str]
+    approvers: str
+    how: str
+    push: str = Field(description="One line for lock screens.")
+    outcome: str = Field(description="How it ended; empty while it is pending.")
+    output: str
+    left_out: int = Field(description="How many characters aren't shown.")
+
+
+class CardAnswer(_Answer):
+    """A card, as data and as text, with what the call changes in a file, if that is known."""
+
+    ref: str
+    short: str
+    digest: str
+    card: CardView
+    text: str
+    diff: str | None = Field(description="A unified diff, masked, at most 16,384 characters.")
+    diff_old: str | None = Field(description="The old lines of the diff.")
+    diff_new: str | None = Field(description="The new lines of the diff.")
+
+
+class CallView(_Answer):
+    """A call. Secrets are masked; only a claim returns the stored arguments."""
+
+    ref: str = Field(description="The public name of the call.", examples=["01992f4e-8a5e-7a3c-9f60-3f2f0c5f7a11"])
+    short: str = Field(description="The ref for people.", examples=["K7Q2MX"])
+    status: Status
+    code: str | None = Field(description="The error code that the end of the call amounts to, if it is one.")
+    state: State
+    tools: str
+    tool: str
+    args: dict[str, Any]
+    cwd: str | None
+    digest: str
+    mark: str = Field(description="The 12 characters of the digest that cards show.")
+    risk: Risk
+    why: str
+    rule: str | None
+    headline: str = Field(description="Who wants to do what.")
+    requester: str
+    requester_name: str
+    on_behalf_of: str = Field(description="The person behind the requester.")
+    agent: str
+    note: str
+    origin: str
+    runs: Literal["service", "caller"]
+    execution_s: int
+    approvers: list[str]
+    created_at: datetime
+    expires_at: datetime
+    decided_at: datetime | None
+    decided_by: str | None
+    decided_by_name: str | None
+    reason: str | None
+    reason_until: datetime | None
+    outcome: str
+    message: str = Field(description="One sentence for the agent.")
+    output: str | None
+    error: str | None
+    previous: str | None
+
+
+class ClaimAnswer(_Answer):
+    """The one permission to run, with the stored arguments."""
+
+    call: CallView
+    args: dict[str, Any] = Field(description="The arguments as stored. Run these and nothing else.")
+    until: datetime
+
+
+class Claimed(_Answer):
+    """The permission to run an allowed call that was claimed in the same request."""
+
+    args: dict[str, Any]
+    until: datetime
+
+
+class CallAnswer(CallView):
+    """The answer to a request for a call."""
+
+    card: CardView
+    fresh: bool = Field(description="Whether this request made the call, and not an earlier one with the same key.")
+    same_as: str | None = Field(description="The short ref of a pending call with the same digest, if there is one.")
+    claim: Claimed | None
+
+
+class CallPage(_Answer):
+    """Calls, newest first. `next` is the cursor of the next page, or null."""
+
+    calls: list[CallView]
+    next: str | None
+
+
+class Line(_Answer):
+    """One line of the record."""
+
+    seq: int
+    at: datetime
+    event: str
+    actor: str
+    data: str
+    hash: str
+
+
+class RecordAnswer(CallView):
+    """A call with its details in words and its record. `flaws` names what fails its integrity check."""
+
+    details: str
+    record: list[Line]
+    flaws: list[str]
+
+
+class DecisionAnswer(_Answer):
+    """The outcome of a decision request. `decided` is false while more is needed, such as a second confirmation."""
+
+    came: str
+    text: str
+    decided: bool
+    call: CallView | None
+
+
+class Problem(_Answer):
+    """An error (RFC 9457). `code` is stable."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    ref: str | None = None
+    errors: list[str] = []
+
+
+class BatchOutcome(_Answer):
+    """The outcome of one call of a batch: the call, or the error that kept it from being recorded."""
+
+    id: str
+    call: CallAnswer | None
+    problem: Problem | None
+
+
+class BatchAnswer(_Answer):
+    """One outcome for each call of the batch, in its order."""
+
+    calls: list[BatchOutcome]
+
+
+class VerdictAnswer(_Answer):
+    """The current verdict of the policy on a call. It permits nothing."""
+
+    action: Action
+    risk: Risk
+    rule: str | None
+    reason: str
+    why: str
+    timeout_s: int
+    policy: str = Field(description="The digest of the policy document.")
+
+
+class ReadingAnswer(_Answer):
+    """One reading of a text."""
+
+    verdict: str
+    reason: str | None
+    target: str | None
+    why: str | None
+
+
+class ParseAnswer(ReadingAnswer):
+    """The reading of a whole text, and of its parts."""
+
+    readings: list[ReadingAnswer]
+
+
+class MeAnswer(_Answer):
+    """The authenticated caller, and the troubles that keep the service from gating calls."""
+
+    identity: str
+    principal: str
+    on_behalf_of: str
+    scopes: list[str]
+    origins: list[str]
+    routes: list[str]
+    troubles: list[str]
+
+
+class EventView(_Answer):
+    """One event of the stream: a line of the record of a call that the caller may see."""
+
+    id: str = Field(description="The cursor: send it as Last-Event-ID to go on from there.")
+    ref: str
+    short: str
+    event: str
+    status: Status
+    actor: str
+    at: datetime
+
+
+class TicketAnswer(_Answer):
+    """A ticket for one WebSocket, within 30 seconds."""
+
+    ticket: str
+    expires_in: int
+
+
+class TokenView(_Answer):
+    """A token, without its secret."""
+
+    name: str
+    scope: Literal["agent", "approver", "operator"]
+    owner: str | None
+    origins: list[str]
+    routes: list[str]
+    created_at: datetime
+    created_by: str
+    until: datetime | None
+    used_at: datetime | None
+    revoked_at: datetime | None
+
+
+class TokenMade(TokenView):
+    """A new token. `token` is shown this once."""
+
+    token: str
+
+
+class TokenList(_Answer):
+    """All tokens, revoked ones too."""
+
+    tokens: list[TokenView]
+
+
+class ChatLine(_Answer):
+    """One line of a conversation: its name, a text that it shows, or that the line before is answered."""
+
+    chat: str | None = None
+    show: str | None = None
+    done: bool | None = None
+
+
+class Heard(_Answer):
+    """The line is queued."""
+
+    heard: bool
+
+
+class HarombeApproval(_Answer):
+    """A pending call in the words of the harombe design."""
+
+    approval_id: str
+    status: Literal["pending", "approved", "denied", "expired", "auto_approved"]
+    tool_name: str
+    params: dict[str, Any]
+    risk_level: str
+    created_at: datetime
+    expires_at: datetime
+    approved_by: str | None
+    approved_at: datetime | None
+    decision: Literal["approved", "denied", "expired"] | None
+    reason: str | None
+    message: str
+
+
+class HarombePending(_Answer):
+    """The pending calls in the words of the harombe design."""
+
+    pending: list[HarombeApproval]
+    count: int
+
+
+class HarombeResult(HarombeApproval):
+    """The end of a call, in the words of the harombe design."""
+
+    result: str | None
+    error: str | None

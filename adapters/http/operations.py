@@ -1,0 +1,305 @@
+"""The operations behind the routes: they translate between the documents of the API and the use cases of the gate."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING, Any, Protocol
+
+from adapters.http import views
+from adapters.http.queues import Queues
+from hitl.answers import Came, Submitted, unknown_call
+from hitl.canonical import check_text
+from hitl.credentials import Scope
+from hitl.errors import CallChanged, CallUnknown, InvalidConfirmation, NotApprover, SaysoError
+from hitl.gate.fitness import question
+from hitl.integrity import flaws_of
+from hitl.model import Ask, Call, Kind, Lease, Preparation, Ran, Reply, Runs, Status, Verb
+from hitl.outcomes import Refusal, fact
+from hitl.views import full_view
+from hitl.wording import sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+    from adapters.http.callers import Caller
+    from adapters.http.models import (
+        BatchItem,
+        CallRequest,
+        ClaimRequest,
+        DecisionRequest,
+        EvaluateRequest,
+        FinishRequest,
+    )
+    from adapters.http.waits import Waits
+    from hitl.answers import Answer
+    from hitl.gate import Gate
+
+    #: Returns the troubles that keep the service from gating calls, a sentence each.
+    Troubles = Callable[[], Awaitable[Sequence[str]]]
+
+
+#: One page looks at so many calls at most, so that a caller with few calls among many can't keep the store busy.
+_MOST_SCANNED = 1_000
+
+
+class Desk(Protocol):
+    """The part of the running service that the operations use."""
+
+    gate: Gate
+
+    async def submit(self, ask: Ask) -> Submitted:
+        """Record a call."""
+
+    async def decide(self, reply: Reply) -> tuple[Answer, ...]:
+        """Decide a call."""
+
+    async def decided(self, call: Call, limit_s: float | None = None) -> Call:
+        """Wait until people have decided."""
+
+    async def explained(self, call: Call, limit_s: float | None = None) -> Call:
+        """Wait until people have decided, and also given a reason for a rejection, if one can still come."""
+
+    async def ended(self, call: Call, limit_s: float | None = None) -> Call:
+        """Wait until the call is over."""
+
+
+class Operations:
+    """The use cases, for an authenticated caller each."""
+
+    def __init__(self, desk: Desk, waits: Waits, troubles: Troubles) -> None:
+        self._desk = desk
+        self._gate = desk.gate
+        self._waits = waits
+        self.queues = Queues()
+        self.troubles = troubles
+
+    # -- asking ---------------------------------------------------------------------------------------------------
+
+    async def ask(
+        self,
+        caller: Caller,
+        request: CallRequest,
+        key: str | None,
+        queue_s: float = 0,
+        gone: asyncio.Future[None] | None = None,
+    ) -> tuple[Submitted, Lease | None]:
+        """Record a call, and claim it if the policy allows it and the caller wants that.
+
+        With `queue_s`, a caller at its pending cap waits so long in line for room. Raises as `Gate.submit`.
+        """
+        ask = self._ask(caller, request, key)
+        submitted = await self._submitted(caller, ask, queue_s, gone)
+        if request.secret_hash is None or submitted.call.status not in {Status.ALLOWED, Status.RUNNING}:
+            return submitted, None
+        return submitted, await self._gate.claim(submitted.call.ref, _owner(caller), request.secret_hash)
+
+    def _ask(self, caller: Caller, request: CallRequest, key: str | None) -> Ask:
+        caller.check_behalf(request.on_behalf_of)
+        for place in (request.origin or "", *request.routes):
+            check_text(place, "/origin")
+        return Ask(
+            tools=request.tools,
+            tool=request.tool,
+            args=request.args,
+            requester=caller.principal,
+            origin=caller.origin(request.origin, self._gate.people),
+            runs=Runs.CALLER,
+            agent=request.agent or caller.name,
+            session=request.session,
+            cwd=request.cwd,
+            key=key,
+            note=request.note,
+            must_ask=request.ask,
+            timeout_s=request.timeout_s,
+            previous=request.previous,
+            routes=caller.routes(request.routes),
+        )
+
+    async def _submitted(
+        self, caller: Caller, ask: Ask, queue_s: float, gone: asyncio.Future[None] | None
+    ) -> Submitted:
+        if not queue_s:
+            return await self._desk.submit(ask)
+        in_turn = self.queues.in_turn(caller.principal, lambda: self._desk.submit(ask))
+        submitted = await self._waits.until(in_turn, _NOTHING, queue_s, caller.principal, gone)
+        # At the end of its time in line, a request gets the gate's own answer.
+        return submitted or await self._desk.submit(ask)
+
+    async def ask_all(
+        self, caller: Caller, items: Sequence[BatchItem], key: str | None
+    ) -> list[tuple[str, tuple[Submitted, Lease | None] | SaysoError]]:
+        """Record each call of a batch on its own. One that fails doesn't touch the others."""
+        done: list[tuple[str, tuple[Submitted, Lease | None] | SaysoError]] = []
+        for item in items:
+            try:
+                done.append((item.id, await self.ask(caller, item, f"{key}/{item.id}" if key else None)))
+            except SaysoError as error:
+                done.append((item.id, error))
+        return done
+
+    async def wait(
+        self, caller: Caller, call: Call, limit_s: float, until: str, gone: asyncio.Future[None] | None
+    ) -> Call:
+        """Return the call after the event that `until` names, or at the limit."""
+        if limit_s <= 0:
+            return call
+        waits = {"decided": self._desk.decided, "explained": self._desk.explained, "ended": self._desk.ended}
+        now = await self._waits.until(waits[until](call), None, limit_s, caller.principal, gone)
+        return now or await self._gate.store.get(call.ref) or call
+
+    # -- reading --------------------------------------------------------------------------------------------------
+
+    async def read(self, caller: Caller, target: str) -> Call:
+        """Return a call that the caller may see. Raises CallUnknown for any other, whether it exists or not."""
+        check_text(target, "/ref")
+        call = await self._gate.find(target)
+        if call is None or not self._gate.access.may_see(caller.principal, call):
+            raise unknown_call(target)
+        return call
+
+    async def pending_calls(self, caller: Caller) -> list[Call]:
+        """Every pending call that the caller may see, oldest first."""
+        may_see = self._gate.access.may_see
+        return [call for call in await self._gate.store.pending() if may_see(caller.principal, call)]
+
+    async def page(self, caller: Caller, before: str | None, limit: int, *, pending: bool) -> Mapping[str, Any]:
+        """One page of the calls that the caller may see, newest first."""
+        seen: list[dict[str, Any]] = []
+        for _ in range(_MOST_SCANNED // limit + 1):
+            calls = await self._gate.store.page(before, limit, pending=pending)
+            for call in calls:
+                before = call.ref
+                if self._gate.access.may_see(caller.principal, call):
+                    seen.append(self.view(call))
+                    if len(seen) == limit:
+                        return {"calls": seen, "next": before}
+            if len(calls) < limit:
+                return {"calls": seen, "next": None}
+        return {"calls": seen, "next": before}
+
+    async def record(self, caller: Caller, target: str) -> dict[str, Any]:
+        """Return a call with its details and its record, and what in them fails its integrity check."""
+        call = await self.read(caller, target)
+        store = self._gate.store
+        lines = list(await store.history(call.ref))
+        flaws = flaws_of(store.keys, call, await store.votes(call.ref), lines)
+        beside = {"on_behalf_of": self._gate.people.on_behalf_of(call.requester)}
+        return full_view(call, lines, self._gate.names) | beside | {"flaws": [sentence(flaw) for flaw in flaws]}
+
+    def view(self, call: Call) -> dict[str, Any]:
+        """A call for a reader who may see it."""
+        return views.call_view(call, self._gate.people, self._gate.names)
+
+    def card(self, call: Call) -> dict[str, Any]:
+        """A call's card as data and as text."""
+        return views.card_answer(call, self._gate.names)
+
+    def card_text(self, call: Call) -> str:
+        """A call's card as text."""
+        return views.card_text(call, self._gate.names)
+
+    def answer(self, submitted: Submitted, lease: Lease | None) -> dict[str, Any]:
+        """A call for who has just asked for it."""
+        return views.call_answer(submitted, self._gate.people, self._gate.names, lease)
+
+    # -- deciding -------------------------------------------------------------------------------------------------
+
+    async def refuse_undeciding(self, caller: Caller, target: str) -> NotApprover:
+        """Return the error for a credential that is no approver's. The gate puts an agent's attempt on record."""
+        with contextlib.suppress(CallUnknown):
+            if Scope.AGENT in caller.scopes:
+                await self._replied(caller, await self.read(caller, target), Verb.REJECT)
+        return NotApprover(fact(Refusal.SCOPE, who=caller.identity))
+
+    async def decide(self, caller: Caller, target: str, request: DecisionRequest) -> dict[str, Any]:
+        """Answer for a call. Raises what the guard refuses."""
+        call = await self.read(caller, target)
+        _check_digest(call, request.digest)
+        confirmed = request.confirm is not None
+        if confirmed and await self._gate.find(str(request.confirm)) != call:
+            raise InvalidConfirmation(fact(Refusal.CONFIRM, short=call.short))
+        return await self._replied(caller, call, Verb(request.decision), request.reason, confirmed=confirmed)
+
+    async def details(self, caller: Caller, target: str) -> dict[str, Any]:
+        """Return the whole call to an approver, and record that they opened it."""
+        return await self._replied(caller, await self.read(caller, target), Verb.DETAILS)
+
+    async def _replied(
+        self, caller: Caller, call: Call, verb: Verb, reason: str | None = None, *, confirmed: bool = False
+    ) -> dict[str, Any]:
+        reply = Reply(
+            identity=caller.identity,
+            surface=caller.surface,
+            conversation=caller.conversation,
+            kind=Kind.API,
+            verb=verb,
+            target=call.ref,
+            reason=reason,
+            confirmed=confirmed,
+        )
+        (answer,) = await self._desk.decide(reply)
+        if answer.error:
+            raise answer.error
+        decided = answer.came in {Came.APPROVED, Came.REJECTED, Came.DETAILS}
+        told = self.view(answer.call) if answer.call else None
+        return {"came": answer.came.value, "text": answer.told(self._gate.names), "decided": decided, "call": told}
+
+    async def withdraw(self, caller: Caller, target: str) -> Call:
+        """Take a pending call back. Raises as `Gate.withdraw`."""
+        return await self._gate.withdraw((await self.read(caller, target)).ref, caller.identity)
+
+    # -- running --------------------------------------------------------------------------------------------------
+
+    async def claim(self, caller: Caller, target: str, request: ClaimRequest) -> Lease:
+        """Return the permission to run a call. Raises as `Gate.claim`, and CallChanged for another digest."""
+        call = await self._own(caller, target)
+        _check_digest(call, request.digest)
+        return await self._gate.claim(call.ref, _owner(caller), request.secret_hash)
+
+    async def finish(self, caller: Caller, target: str, request: FinishRequest) -> Call:
+        """Record how the claimant's run ended. Raises as `Gate.finish`."""
+        call = await self._own(caller, target)
+        ran = Ran(request.result, request.output, error=request.error, exit_status=request.exit_status)
+        return await self._gate.finish(call.ref, request.secret, ran)
+
+    async def release(self, caller: Caller, target: str) -> Call:
+        """Hand an approved call to its requester, who won't report. Raises as `Gate.release`."""
+        return await self._gate.release((await self._own(caller, target)).ref, _owner(caller))
+
+    async def _own(self, caller: Caller, target: str) -> Call:
+        call = await self.read(caller, target)
+        if not self._gate.access.may_claim(caller.principal, call):
+            raise NotApprover(fact(Refusal.FINISH, short=call.short))
+        return call
+
+    # -- beside calls ---------------------------------------------------------------------------------------------
+
+    def evaluate(self, caller: Caller, request: EvaluateRequest) -> dict[str, Any]:
+        """Return the policy's verdict on a call that nobody asked for. Raises PolicyUnusable."""
+        ask = Ask(
+            tools=request.tools,
+            tool=request.tool,
+            args=request.args,
+            requester=caller.principal,
+            origin=caller.origin(request.origin, self._gate.people),
+            runs=Runs.CALLER,
+            cwd=request.cwd,
+        )
+        verdict = self._gate.terms.verdict(
+            self._gate.policies, question(ask, ask.args, Preparation("", cwd=ask.cwd), None)
+        )
+        named = ("action", "risk", "rule", "reason", "why", "timeout_s", "policy")
+        return {name: getattr(verdict, name) for name in named}
+
+
+_NOTHING: Submitted | None = None
+
+
+def _owner(caller: Caller) -> str:
+    return f"caller:{caller.principal}"
+
+
+def _check_digest(call: Call, named: str | None) -> None:
+    if named is not None and named != call.digest:
+        raise CallChanged(fact(Refusal.CHANGED, short=call.short))

@@ -1,0 +1,106 @@
+"""Errors as problem documents (RFC 9457): one tree of errors, one form."""
+
+from __future__ import annotations
+
+import logging
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+from starlette.routing import compile_path
+
+from hitl.errors import Failed, InvalidConfirmation, SaysoError, TooManyPending, Unavailable
+from hitl.outcomes import Refusal
+from hitl.wording import say
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fastapi import FastAPI
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+MEDIA_TYPE = "application/problem+json"
+#: Default of Retry-After, in seconds.
+_RETRY_S = {TooManyPending.status: 10, Unavailable.status: 2}
+_log = logging.getLogger(__name__)
+
+
+def problem(error: SaysoError, *, errors: Sequence[str] = ()) -> dict[str, Any]:
+    """The document of an error."""
+    return _document(error.code, error.status, error.message, errors)
+
+
+def answer(error: SaysoError, *, errors: Sequence[str] = ()) -> Response:
+    """The response to a request that was refused."""
+    return response(problem(error, errors=errors), headers_of(error))
+
+
+def response(document: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Response:
+    """The response that a document is."""
+    return JSONResponse(document, int(document["status"]), headers, media_type=MEDIA_TYPE)
+
+
+def headers_of(error: SaysoError) -> Mapping[str, str]:
+    """Return the headers of a refusal: when to come back, and how to authenticate."""
+    if error.status == HTTPStatus.UNAUTHORIZED:
+        return {"WWW-Authenticate": "Bearer"}
+    if error.status not in _RETRY_S:
+        return {}
+    wait = error.fact.particulars.get("wait") if error.fact and error.fact.what == Refusal.FLOOD else None
+    return {"Retry-After": str(wait or _RETRY_S[error.status])}
+
+
+def handle(app: FastAPI) -> None:
+    """Answer every error of an application with a problem document."""
+    app.add_exception_handler(SaysoError, _refused)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _plain)
+    app.add_exception_handler(Exception, _failed)
+
+
+async def _refused(_: Request, error: Exception) -> Response:
+    assert isinstance(error, SaysoError)  # noqa: S101 - the handler is registered for this class
+    return answer(error)
+
+
+async def _invalid(_: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - as above
+    told = [f"{'.'.join(map(str, found['loc']))}: {found['msg']}" for found in error.errors()]
+    return answer(InvalidConfirmation(say("api.invalid", problems="; ".join(told[:5]))), errors=told[:20])
+
+
+async def _plain(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101 - as above
+    phrase = HTTPStatus(error.status_code).phrase
+    code = phrase.upper().replace(" ", "_").replace("-", "_")
+    document = _document(code, error.status_code, str(error.detail or phrase), ())
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        return response(document, {"Allow": ", ".join(_methods(request))})
+    return response(document, error.headers)
+
+
+def _methods(request: Request) -> list[str]:
+    """Return the methods of a path. The framework names the methods of its first route alone."""
+    paths = request.app.openapi()["paths"].items()
+    found = [verbs for path, verbs in paths if compile_path(path)[0].match(request.scope["path"])]
+    return sorted({verb.upper() for verbs in found for verb in verbs}) or ["GET"]
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    _log.error("http.request_failed", {"path": request.url.path}, exc_info=error)
+    return answer(Failed(say("reach.failed")))
+
+
+def _document(code: str, status: int, detail: str, errors: Sequence[str]) -> dict[str, Any]:
+    return {
+        "type": f"urn:sayso:error:{code}",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+        "code": code,
+        "ref": None,
+        "errors": list(errors),
+    }

@@ -1,0 +1,86 @@
+"""Answers: their declaration for the OpenAPI document, and their making. Tests compare the two."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import Header, Path, Query
+from pydantic import BaseModel
+from starlette.responses import JSONResponse, Response
+
+from adapters.http.models import LONGEST_WAIT_S, Problem
+from adapters.http.problems import MEDIA_TYPE
+from hitl.errors import InvalidConfirmation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Ref = Annotated[
+    str,
+    Path(min_length=1, max_length=256, description="The ref of a call, or its six characters.", examples=["K7Q2MX"]),
+]
+Wait = Annotated[float, Query(ge=0, le=LONGEST_WAIT_S, description="Wait so many seconds for a change.")]
+Key = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=255,
+        description="The same key, digest and origin return the same call; anything else is 409.",
+    ),
+]
+Prefer = Annotated[
+    str | None,
+    Header(
+        description="`wait=SECONDS` waits in this request. `queue` waits for room when too many calls are pending.",
+        examples=["wait=5"],
+    ),
+]
+#: Refusals that every route may answer.
+_ALWAYS = {
+    400: "The request can't be used as it is.",
+    401: "No working bearer token came with the request.",
+    403: "The caller may not do this.",
+    429: "Too many requests; see Retry-After.",
+    503: "The service can't record this now. Nothing was changed.",
+}
+_SOMETIMES = {
+    404: "There is no such call for this caller.",
+    409: "The call is in another state, or was changed or repeated.",
+    410: "The time for an answer is over.",
+    413: "The body is too large.",
+    422: "The policy can't be used.",
+    500: "The service failed on this request, or the call fails its integrity check.",
+}
+_WAIT = re.compile(r"(?:^|[,;\s])wait\s*=\s*(\d{1,4})(?:$|[,;\s])")
+_QUEUE = re.compile(r"(?:^|[,;\s])queue(?:$|[,;\s])")
+
+
+def documented(model: type[BaseModel], *codes: int, status: int = 200, says: str = "Done.") -> dict[int | str, Any]:
+    """The `responses` of a route: its document, and the problems that it may answer beside those of every route."""
+    problems = _ALWAYS | {code: _SOMETIMES[code] for code in codes}
+    schema = {"schema": {"$ref": f"#/components/schemas/{Problem.__name__}"}}
+    refused: dict[int | str, Any] = {
+        code: {"description": told, "content": {MEDIA_TYPE: schema}} for code, told in problems.items()
+    }
+    return {status: {"model": model, "description": says}, **refused}
+
+
+def answer(document: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """A response with a document. Nothing that the API answers may be kept by a cache."""
+    return JSONResponse(document, status, {"Cache-Control": "no-store", **(headers or {})})
+
+
+def preferred_wait(prefer: str | None) -> float:
+    """Return the wait that a request prefers, in seconds (RFC 7240). Raises InvalidConfirmation for a longer one."""
+    found = _WAIT.search(prefer or "")
+    seconds = int(found[1]) if found else 0
+    if seconds > LONGEST_WAIT_S:
+        raise InvalidConfirmation(f"Prefer: wait={seconds} is longer than {LONGEST_WAIT_S} seconds. Nothing was done.")
+    return seconds
+
+
+def prefers_queue(prefer: str | None) -> bool:
+    """Whether a request prefers to queue for room."""
+    return _QUEUE.search(prefer or "") is not None

@@ -1,0 +1,123 @@
+"""The bearer tokens of an installation: made, listed and revoked by operators, and found by what a request carries."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from hitl.credentials import Credential, Scope, bearer_hash, new_bearer
+from hitl.errors import CallUnknown, InvalidConfirmation, KeyConflict, NotApprover
+from hitl.outcomes import Refusal, fact
+from hitl.records import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from adapters.http.callers import Caller
+    from adapters.http.models import TokenRequest
+    from hitl.gate import Gate
+    from hitl.ports import Credentials
+
+_log = logging.getLogger(__name__)
+#: The time of the last use is stored at most so often.
+_USED_EVERY = timedelta(minutes=1)
+
+
+class Tokens:
+    """All tokens, in memory, in step with the store: this process is the only writer of its database."""
+
+    def __init__(self, gate: Gate, store: Credentials) -> None:
+        self._gate = gate
+        self._store = store
+        self._by_hash: dict[str, Credential] = {}
+        self._using: set[asyncio.Task[None]] = set()
+
+    async def load(self) -> None:
+        """Read the tokens, and let the directory know who answers for each agent's."""
+        self._by_hash = {found.hash: found for found in await self._store.credentials()}
+        self._gate.people = replace(self._gate.people, owners=self._owners())
+
+    def find(self, token: str) -> Credential | None:
+        """Return the working credential of a token, or None. The look-up is by hash, so its time tells nothing."""
+        found = self._by_hash.get(bearer_hash(token))
+        now = self._gate.clock.now()
+        if found is None or not found.works(now):
+            return None
+        self._use(found, now)
+        return found
+
+    def all(self) -> list[Credential]:
+        """All tokens by name."""
+        return sorted(self._by_hash.values(), key=lambda found: found.name)
+
+    def check_operator(self, caller: Caller) -> None:
+        """Raise NotApprover for who doesn't operate this installation."""
+        if not self._gate.access.operates(caller.principal):
+            raise NotApprover(fact(Refusal.SCOPE, who=caller.identity))
+
+    async def make(self, caller: Caller, asked: TokenRequest) -> tuple[str, Credential]:
+        """Make a token; the token itself and what is kept of it.
+
+        Raises InvalidConfirmation for a token that could do nothing, KeyConflict for a name that was used before.
+        """
+        self._check(asked)
+        token, now = new_bearer(), self._gate.clock.now()
+        credential = Credential(
+            name=asked.name,
+            hash=bearer_hash(token),
+            scope=Scope(asked.scope),
+            owner=self._gate.people.principal(asked.owner) if asked.owner else None,
+            origins=tuple(asked.origins),
+            routes=tuple(asked.routes),
+            created_at=now,
+            created_by=caller.principal,
+            until=asked.until,
+        )
+        if not await self._store.keep_credential(credential):
+            raise KeyConflict(f"There is, or was, a token {asked.name}. Take another name: names aren't used again.")
+        await self.load()
+        return token, credential
+
+    def _check(self, asked: TokenRequest) -> None:
+        if asked.until is not None and (asked.until.tzinfo is None or asked.until <= self._gate.clock.now()):
+            raise InvalidConfirmation("`until` must lie ahead and name its time zone. No token was made.")
+        if Scope(asked.scope) is Scope.AGENT and asked.owner is None:
+            raise InvalidConfirmation("An agent's token needs an owner: the person who answers for it.")
+        if Scope(asked.scope) is not Scope.AGENT and (asked.owner or asked.origins or asked.routes):
+            raise InvalidConfirmation("Only an agent's token has an owner, origins and routes. No token was made.")
+        if asked.owner is not None and not self._gate.people.is_listed(self._gate.people.principal(asked.owner)):
+            raise InvalidConfirmation(f"{asked.owner} is on no list of this service, so nobody may ask for them.")
+
+    async def revoke(self, caller: Caller, name: str) -> Credential:
+        """Revoke a token. Raises CallUnknown if there is none of that name."""
+        found = next((found for found in self._by_hash.values() if found.name == name), None)
+        if found is None:
+            raise CallUnknown(f"There is no token {name}. Nothing was done.")
+        if found.revoked_at is None:
+            found = await self._store.revoke_credential(found, caller.principal)
+            self._by_hash[found.hash] = found
+        return found
+
+    def _owners(self) -> Mapping[str, str]:
+        """Return the owner of each agent's token. A revoked token keeps its owner: its calls stay the owner's."""
+        return {found.identity: found.owner for found in self._by_hash.values() if found.owner}
+
+    def _use(self, credential: Credential, now: datetime) -> None:
+        if credential.used_at is not None and now - credential.used_at < _USED_EVERY:
+            return
+        self._by_hash[credential.hash] = replace(credential, used_at=now)
+        self._keep_use(credential.name, now)
+
+    def _keep_use(self, name: str, now: datetime) -> None:
+        async def keep() -> None:
+            try:
+                await self._store.used_credential(name, now)
+            except Exception:  # noqa: BLE001 - the time of the last use is no reason to refuse a request
+                _log.exception("http.token_use_not_kept", {"name": name})
+
+        task = asyncio.get_running_loop().create_task(keep())
+        self._using.add(task)
+        task.add_done_callback(self._using.discard)

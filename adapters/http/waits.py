@@ -1,0 +1,86 @@
+"""Requests that wait: each ends with its event, its time, its caller, or the service."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import Counter
+from typing import TYPE_CHECKING, TypeVar
+
+from hitl.errors import TooManyPending
+from hitl.outcomes import Refusal, fact
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Iterator
+
+T = TypeVar("T")
+#: So many requests of one caller may wait at once. A service promises to hold 1,000 waiting agents.
+MOST_WAITING = 2_000
+
+
+class Waits:
+    """Counts the requests that wait, and ends them all when the service stops."""
+
+    def __init__(self, most: int = MOST_WAITING) -> None:
+        self._most = most
+        self._counts: Counter[str] = Counter()
+        self._clocks: set[asyncio.Timeout] = set()
+        self.stopping = asyncio.Event()
+
+    def stop(self) -> None:
+        """End every wait now, and every later one at once."""
+        self.stopping.set()
+        for clock in self._clocks:
+            _end(clock)
+
+    async def until(
+        self, event: Awaitable[T], otherwise: T, limit_s: float, who: str, gone: asyncio.Future[None] | None
+    ) -> T:
+        """Return what the event gives, or `otherwise` if it doesn't come within the limit.
+
+        `gone` resolves when the caller hangs up. Raises TooManyPending if too many requests of `who` wait already.
+        """
+        task = asyncio.ensure_future(event)
+        try:
+            with self._counted(who):
+                async with asyncio.timeout(0 if self.stopping.is_set() else limit_s) as clock:
+                    with self._ended_with(clock, gone):
+                        return await task
+        except TimeoutError:
+            return otherwise
+        finally:
+            task.cancel()
+
+    @contextlib.contextmanager
+    def _counted(self, who: str) -> Iterator[None]:
+        if self._counts[who] >= self._most:
+            raise TooManyPending(fact(Refusal.WAITING, who=who, count=self._most))
+        self._counts[who] += 1
+        try:
+            yield
+        finally:
+            self._counts[who] -= 1
+            if not self._counts[who]:
+                del self._counts[who]
+
+    @contextlib.contextmanager
+    def _ended_with(self, clock: asyncio.Timeout, gone: asyncio.Future[None] | None) -> Iterator[None]:
+        """Let the stop of the service and the end of the connection end the clock."""
+
+        def end(_: object) -> None:
+            _end(clock)
+
+        self._clocks.add(clock)
+        if gone is not None:
+            gone.add_done_callback(end)
+        try:
+            yield
+        finally:
+            self._clocks.discard(clock)
+            if gone is not None:
+                gone.remove_done_callback(end)
+
+
+def _end(clock: asyncio.Timeout) -> None:
+    if not clock.expired():
+        clock.reschedule(asyncio.get_running_loop().time())

@@ -1,0 +1,121 @@
+"""The one API of the running service: its parts, put together, and its listeners."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+
+from adapters.executors.kept import is_kept
+from adapters.terminal.surface import LOCAL
+from bot.console import Console
+from bot.errors import SettingsError
+from bot.settings import HttpSettings
+from sayso_client.wire import SOCKET_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+    from contextlib import AsyncExitStack
+    from pathlib import Path
+    from typing import TypeAlias
+
+    from starlette.routing import Route
+
+    from adapters.http.listeners import Server
+    from bot.conversation import StoredTurns
+    from bot.service import Service
+
+    Troubles: TypeAlias = Callable[[], Awaitable[Sequence[str]]]
+
+_log = logging.getLogger(__name__)
+
+
+async def untroubled() -> Sequence[str]:
+    """Nothing is in the way."""
+    return ()
+
+
+async def serve_api(  # noqa: PLR0913 - each part is one, by keyword
+    service: Service,
+    folder: Path,
+    parts: AsyncExitStack,
+    *,
+    http: HttpSettings | None = None,
+    troubles: Troubles = untroubled,
+    webhooks: Sequence[Route] = (),
+    place: str = LOCAL,
+    turns: StoredTurns | None = None,
+) -> Server:
+    """Serve the API on a Unix socket in the folder and, with a port, on TCP with the webhooks; `parts` ends it.
+
+    `troubles` names what is in the way of gating a call. Conversations with the service's agent are in
+    `place`, and `turns` are the agent's if they are stored.
+
+    Raises Unavailable if nothing can listen there, and SettingsError without the extra `http`.
+    """
+    try:
+        from adapters.http import listeners
+        from adapters.http.app import app
+        from adapters.http.beside import Chats
+        from adapters.http.callers import Authenticator
+        from adapters.http.events import Feed
+        from adapters.http.operations import Operations
+        from adapters.http.tokens import Tokens
+        from adapters.http.waits import Waits
+    except ModuleNotFoundError as error:
+        raise SettingsError(
+            f"`sayso run` serves HTTP, but {error.name} isn't installed: install sayso[http]."
+        ) from error
+
+    waits, tokens = Waits(), Tokens(service.gate, service.store)
+    await tokens.load()
+    operations = Operations(service, waits, troubles)
+    feed = Feed(service.gate, service.store, waits.stopping)
+    for listener in (operations.queues, feed):
+        service.listeners.add(listener)
+
+    def attach(identity: str, show: Callable[[str], None]) -> Console:
+        return Console(service, identity=identity, conversation=place, show=show, turns=turns)
+
+    def stopping() -> None:
+        waits.stop()
+        feed.wake()
+
+    state = {
+        "operations": operations,
+        "authenticator": Authenticator(service.gate, tokens),
+        "feed": feed,
+        "tokens": tokens,
+        "chats": Chats(attach, waits.stopping),
+    }
+    http, path = http or HttpSettings(), folder / SOCKET_NAME
+    served = app(troubles, webhooks, state, hosts=http.hosts, remote=_may_carry_tokens(http))
+    listening = [listeners.tcp_listener(http.host, http.port)] if http.port is not None else []
+    listening.append(listeners.unix_listener(path))
+    parts.callback(_remove, path)
+    server = listeners.Server(served, listening, stopping=stopping, kept=_is_ours)
+    parts.push_async_callback(server.stop)
+    await server.start()
+    if http.port is not None:
+        _log.info("http.ready", {"host": http.host, "port": server.port, "tokens": _may_carry_tokens(http)})
+    return server
+
+
+def _may_carry_tokens(http: HttpSettings) -> bool:
+    """Whether tokens may come over TCP: on the loopback, or behind a proxy with TLS that the operator named."""
+    try:
+        return bool(http.proxy) or ip_address(http.host).is_loopback
+    except ValueError:
+        return http.host == "localhost"
+
+
+def _remove(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        path.unlink(missing_ok=True)
+
+
+def _is_ours(uid: int, pid: int) -> bool:
+    """Whether a process is a command that this service runs: it has the service's user, and must not speak for it."""
+    return uid == os.getuid() and is_kept(pid)

@@ -1,0 +1,74 @@
+"""Bearer tokens: whose they are, what they are for, and which places they may name. Only their hashes are stored."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from hitl.platforms import Place
+
+#: The beginning of every bearer token, so that scanners for secrets and people recognise tokens.
+PREFIX = "sayso_"
+_BYTES = 32
+
+
+class Scope(StrEnum):
+    """The scope of a credential. No credential is both an agent's and an approver's."""
+
+    AGENT = "agent"
+    APPROVER = "approver"
+    OPERATOR = "operator"
+
+
+class Credential(Struct, frozen=True):
+    """A stored bearer token. `mac` covers every field except `used_at`."""
+
+    #: The name that the operator gave. It is never used for a second token.
+    name: str
+    #: The SHA-256 (hex) of the token, which has 256 random bits and therefore needs no slow hash.
+    hash: str
+    scope: Scope
+    #: The principal who answers for an agent's token, or None for another scope.
+    owner: str | None
+    #: The conversations that the holder may name as origin, with all their threads.
+    origins: tuple[str, ...]
+    #: The places that the holder may name as further routes of a card.
+    routes: tuple[str, ...]
+    created_at: datetime
+    #: The principal who made the token.
+    created_by: str
+    #: When the token stops working, or None.
+    until: datetime | None
+    mac: str = ""
+    revoked_at: datetime | None = None
+    used_at: datetime | None = None
+
+    @property
+    def identity(self) -> str:
+        """The identity of the holder, as lists of people name it."""
+        return f"token:{self.name}"
+
+    def works(self, now: datetime) -> bool:
+        """Whether the token is neither revoked nor past its end."""
+        return self.revoked_at is None and (self.until is None or now < self.until)
+
+    def may_name(self, origin: Place) -> bool:
+        """Whether the holder may name this conversation as the origin of a call: one of its own, or a thread of one."""
+        return origin.name in self.origins or origin.chat in self.origins
+
+
+def new_bearer() -> str:
+    """Return a new token."""
+    return PREFIX + secrets.token_urlsafe(_BYTES)
+
+
+def bearer_hash(token: str) -> str:
+    """Return what is stored of a token."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

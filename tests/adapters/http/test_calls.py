@@ -1,0 +1,235 @@
+"""What agents and approvers do over HTTP: ask, wait, decide, claim, finish, and read what became of it."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import pytest
+
+from adapters.http.app import api as document_of
+from tests.adapters.http.conftest import CALL, ME, asked
+from tests.hitl.world import BAN, READ, WIPE
+
+if TYPE_CHECKING:
+    import httpx
+
+    from hitl.testing import SetClock
+    from tests.adapters.http.conftest import Api
+
+SECRET = "the claimant's own secret"
+HASH = hashlib.sha256(SECRET.encode()).hexdigest()
+
+
+def fits(answer: httpx.Response, name: str) -> dict[str, Any]:
+    """The answer's document, once it has the form that the OpenAPI document promises."""
+    schemas = document_of().openapi()["components"]["schemas"]
+    schema = {"$ref": f"#/components/schemas/{name}", "components": {"schemas": schemas}}
+    document: dict[str, Any] = answer.json()
+    jsonschema.validate(document, schema)
+    return document
+
+
+async def test_a_call_goes_from_asking_to_its_report(api: Api) -> None:
+    """An agent asks, an approver says yes, the agent claims the stored arguments once, runs them and reports."""
+    agent, approver = await api.agent(), await api.approver()
+    parked = await agent.post("/v1/calls", json=CALL)
+    call = fits(parked, "CallAnswer")
+    decided = fits(
+        await approver.post(f"/v1/calls/{call['ref']}/decision", json={"decision": "approve"}), "DecisionAnswer"
+    )
+    claimed = fits(await agent.post(f"/v1/calls/{call['ref']}/claim", json={"secret_hash": HASH}), "ClaimAnswer")
+    report = {"secret": SECRET, "result": "succeeded", "output": "done", "exit_status": 0}
+    ended = fits(await agent.post(f"/v1/calls/{call['ref']}/finish", json=report), "CallView")
+
+    assert (202, f"/v1/calls/{call['ref']}") == (parked.status_code, parked.headers["location"])
+    assert ("pending", ME, "token:ci") == (call["status"], call["on_behalf_of"], call["requester"])
+    assert ("approved", True) == (decided["came"], decided["decided"])
+    assert CALL["args"] == claimed["args"]
+    assert ("succeeded", "done") == (ended["status"], ended["output"])
+    assert ["asked", "approved", "claimed", "succeeded"] == await api.events(call["ref"])
+
+
+async def test_a_pending_answer_names_the_tool_the_need_and_the_ref(api: Api) -> None:
+    """Models read one sentence: the tool's name, "requires human approval", and the short ref."""
+    call = await asked(await api.agent())
+
+    assert "requires human approval" in call["message"]
+    assert CALL["tool"] in call["message"]
+    assert call["short"] in call["message"]
+
+
+async def test_the_policy_allows_and_denies_at_once(api: Api) -> None:
+    """An allowed call is 200 and can be claimed in the same request; a denied call is 403 and names its ref."""
+    agent = await api.agent()
+    allowed = await agent.post("/v1/calls", json={**CALL, "tool": READ, "secret_hash": HASH})
+    denied = await agent.post("/v1/calls", json={**CALL, "tool": BAN})
+
+    assert 200 == allowed.status_code
+    assert CALL["args"] == fits(allowed, "CallAnswer")["claim"]["args"]
+    assert (403, "CALL_DENIED") == (denied.status_code, fits(denied, "Problem")["code"])
+    assert ["asked", "denied"] == await api.events(denied.json()["ref"])
+
+
+async def test_a_caller_may_demand_a_person_and_never_the_opposite(api: Api) -> None:
+    """`ask` parks a call that the policy would allow; no field makes the policy more lenient."""
+    agent = await api.agent()
+
+    assert 202 == (await agent.post("/v1/calls", json={**CALL, "tool": READ, "ask": True})).status_code
+    assert 202 == (await agent.post("/v1/calls", json={**CALL, "ask": False})).status_code
+
+
+async def test_the_same_key_is_the_same_call(api: Api) -> None:
+    """The same key and arguments return the call, whatever became of it; other arguments are a conflict."""
+    agent, key = await api.agent(), {"Idempotency-Key": "k-1"}
+    first, again = [(await agent.post("/v1/calls", json=CALL, headers=key)).json() for _ in range(2)]
+    other = await agent.post("/v1/calls", json={**CALL, "args": {"path": "b.txt"}}, headers=key)
+
+    assert (first["ref"], True, False) == (again["ref"], first["fresh"], again["fresh"])
+    assert (409, "KEY_CONFLICT") == (other.status_code, other.json()["code"])
+
+
+async def test_a_key_belongs_to_its_caller(api: Api) -> None:
+    """Two agents with one key have two calls."""
+    first, second = await api.agent("one"), await api.agent("two")
+    calls = [
+        (await agent.post("/v1/calls", json=CALL, headers={"Idempotency-Key": "k"})).json() for agent in (first, second)
+    ]
+
+    assert calls[0]["ref"] != calls[1]["ref"]
+
+
+@pytest.mark.parametrize("way", ["prefer", "wait"])
+async def test_a_wait_ends_with_the_decision(api: Api, way: str) -> None:
+    """`Prefer: wait` waits in the request that asks, `?wait=` in one that reads."""
+    agent, approver = await api.agent(), await api.approver()
+    if way == "prefer":
+        waiting = asyncio.create_task(agent.post("/v1/calls", json=CALL, headers={"Prefer": "wait=30"}))
+        while not (pending := (await approver.get("/v1/calls")).json()["calls"]):  # noqa: ASYNC110 - as an approver would
+            await asyncio.sleep(0.01)
+        ref = pending[0]["ref"]
+    else:
+        ref = (await asked(agent))["ref"]
+        waiting = asyncio.create_task(agent.get(f"/v1/calls/{ref}?wait=30"))
+        await asyncio.sleep(0.05)
+    await approver.post(f"/v1/calls/{ref}/decision", json={"decision": "reject", "reason": "not today"})
+    told = (await waiting).json()
+
+    assert ("rejected", "not today") == (told["status"], told["reason"])
+
+
+async def test_a_wait_that_ends_without_a_decision_is_pending(api: Api) -> None:
+    """The answer of a wait whose time is up is the call as it is."""
+    agent = await api.agent()
+    call = await asked(agent)
+
+    assert "pending" == (await agent.get(f"/v1/calls/{call['ref']}?wait=0.05")).json()["status"]
+
+
+async def test_a_batch_answers_each_call_by_its_id(api: Api) -> None:
+    """Safe calls are allowed at once, gated ones are pending, denied ones are problems; each by the caller's id."""
+    agent = await api.agent()
+    items = [
+        {**CALL, "tool": tool, "id": tool, "args": {"n": place}} for place, tool in enumerate((READ, CALL["tool"], BAN))
+    ]
+    batch = {"calls": items}
+    answer = fits(await agent.post("/v1/batches", json=batch, headers={"Idempotency-Key": "b"}), "BatchAnswer")
+    again = (await agent.post("/v1/batches", json=batch, headers={"Idempotency-Key": "b"})).json()
+
+    assert [(READ, "allowed"), (CALL["tool"], "pending"), (BAN, "denied")] == [
+        (one["id"], one["call"]["status"]) for one in answer["calls"]
+    ]
+    assert [one["call"]["ref"] for one in answer["calls"]] == [one["call"]["ref"] for one in again["calls"]]
+
+
+async def test_two_calls_of_a_batch_can_not_have_one_id(api: Api) -> None:
+    """A batch whose ids aren't unique is refused whole."""
+    answer = await (await api.agent()).post("/v1/batches", json={"calls": [{**CALL, "id": "x"}, {**CALL, "id": "x"}]})
+
+    assert (400, "HITL_001") == (answer.status_code, answer.json()["code"])
+    assert [] == list(await api.store.pending())
+
+
+async def test_a_critical_call_is_approved_twice(api: Api, clock: SetClock) -> None:
+    """The first yes asks for a second one, which names the ref, at least a second later."""
+    agent, chief = await api.agent(), await api.approver("chief")
+    path = f"/v1/calls/{(call := await asked(agent, tool=WIPE))['ref']}/decision"
+    first = (await chief.post(path, json={"decision": "approve"})).json()
+    clock.advance(2)
+    wrong = await chief.post(path, json={"decision": "approve", "confirm": "AAA222"})
+    second = (await chief.post(path, json={"decision": "approve", "confirm": call["short"]})).json()
+
+    assert ("confirm", False) == (first["came"], first["decided"])
+    assert 400 == wrong.status_code
+    assert ("approved", True) == (second["came"], second["decided"])
+
+
+async def test_a_token_approves_no_high_risk_unless_the_operator_names_it(api: Api) -> None:
+    """An approver's token is limited to medium risk; it may reject a call of any risk."""
+    agent, approver = await api.agent(), await api.approver()
+    path = f"/v1/calls/{(await asked(agent, tool=WIPE))['ref']}/decision"
+    refused = await approver.post(path, json={"decision": "approve"})
+    rejected = await approver.post(path, json={"decision": "reject"})
+
+    assert (403, "NOT_APPROVER") == (refused.status_code, refused.json()["code"])
+    assert "rejected" == rejected.json()["came"]
+
+
+async def test_cards_are_data_and_text(api: Api) -> None:
+    """Both say what the call does; an edit has its diff and both sides of it, and secrets are masked."""
+    agent = await api.agent()
+    token = "ghp_" + "a1B2" * 9
+    args = {"path": "a.py", "old_string": "x = 1\ny = 2\n", "new_string": f"x = 1\ny = '{token}'\n"}
+    call = await asked(agent, args=args)
+    card = fits(await agent.get(f"/v1/calls/{call['ref']}/card"), "CardAnswer")
+    text = await agent.get(f"/v1/calls/{call['ref']}/card", headers={"Accept": "text/plain"})
+
+    assert call["short"] in text.text
+    assert text.headers["content-type"].startswith("text/plain")
+    assert ("x = 1\ny = 2", "-y = 2") == (card["diff_old"], card["diff"].splitlines()[4])
+    assert card["diff_new"].startswith("x = 1\ny = ")
+    assert token not in str(card) + text.text
+
+
+async def test_pages_hold_every_call_once(api: Api) -> None:
+    """Each page names the next; together the pages hold every call of the caller once, and no call of another."""
+    agent, other = await api.agent("one"), await api.agent("two")
+    refs = [(await asked(agent, args={"n": number}))["ref"] for number in range(5)]
+    await asked(other)
+    found: list[str] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        page = fits(await agent.get(f"/v1/calls?limit=2{cursor and f'&cursor={cursor}'}"), "CallPage")
+        found += [call["ref"] for call in page["calls"]]
+        cursor = page["next"]
+
+    assert (len(refs), set(refs)) == (len(found), set(found))
+
+
+async def test_a_method_that_a_path_does_not_have_is_405(api: Api) -> None:
+    """The Allow header names every method of the path, and the body is a problem."""
+    answer = await (await api.agent()).delete("/v1/calls")
+
+    assert (405, "GET, POST") == (answer.status_code, answer.headers["allow"])
+    assert "METHOD_NOT_ALLOWED" == fits(answer, "Problem")["code"]
+
+
+async def test_the_record_is_shown_with_its_flaws(api: Api) -> None:
+    """Whoever may see a call reads every line of its record."""
+    call = await asked(await api.agent())
+    told = fits(await api.local().get(f"/v1/calls/{call['short']}/record"), "RecordAnswer")
+
+    assert (["asked"], []) == ([line["event"] for line in told["record"]], told["flaws"])
+
+
+async def test_beside_calls_the_api_judges_reads_and_names(api: Api) -> None:
+    """The policy's verdict, the reading of words, and who the caller is, each in its documented form."""
+    agent = await api.agent()
+    verdict = fits(await agent.post("/v1/policy/evaluate", json={"tools": "files", "tool": BAN}), "VerdictAnswer")
+    reading = fits(await agent.post("/v1/replies/parse", json={"text": "no because risky"}), "ParseAnswer")
+    me = fits(await agent.get("/v1/me"), "MeAnswer")
+
+    assert ("deny", "reject") == (verdict["action"], reading["verdict"])
+    assert ("token:ci", ME, ["agent"]) == (me["identity"], me["on_behalf_of"], me["scopes"])

@@ -35,7 +35,7 @@ def test_the_trial_goes_as_the_page_says(tmp_path: Path) -> None:
 
 def follow(people: Simulator, typed: list[str], workspace: Path) -> None:
     """Type the page's lines, each when the one before has had its effect."""
-    into, ask, approve, reject, reason = typed
+    into, ask, approve, reject = typed
     people.type(into)
     people.type(ask)
     for _ in range(2):
@@ -43,7 +43,4 @@ def follow(people: Simulator, typed: list[str], workspace: Path) -> None:
     people.type(approve)
     until(lambda: len(list(workspace.iterdir())) == 1, "the approved deletion")
     people.type(reject)
-    people.sees(what="answer.why_rejected")
-    people.type(reason)
-    people.sees("That is all.")
-    people.sees("the tests need it")
+    assert "the tests need it" in people.sees("That is all.")

@@ -46,8 +46,11 @@ class Connector:
         self._service = service
         platform.chat.names = service.gate.names
         self.intake = Intake(service.store, {self._name: self._handle})
-        self._router = Router(service, platform.chat, platform.surface, turns=turns)
-        self._hear = hear or self._router.handle
+        self._router: Router | None = None
+        if hear is None:
+            self._router = Router(service, platform.chat, platform.surface, turns=turns)
+            hear = self._router.handle
+        self._hear = hear
         self._receiver = platform.receiver(self.intake.wake)
         self._trouble: str | None = "not connected yet"
         self._connected = False
@@ -90,7 +93,8 @@ class Connector:
         who = await self._until_connected()
         self._trouble, self._connected = None, True
         _log.info(f"{self._name}.ready", {"bot": who})
-        self._router.listen(self._name)
+        if self._router is not None:
+            self._router.listen(self._name)
         async with asyncio.TaskGroup() as work:
             work.create_task(self.intake.run())
             if self._receiver:

@@ -86,6 +86,11 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
     _reload_on_hangup(policies, parts)
     await running.service.start()
     await platforms.start(parts)
+    gateway = _mcp().build_gateway(running.service, servers) if servers is not None else None
+    mount = _mcp().http_mount(gateway) if gateway is not None else None
+    if mount is not None:
+        parts.push_async_callback(mount.stop)
+        await mount.start()
     await serve_api(
         running.service,
         settings.folder("runtime"),
@@ -94,9 +99,9 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         troubles=platforms.troubles,
         webhooks=platforms.routes(),
         turns=turns,
+        gateway=mount,
     )
-    if servers is not None:
-        gateway = _mcp().build_gateway(running.service, servers)
+    if gateway is not None:
         relays = _mcp().line_server(running.service, gateway, settings.folder("runtime"))
         parts.push_async_callback(relays.stop)
         await relays.start()

@@ -118,8 +118,8 @@ class StoredTurns:
             await asyncio.wait({task, *self.asking})
         withdrawn = 0
         for turn in mine:
-            await self._store.keep_turn(replace(await self._as_kept(turn), done=True))
             withdrawn += await self._withdraw(turn, heard.identity)
+            await self._store.keep_turn(replace(await self._as_kept(turn), done=True))
         self._work(heard.conversation)
         await voice.tell(heard, say("model.stopped", count=withdrawn))
         return True

@@ -444,6 +444,8 @@ def _anchor(values: dict[str, Any], folder: Path) -> None:
     for name, value in values.items():
         if isinstance(value, dict):
             _anchor(value, folder)
+        elif not name.isidentifier():
+            continue  # the name of a tool, a person or a place, and no setting
         elif name in _PATHS or name.endswith("_file") or (name == "handlers" and str(value).endswith(".py")):
             values[name] = (
                 [_anchored(one, folder) for one in value] if isinstance(value, list) else _anchored(value, folder)

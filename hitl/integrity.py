@@ -41,6 +41,7 @@ class Flaw(StrEnum):
     MESSAGE = "flaw.message"
     MOVE = "flaw.move"
     TALK = "flaw.talk"
+    CREDENTIAL = "flaw.credential"
     TURN = "flaw.turn"
 
 

@@ -342,6 +342,7 @@ ENGLISH: Mapping[str, str] = {
     "flaw.card": "The card of {ref} on {route} isn't the message that was posted there.",
     "flaw.prompt": "What was left open with {who} about {ref} isn't as it was.",
     "flaw.message": "The message {message} was not bound to {ref}.",
+    "flaw.credential": "The token {name} isn't as it was made.",
     "flaw.move": "No platform told that it moved the conversation {old} to {new}.",
     "flaw.turn": "The turn {id} of an agent isn't the one that was kept.",
     "flaw.talk": "The latest message in {place} isn't the one that was kept.",

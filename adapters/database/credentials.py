@@ -24,6 +24,13 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+#: All of a token, in the order in which `credential_of_row` reads it.
+CREDENTIAL = (
+    *("name", "hash", "scope", "owner", "origins", "routes", "created_at", "created_by", "until", "mac"),
+    *("revoked_at", "used_at"),
+)
+
+
 class SqliteCredentials(Part):
     """`hitl.ports.Credentials`."""
 
@@ -79,13 +86,14 @@ class SqliteCredentials(Part):
 def _credential_of(row: Sequence[Any]) -> Credential | None:
     """The token of a row, or None, said in the log, for a row that no version of this program wrote."""
     try:
-        return _read_credential(row)
+        return credential_of_row(row)
     except rows.UNREADABLE:
         intact("credential", str(row[0]), holds=False)
         return None
 
 
-def _read_credential(row: Sequence[Any]) -> Credential:
+def credential_of_row(row: Sequence[Any]) -> Credential:
+    """The token of a row of `CREDENTIAL`. Raises TypeError, among others, for a row that was never one."""
     name, hashed, scope, owner, origins, routes, created_at, created_by, until, mac, revoked_at, used_at = row
     return Credential(
         name=name,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adapters.database import rows
+from adapters.database.credentials import CREDENTIAL, credential_of_row
 from adapters.database.survey import surveyed
 from adapters.database.turns import TURN, turn_of
 from hitl import seals
@@ -129,7 +130,18 @@ def _talk_holds(keys: Keyring, place: str, message: str, ref: str | None, mac: s
     return seals.talk_holds(keys, mac, place, message, ref)
 
 
+def _credential_holds(keys: Keyring, *row: Any) -> bool:
+    return seals.credential_holds(keys, credential_of_row(row))
+
+
 _KEPT = (
+    _Kept(
+        "credentials",
+        CREDENTIAL,
+        ("name",),
+        _credential_holds,
+        lambda name, *_: fact(Flaw.CREDENTIAL, name=name),
+    ),
     _Kept(
         "inbox",
         ("source", "id", "ordering", "body", "received_at", "mac"),

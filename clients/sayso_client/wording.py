@@ -23,7 +23,7 @@ ENGLISH: Mapping[str, str] = {
     "configuration.clear": "A token for {url} would cross the network in the clear. Use https.",
     "configuration.unreadable": "{file} can't be read ({error}).",
     "configuration.unknown": "{file} has the unknown key {key}. It takes {keys}.",
-    "configuration.foreign": "{file} can be used by other users. Run: chmod 600 {file}",
+    "configuration.foreign": "{file} is open to other users of this machine. Run: chmod 600 {file}",
     # when a call can't be asked for, or must not run
     "arguments.json": "The argument {name} is of type {kind}, which can't be shown as JSON exactly. Pass text, or name it in `context` if it isn't part of the call. Nothing ran.",
     "arguments.files": "An argument has the name {name}, under which hashes of files are shown. Give it another name.",

@@ -105,14 +105,14 @@ def follow_trial(simulator: Simulator, typed: list[str], notes: Path) -> None:
     """Type the page's lines, each when the one before has had its effect."""
     ask, own, other, again, no, why = typed
     simulator.type(ask)
-    simulator.sees("[✅ Approve]")
+    simulator.sees("[Approve]")
     simulator.type(own)
     simulator.sees("(only for one): ", Refusal.OWN)
     assert not notes.exists()
     simulator.type(other)
-    simulator.sees(what="agent.succeeded", how="approved")
+    simulator.sees("(edited)")
     simulator.type(again)
-    simulator.sees("[✅ Approve]")
+    simulator.sees("[Approve]")
     simulator.type(no)
     simulator.sees("(ben has the form 'Why?'")
     simulator.type(why)
@@ -214,11 +214,11 @@ def named(shown: str, account: Account) -> str:
 def answer(account: Account) -> None:
     """Section 2's end, and 3: the card stands in a thread and names who may answer; each way to answer it counts."""
     account.does("cyd mention write notes.txt hello", "Sayso (thread): ")
-    buttons = account.simulator.sees("[✅ Approve] [❌ Reject] [🔎 Details]")
+    buttons = account.simulator.sees("[Approve] [Reject] [Details]")
     assert all(f"@{account.place(name).rpartition('/')[2]}" in buttons for name in ("ben", "ada"))
     assert "(only for one): " in account.does("cyd press Approve", what=Refusal.STRANGER)
     account.does("ada press Approve", what="by.approved")
-    account.simulator.sees(what="agent.succeeded", how="approved")
+    account.simulator.sees("(edited)")
     ask(account)
     account.does("ben press Reject", "(ben has the form 'Why?'")
     account.does("ben close", what="agent.rejected.asked")
@@ -230,13 +230,13 @@ def answer(account: Account) -> None:
     ask(account)
     account.does("ben react -1", what="agent.rejected")
     ask(account, "write more.txt text")
-    account.does("ada react white_check_mark", what="agent.succeeded", how="approved")
+    account.does("ada react white_check_mark", "(edited)")
 
 
 def ask(account: Account, words: str = "delete notes.txt") -> str:
     """Cyd asks for a call in the thread, without naming the app; its short reference, once its buttons are there."""
     title = account.does(f"cyd reply {words}", " risk: ")
-    account.simulator.sees("[✅ Approve]")
+    account.simulator.sees("[Approve]")
     return title[-6:]
 
 

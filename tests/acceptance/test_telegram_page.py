@@ -50,14 +50,14 @@ def follow(simulator: Simulator, typed: list[str], notes: Path) -> None:
     into, ask, own, other, again, words = typed
     simulator.type(into)
     simulator.type(ask)
-    simulator.sees("[✅ Approve]")
+    simulator.sees("[Approve]")
     simulator.type(own)
     simulator.sees("(ada sees: ", Refusal.OWN)
     assert not notes.exists()
     simulator.type(other)
-    simulator.sees(what="agent.succeeded", how="approved")
+    simulator.sees("(edited)")
     simulator.type(again)
-    simulator.sees("[✅ Approve]")
+    simulator.sees("[Approve]")
     simulator.type(words)
     simulator.sees(what="agent.rejected.reason", reason="we need it")
 

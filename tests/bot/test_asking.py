@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import socketserver
 import threading
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.cli.main import app
+from tests.clients.answering import answer_with, read_request
 from tests.sentences import says
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ class _Talk(socketserver.StreamRequestHandler):
     server: Impostor
 
     def handle(self) -> None:
-        """Answer line by line."""
-        for _ in self.rfile:
-            answer = {"ok": True, "call": CALL, "args": self.server.args}
-            self.wfile.write(json.dumps(answer).encode() + b"\n")
+        """Answer whatever is asked."""
+        while request := read_request(self.rfile):
+            claimed = {"call": CALL, "args": self.server.args}
+            self.wfile.write(answer_with(200, claimed if request["op"] == "claim" else CALL))
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -28,7 +29,7 @@ class Carrier:
     """A platform that connects as it is told to, and whose events are words."""
 
     surface = Surface(name="carrier")
-    chat: Any = None
+    chat: Any = SimpleNamespace()
 
     def __init__(self, *troubles: Exception) -> None:
         self._troubles = list(troubles)

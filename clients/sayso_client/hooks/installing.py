@@ -79,6 +79,7 @@ class Change:
     file: Path
     before: str | None
     after: str
+    removes: bool = False
     notes: list[str] = field(default_factory=list)
 
     def diff(self) -> str:
@@ -140,7 +141,7 @@ def unplanned(host: str, file: Path) -> Change:
             after = kept
     except (ValueError, AttributeError, TypeError) as error:
         raise _wrong("hook.settings", file=file, error=error) from error
-    return Change(file, before, after)
+    return Change(file, before, after, removes=True)
 
 
 def _backup(file: Path) -> Path:
@@ -202,12 +203,12 @@ def main(arguments: list[str] | None = None) -> int:
             print("\n".join(f"{state}: {told}" for state, told in found))
             return int(any(state == "red" for state, _ in found))
         if options.action == "remove":
-            return _carry_out(unplanned(options.host, file), "hook.removed", yes=options.yes)
+            return _carry_out(unplanned(options.host, file), yes=options.yes)
         if not options.untested and (wrong := check_version(options.host)):
             print(wrong, file=sys.stderr)
             return 1
         line = command(options.host, _service(options), options.wait, defer=options.defer)
-        done = _carry_out(planned(options.host, file, line, options.wait), "hook.installed", yes=options.yes)
+        done = _carry_out(planned(options.host, file, line, options.wait), yes=options.yes)
         if done == 0 and known.THEN:
             print(say(known.THEN))
     except ClientError as error:
@@ -261,7 +262,7 @@ def _service(options: argparse.Namespace) -> Service:
     return Service(socket=str(path), uid=uid)
 
 
-def _carry_out(change: Change, told: str, *, yes: bool) -> int:
+def _carry_out(change: Change, *, yes: bool) -> int:
     """Show the change, ask on a terminal, and write it; return the exit status."""
     diff = change.diff()
     if not diff:
@@ -276,7 +277,8 @@ def _carry_out(change: Change, told: str, *, yes: bool) -> int:
             print(say("hook.left", file=change.file))
             return 1
     backup = change.write()
-    print(say(told, file=change.file) + (say("hook.backup", backup=backup) if backup else ""))
+    told = say("hook.removed" if change.removes else "hook.installed", file=change.file)
+    print(told + (say("hook.backup", backup=backup) if backup else ""))
     return 0
 
 

@@ -16,6 +16,7 @@ import adapters.database.tables  # noqa: F401 - importing it fills the metadata
 from adapters.database.examine import examine
 from adapters.database.mark import Mark
 from hitl import seals
+from hitl.credentials import Credential, Scope
 from hitl.gate import Gate
 from hitl.model import KeptTurn, Kind, Prompt, PromptKind, Reply, ToolInfo, Verb
 from hitl.ports import Change, adding
@@ -47,6 +48,7 @@ HARMLESS = {
     "inbox.failures": "an event is set aside sooner",
     "inbox.error": "the text of an operator's log",
     "inbox.aside_at": "as inbox.handled_at",
+    "credentials.used_at": "when a token was last used decides nothing",
     "turns.seq": "turns of one conversation are taken in another order, each as it was begun",
     "audit.sealed_by": "nothing reads it",
     "keys.kid": "the service refuses to start, or looks at open calls once more",
@@ -75,6 +77,8 @@ async def kept(opened: Opened, clock: SetClock) -> None:
         await store.move("telegram:-99", ROOM)
         await store.say(ROOM, "-100:6", call.ref)
         await store.begin_turn(KeptTurn("telegram:1", ROOM, ANN, ANN, "m1", "clean up", ((ANN, "hello"),), b"{}"))
+        made = Credential("ci", "0" * 64, Scope.AGENT, ANN, (ROOM,), (), clock.now(), ANN, clock.now())
+        await store.keep_credential(made)
         await store.bind(seals.bound(store.keys, "-100:6", call.ref, ANN))
         await store.commit(adding(Change(prompts=(Prompt(call.ref, ANN, PromptKind.VIEWED, clock.now()),))))
         reply = Reply(ANN, "telegram", ROOM, Kind.BUTTON, Verb.APPROVE, target=call.ref, pressed_at=clock.now())

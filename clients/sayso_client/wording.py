@@ -32,6 +32,15 @@ ENGLISH: Mapping[str, str] = {
     "gated.parameter": "{function} has no parameter {name}.",
     "unfit.args": "What was approved isn't what {tool} was about to run with. Nothing ran.",
     "unfit.file": "{name} changed after it was shown. Nothing ran. Ask again if the call is still wanted.",
+    # an adapter of an agent framework
+    "extra.missing": "{module} isn't installed. Run: pip install 'sayso-client[{extra}]'",
+    "turn.arguments": "The arguments of {tool} don't fit ({error}). Nothing ran.",
+    "turn.unstable": "The arguments of {tool} change each time they are read, so nobody can approve them. Nothing ran.",
+    "turn.changed": "The arguments of {tool} changed while people were asked. Nothing ran.",
+    "turn.client": "{method} needs the client {client}.",
+    "turn.ungated": "The gate can't hold {name}: it runs where this program can't stop it. Leave it out, or name it in `ungated`.",
+    "turn.handoff": "The gate can't look into the handoff {name}. Hand over to an agent itself.",
+    "turn.key": "`parks` needs a checkpointer and a thread_id, so that the call is found again.",
     # a hook of a coding agent
     "hook.odd": "Sayso doesn't understand what {host} asks ({what}), so the call must not run.",
     "hook.failed": "The gate failed ({error}), so the call must not run.",
@@ -45,6 +54,7 @@ ENGLISH: Mapping[str, str] = {
     "hook.open": "The user who runs this can change {paths}. That protects against mistakes, not against an agent that wants out: install it as another user, or with --managed.",
     "hook.sound": "The installed command runs, and denies what it doesn't understand.",
     "hook.unsound": "The installed command doesn't answer as it should, so every tool call is blocked. Install it again.",
+    "hook.unguarded": "`permission` in {file} lets tools run without a question, so {host} runs them where the plugin doesn't load. Install it again.",
     "hook.removed": "Removed from {file}.",
     "hook.installed": "Installed in {file}.",
     "hook.backup": " The file as it was: {backup}",
@@ -59,6 +69,7 @@ ENGLISH: Mapping[str, str] = {
     "hook.no_socket": "The socket {path} can't be found ({error}). Start the service first, or give its user with --uid.",
     "hook.then.claude": "Claude Code re-reads its settings, so a script that it may run can switch the hook off: --managed prevents that. Files named with @ and shell lines in commands and skills reach no hook: set disableSkillShellExecution.",
     "hook.then.codex": "Codex skips hooks that aren't trusted: start codex, type /hooks, and trust this one.",
+    "hook.then.opencode": "OpenCode's server takes answers from any program on this machine: set OPENCODE_SERVER_PASSWORD. `permission` of a project, OPENCODE_PERMISSION and --pure with --auto are stronger than these settings: set OPENCODE_DISABLE_PROJECT_CONFIG=1.",
     # a command on the caller's machine
     "command.not_started": "{program} can't be run in {folder}: {error}",
     "command.otherwise": "The service on the socket gave out another command than was asked for. Nothing was run.",

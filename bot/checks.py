@@ -66,7 +66,16 @@ def run_checks(settings: Settings, source: Path | None) -> list[Check]:
         *_platform(settings, "telegram"),
         *_platform(settings, "slack"),
         *_answers(settings),
+        *_hooks(),
     ]
+
+
+def _hooks() -> Iterator[Check]:
+    """The hooks of coding agents, each run once. There is no line for an agent that has none."""
+    from bot.coding_agents import hooks
+
+    for host, state, text in hooks():
+        yield Check(f"hook {host}", Health(state), text)
 
 
 def _source(path: Path | None) -> Check:

@@ -29,10 +29,16 @@ self_approval_socket = {self_approval}
 
 
 class Platform(StrEnum):
-    """Chat platforms that can be set up."""
+    """What can be set up: chat platforms, and coding agents."""
 
     TELEGRAM = "telegram"
     SLACK = "slack"
+    CLAUDE_CODE = "claude-code"
+    CODEX = "codex"
+    COPILOT = "copilot"
+    GEMINI = "gemini"
+    OPENCODE = "opencode"
+    QWEN = "qwen"
 
 
 class Limit(StrEnum):
@@ -63,7 +69,9 @@ def register(app: typer.Typer) -> None:
 
 
 def init(
-    platform: Annotated[Platform | None, typer.Argument(help="A chat platform to add to the file.")] = None,
+    platform: Annotated[
+        Platform | None, typer.Argument(help="A chat platform to add to the file, or a coding agent to gate.")
+    ] = None,
     file: Annotated[Path, typer.Option("--file", help="Where to write it.")] = Path("sayso.toml"),
     requester: Annotated[
         list[str] | None, typer.Option("--requester", metavar="PRINCIPAL", help="Who may ask; default: you.")
@@ -87,15 +95,38 @@ def init(
         str, typer.Option("--secrets", help="Slack: the folder that holds the files of its tokens.")
     ] = "~/.config/sayso",
     webhook_url: Annotated[str, typer.Option("--webhook-url", help="Telegram: this service's https address.")] = "",
+    config: Config = None,
+    remove: Annotated[bool, typer.Option("--remove", help="Coding agents: take the hook out again.")] = False,
+    managed: Annotated[
+        bool, typer.Option("--managed", help="Coding agents: the settings that only root can change.")
+    ] = False,
+    wait: Annotated[int, typer.Option("--wait", help="Coding agents: seconds to wait for people.")] = 600,
+    untested: Annotated[
+        bool, typer.Option("--untested", help="Coding agents: also for a version that wasn't tried.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Coding agents: write without asking.")] = False,
 ) -> None:
-    """Write a first configuration, or add a chat platform to one.
+    """Write a first configuration, add a chat platform to one, or put a coding agent's tool calls behind the service.
 
     Example: sayso init --approver local:1001
 
     Example: sayso init telegram --token-file ~/.config/sayso/telegram-token
 
     Example: sayso init slack --secrets ~/.config/sayso
+
+    Example: sayso init claude-code
     """
+    if platform is not None and platform not in _WAYS:
+        from bot.coding_agents import set_up
+        from bot.settings import find_config
+
+        if config is None and (found := find_config(None)) and found.absolute().parent == Path.cwd():
+            # The hook lasts, so where it asks must not come from a folder that somebody else's project filled.
+            fail(f"Settings in the working folder must be named: --config {found.name}. Nothing was written.", 2)
+        flags = {"--managed": managed, "--untested": untested and not remove, "--yes": yes}
+        words = [flag for flag, given in flags.items() if given]
+        words += [] if remove else ["--wait", str(wait)]
+        raise typer.Exit(set_up(settings(config, ruling=True), platform.value, words, remove=remove))
     if platform is not None:
         way = _way(platform, receive)
         if platform is Platform.SLACK:

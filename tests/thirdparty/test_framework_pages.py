@@ -45,7 +45,7 @@ def ran(service: Installation, python: Path, program: str, verb: str) -> str:
         [python, file], cwd=service.root, env=environment, stdin=pipe, stdout=pipe, text=True
     ) as process:
         try:
-            call = until(lambda: process.poll() or service.call("pending")["calls"], "the call")[0]
+            call = until(lambda: process.poll() is not None or service.call("pending")["calls"], "the call")[0]
             service.call("decide", target=call["ref"], verb=verb, reason="keep it" if verb == "reject" else None)
             told = process.communicate("\n", timeout=PATIENCE_S)[0]
         finally:

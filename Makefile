@@ -37,12 +37,13 @@ demo: $(STAMP) ## the whole loop in this terminal (ARGS=... goes to `sayso demo`
 test: $(STAMP) ## run the tests (ARGS=... goes to pytest)
 	@$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
-check: $(STAMP) ## format, lint, types, import directions, test docstrings
+check: $(STAMP) ## format, lint, types, import directions, docstrings, and how what you changed reads
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/interrogate --quiet tests
+	@[ ! -e .git ] || $(BIN)/python scripts/plain-english --changed
 
 bench: $(STAMP) ## measure us against the budgets
 	@$(BIN)/python -m benchmarks $(ARGS)

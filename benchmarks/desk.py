@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.executors.registry import Context, Registry
 from bot.compose import Running, compose
+from bot.surfaces import surfaces
 from hitl.limits import Limits
 from hitl.model import Action, Ask, Call, Kind, PolicyCall, Reason, Reply, Risk, Runs, State, Status, Verb, Verdict
 from hitl.people import Conversation, Directory
@@ -93,6 +94,7 @@ class Desk:
         people = Directory(
             approvers=(APPROVER,),
             conversations={f"room:{n}": Conversation(f"room:{n}", requesters=(f"agent:{n}",)) for n in range(PLACES)},
+            surfaces=surfaces(),
         )
         running = await compose(
             state=folder,

@@ -1,4 +1,4 @@
-"""The one API of the running service: what it is made of, and where it listens."""
+"""The one API of the running service: its parts, put together, and its listeners."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from adapters.executors.kept import is_kept
+from adapters.terminal.surface import LOCAL
 from bot.console import Console
 from bot.errors import SettingsError
 from bot.settings import HttpSettings
-from hitl.people import LOCAL
 from sayso_client.wire import SOCKET_NAME
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from starlette.routing import Route
+    from starlette.types import ASGIApp
 
     from adapters.http.listeners import Server
     from bot.service import Service
@@ -36,7 +37,7 @@ async def untroubled() -> Sequence[str]:
     return ()
 
 
-async def serve_api(
+async def serve_api(  # noqa: PLR0913 - each part is one, by keyword
     service: Service,
     folder: Path,
     parts: AsyncExitStack,
@@ -44,11 +45,13 @@ async def serve_api(
     http: HttpSettings | None = None,
     troubles: Troubles = untroubled,
     webhooks: Sequence[Route] = (),
+    gateway: ASGIApp | None = None,
     place: str = LOCAL,
 ) -> Server:
     """Serve the API on a Unix socket in the folder and, with a port, on TCP with the webhooks; `parts` ends it.
 
-    `troubles` names what is in the way of gating a call. Conversations with the service's agent are in `place`.
+    `troubles` names what is in the way of gating a call. `gateway` serves MCP. Conversations with the service's agent
+    are in `place`.
 
     Raises Unavailable if nothing can listen there, and SettingsError without the extra `http`.
     """
@@ -70,7 +73,7 @@ async def serve_api(
     await tokens.load()
     operations = Operations(service, waits, troubles)
     feed = Feed(service.gate, service.store, waits.stopping)
-    for listener in (operations, feed):
+    for listener in (operations.queues, feed):
         service.listeners.add(listener)
 
     def attach(identity: str, show: Callable[[str], None]) -> Console:
@@ -88,7 +91,7 @@ async def serve_api(
         "chats": Chats(attach, waits.stopping),
     }
     http, path = http or HttpSettings(), folder / SOCKET_NAME
-    served = app(troubles, webhooks, state, hosts=http.hosts, remote=_may_carry_tokens(http))
+    served = app(troubles, webhooks, state, hosts=http.hosts, remote=_may_carry_tokens(http), gateway=gateway)
     listening = [listeners.tcp_listener(http.host, http.port)] if http.port is not None else []
     listening.append(listeners.unix_listener(path))
     parts.callback(_remove, path)

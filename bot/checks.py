@@ -5,48 +5,30 @@ from __future__ import annotations
 import asyncio
 import importlib
 import os
+import shlex
 import shutil
 import sqlite3
 import stat
 import tempfile
-from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from adapters.terminal.surface import LOCAL
+from bot.surfaces import module, surfaces
 from hitl.errors import NotApprover, Unavailable
 from hitl.model import Mode, State
-from hitl.people import APPROVERS, CHAT_PLATFORMS, LOCAL, ORIGIN
+from hitl.people import APPROVERS, ORIGIN
+from hitl.platforms import Check, Health
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterator
-    from typing import Any, TypeAlias
+    from collections.abc import Iterator
 
     from adapters.database.survey import Survey
+    from adapters.executors.confinement import Sandbox
     from bot.settings import Settings
     from hitl.people import Directory
 
-    #: What a platform's set-up finds.
-    Report: TypeAlias = Callable[[Settings], Coroutine[Any, Any, list["Check"]]]
-
 _LEAST_FREE_BYTES = 100 * 1024 * 1024
-
-
-class Health(StrEnum):
-    """Green is well, yellow should be known, red means that calls can't be gated as promised."""
-
-    GREEN = "green"
-    YELLOW = "yellow"
-    RED = "red"
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One line of the report; `text` says what was found and, unless it is well, what to do."""
-
-    name: str
-    state: Health
-    text: str
 
 
 def run_checks(settings: Settings, source: Path | None) -> list[Check]:
@@ -63,11 +45,32 @@ def run_checks(settings: Settings, source: Path | None) -> list[Check]:
         *_exposed(settings),
         *_policy(settings),
         _service(settings),
-        *_platform(settings, "telegram"),
-        *_platform(settings, "slack"),
+        *(check for name in settings.set_up() for check in _platform(settings, name)),
         *_answers(settings),
+        *_mcp(settings),
         *_hooks(),
     ]
+
+
+def _mcp(settings: Settings) -> Iterator[Check]:
+    """Whether the MCP servers can be started, as far as that is known without starting them."""
+    from bot.errors import SettingsError
+
+    if settings.mcp is None:
+        return
+    try:
+        importlib.import_module("mcp")
+        servers = importlib.import_module("bot.mcp").build_servers(settings).upstreams
+    except ModuleNotFoundError as error:
+        text = f"[mcp] is configured, but {error.name} isn't installed: install sayso[mcp]."
+        yield Check("mcp", Health.RED, text)
+    except SettingsError as error:
+        yield Check("mcp", Health.RED, str(error))
+    else:
+        targets = [upstream.target for upstream in servers.values()]
+        missing = [each.name for each in targets if each.command and shutil.which(each.command[0]) is None]
+        text = f"the command of {', '.join(missing)} isn't installed" if missing else f"{len(targets)} servers"
+        yield Check("mcp", Health.RED if missing else Health.GREEN, text)
 
 
 def _hooks() -> Iterator[Check]:
@@ -111,6 +114,7 @@ def _people(settings: Settings) -> Iterator[Check]:
     yield _listed("approvers", people.approvers, "nobody can approve, so every question ends undeliverable")
     yield from _unknown(settings, people)
     yield from _astray(settings, people)
+    yield from _origins(people, LOCAL)
     yield from _reach(settings, people)
     yield from _separation(people)
     if people.self_approval_socket:
@@ -136,32 +140,53 @@ def _unknown(settings: Settings, people: Directory) -> Iterator[Check]:
         "approvers": {*people.approvers, *(name for place in places for name in place.approvers or ())},
     }
     for role, listed in lists.items():
-        unknown = [name for name in sorted(listed) if not any(_known(settings, i) for i in people.identities(name))]
+        unknown = [
+            name for name in sorted(listed) if not any(_known(settings, people, i) for i in people.identities(name))
+        ]
         if unknown:
-            text = f"{', '.join(unknown)}: nobody can be that here. List local:UID, telegram:ID or slack:TEAM/USER of a"
+            text = f"{', '.join(unknown)}: nobody can be that here. List local:UID, or the id that whoami gives on a"
             text += " platform that is set up, or map the name in [principals]"
             yield Check(f"unknown {role}", Health.RED if listed == set(unknown) else Health.YELLOW, text)
 
 
 def _astray(settings: Settings, people: Directory) -> Iterator[Check]:
     """Places for cards on platforms that aren't set up: cards can't go there."""
-    set_up = {ORIGIN, APPROVERS, *(name for name in CHAT_PLATFORMS if getattr(settings, name) is not None)}
+    set_up = {ORIGIN, APPROVERS, *settings.set_up()}
     if astray := sorted(route for route in people.named_routes() if route.partition(":")[0] not in set_up):
         text = f"{', '.join(astray)}: cards can't go there, for no such platform is set up"
         yield Check("unknown routes", Health.RED, f"{text}. Add it (sayso init), or take them out of routes")
 
 
-def _known(settings: Settings, identity: str) -> bool:
-    """Whether something that is set up proves such identities."""
-    platform, _, rest = identity.partition(":")
-    slack = settings.slack
-    proved = {
-        "local": rest.isdecimal(),
-        "telegram": settings.telegram is not None,
-        "slack": slack is not None,
-        "email": slack is not None and slack.emails,
-    }
-    return proved.get(platform, False)
+def _origins(people: Directory, local: str) -> Iterator[Check]:
+    """Places where requests may be asked, and that nobody may answer or that no card can be shown for."""
+    for origin in (local, *people.conversations):
+        if not people.requesters_for(origin) or (origin == local and not any(map(people.is_local, people.requesters))):
+            continue
+        place = people.conversations.get(origin)
+        approvers = people.approvers if place is None or place.approvers is None else place.approvers
+        if not approvers and (place is not None and place.approvers is not None):
+            text = "approvers is empty there, so every request from it ends undeliverable"
+            yield Check(f"requests from {origin}", Health.RED, f"{text}. List an approver for it, or take the line out")
+        elif approvers and not people.routes_for(origin, approvers) and not any(map(people.is_local, approvers)):
+            text = (
+                "no approver is on this machine and no route leads to a chat, so no surface can show a request from it"
+            )
+            yield Check(
+                f"requests from {origin}", Health.RED, f'{text}. Set routes, for example routes = ["approvers"]'
+            )
+
+
+def _known(settings: Settings, people: Directory, identity: str) -> bool:
+    """Whether a surface that is set up proves such identities."""
+    kind, _, rest = identity.partition(":")
+    sections = settings.set_up()
+    for surface in people.surfaces.values():
+        switch = surface.proves.get(kind)
+        if switch is None or (surface.is_chat and surface.name not in sections):
+            continue
+        if switch == "" or getattr(sections[surface.name], switch):
+            return surface.is_chat or rest.isdecimal()
+    return False
 
 
 def _separation(people: Directory) -> Iterator[Check]:
@@ -222,8 +247,13 @@ def _database(path: Path) -> Check:
         with surveyed(path) as survey:
             if survey.schema is None:
                 return Check("database", Health.RED, f"{path} has no tables of Sayso. Restore it from a backup.")
+            if survey.schema not in REVISIONS:
+                text = f"schema {survey.schema} is newer than this program, which ends at {REVISIONS[-1]}, so it won't"
+                return Check(
+                    "database", Health.RED, f"{text} start. Install the version that wrote {path}, or a newer one"
+                )
             if survey.schema != REVISIONS[-1]:
-                text = f"schema {survey.schema}, this program's is {REVISIONS[-1]}; the next start decides"
+                text = f"schema {survey.schema}; the next start brings it to {REVISIONS[-1]}. Keep a backup of {path}"
                 return Check("database", Health.YELLOW, text)
             aside = survey.set_aside()
             health = Health.YELLOW if aside else Health.GREEN
@@ -255,7 +285,6 @@ def _sqlite(path: Path) -> Check:
 
 
 def _tools(settings: Settings) -> Iterator[Check]:
-    from adapters.executors.confinement import confinement
     from bot.compose import workspace_tools
 
     allow = settings.tools.allow
@@ -274,12 +303,59 @@ def _tools(settings: Settings) -> Iterator[Check]:
     else:
         text = f"the service may run {listed}, because tools.allow is not set"
         yield Check("tools", Health.YELLOW, f"{text}; set it to the tools that are needed")
-    how = confinement()
-    if "bash" in may_run and how == "none":
-        text = "bash is not confined; its calls never count less than high. Install bubblewrap"
+    if "bash" in may_run:
+        yield from _sandbox(settings)
+
+
+def _sandbox(settings: Settings) -> Iterator[Check]:
+    """Report how commands run, and let a command try to reach the keys."""
+    from adapters.executors.confinement import best
+    from bot.compose import sandbox_of
+
+    try:
+        sandbox = sandbox_of(settings) or best()
+    except Unavailable as error:
+        yield Check("confinement", Health.RED, _flat(error.message))
+        return
+    how = f"bash by {sandbox.way}" if sandbox.way != "none" else "bash is not confined"
+    how += f", as {sandbox.user.name}" if sandbox.user else ""
+    bounds = sandbox.bounds
+    how += (
+        f"; at most {bounds.memory >> 20} MB of memory, {bounds.processes} processes, files of {bounds.file >> 20} MB"
+    )
+    if reached := _reached(settings, sandbox):
+        text = f"{how}; a command can reach {reached}. Install bubblewrap, or set tools_user"
+        yield Check("confinement", Health.RED, text)
+    elif sandbox.way == "none":
+        text = f"{how}; its calls never count less than high. Install bubblewrap"
         yield Check("confinement", Health.YELLOW, text)
-    elif "bash" in may_run:
-        yield Check("confinement", Health.GREEN, f"bash by {how}")
+    elif os.geteuid() == 0 and sandbox.user is None:
+        text = f"{how}; it runs as root, whom the kernel limits to no number of processes. Set tools_user"
+        yield Check("confinement", Health.YELLOW, text)
+    else:
+        yield Check("confinement", Health.GREEN, how)
+
+
+def _reached(settings: Settings, sandbox: Sandbox) -> str:
+    """Return the first of the service's own files that a command can read or change, or an empty text."""
+    from adapters.executors.confinement import runs
+
+    own = [settings.folder("state"), *settings.secret_files()]
+    with tempfile.TemporaryDirectory(prefix="sayso-tools-") as anywhere:
+        place = Path(anywhere).resolve()
+        sandbox.give(place)
+        for path in filter(Path.exists, own):
+            named = shlex.quote(str(path))
+            # `test -r` isn't enough: Landlock refuses only the open. The attempt changes nothing: it opens
+            # a file for appending, and sets a folder's mode, which only the owner may do, to its present mode.
+            look = (
+                f"ls {named} || chmod {stat.S_IMODE(path.stat().st_mode):o} {named}"
+                if path.is_dir()
+                else f"cat {named} || : >> {named}"
+            )
+            if runs(sandbox, place, look):
+                return str(path)
+    return ""
 
 
 def _exposed(settings: Settings) -> Iterator[Check]:
@@ -348,23 +424,22 @@ def _service(settings: Settings) -> Check:
 
 
 def _platform(settings: Settings, platform: str) -> list[Check]:
-    """A platform's own view, if it is set up; asked directly, so that it works with the service down."""
-    if getattr(settings, platform) is None:
-        return []
+    """A platform's own view; asked directly, so that it works with the service down."""
     from bot.errors import SettingsError
 
     try:
-        report: Report = importlib.import_module(f"bot.{platform}_setup").report
-        return asyncio.run(report(settings))
+        report = module(platform, "checks").report
+        found: list[Check] = asyncio.run(report(settings.section(platform), settings.directory(), settings.http.port))
     except SettingsError as error:
         return [Check(platform, Health.RED, str(error))]
     except ModuleNotFoundError as error:
         return [Check(platform, Health.RED, f"{error.name} isn't installed: install sayso[{platform}]")]
+    return found
 
 
 def _answers(settings: Settings) -> list[Check]:
     """What came in from the platforms so far, which they themselves don't tell."""
     from bot.ways import report
 
-    used = {"telegram": settings.telegram, "slack": settings.slack}
-    return report(settings.folder("state") / "sayso.db", [name for name, section in used.items() if section])
+    declared = surfaces()
+    return report(settings.folder("state") / "sayso.db", [declared[name] for name in settings.set_up()])

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import pwd
 import secrets
+import socket
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from adapters.agents.offline import TOOLS
@@ -12,19 +16,23 @@ from adapters.database.folder import StateFolder
 from adapters.database.retention import KEEP
 from adapters.database.store import SqliteStore
 from adapters.executors.groups import Groups
+from bot.beside import OneThread
 from bot.clock import SystemClock
 from bot.paths import is_within
 from bot.service import Service
 from hitl.errors import Unavailable
 from hitl.gate import Gate
+from hitl.people.names import Names
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
     from datetime import timedelta
     from pathlib import Path
 
+    from adapters.executors.confinement import Sandbox
     from adapters.executors.registry import Registry
     from bot.policies import Library
+    from bot.settings import Settings
     from hitl.limits import Limits
     from hitl.people import Directory
     from hitl.ports import Chat, Clock, Executor, PolicySource
@@ -60,6 +68,8 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
     terms: Terms | None = None,
     clock: Clock | None = None,
     executor: Executor | None = None,
+    others: Mapping[str, Executor] | None = None,
+    sandbox: Sandbox | None = None,
     chats: MakeChats | None = None,
     mark: Path | None = None,
     keys: Path | None = None,
@@ -67,7 +77,9 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
 ) -> Running:
     """A service over the state folder, ready to `start`. `allow` names the workspace tools that may run; None: all.
 
-    Its mark (`adapters.database.mark`) lies beside it by default, the master keys in it.
+    `others` are the executors of other tool groups.
+    `sandbox` is how commands run; None takes the best that works here when the first command comes. The mark
+    (`adapters.database.mark`) lies beside the state folder by default, the master keys in it.
 
     Raises hitl.errors.Unavailable where it can't be, and what `chats` raises; what was opened is closed again then.
     """
@@ -79,19 +91,33 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
         store = await SqliteStore.open(folder, clock, keep_events=keep_events)
         parts.push_async_callback(store.close)
         current = await store.keep_mark(mark or mark_beside(state))
+        beside = OneThread()
+        parts.callback(beside.close)
         gate = Gate(
             store=store,
             policies=policies,
             people=people,
-            executor=executor or Groups({TOOLS: workspace_tools(workspace, allow)}),
+            executor=executor or Groups({TOOLS: workspace_tools(workspace, allow, sandbox), **(others or {})}),
             keys=store.keys,
             owner=f"service:{folder.id}:{secrets.token_hex(4)}",
             limits=limits,
             terms=terms,
+            names=Names(people, login=login, host=socket.gethostname()),
+            exposed=folder.exposed,
+            beside=beside,
         )
         service = Service(gate, await chats(store, store.keys) if chats else None, older=not current)
         parts.push_async_callback(service.stop)
         return Running(service, store, parts.pop_all())
+
+
+@lru_cache(maxsize=1024)
+def login(user: int) -> str | None:
+    """Return the login of a user id of this machine, None for an unknown id."""
+    try:
+        return pwd.getpwuid(user).pw_name
+    except (KeyError, OverflowError):
+        return None
 
 
 def mark_beside(state: Path) -> Path:
@@ -122,7 +148,32 @@ def policy_library(folders: Sequence[Path], *, resolve_hosts: bool = False) -> L
     return Library(sources, paths=RealPaths(), resolver=SystemResolver() if resolve_hosts else None)
 
 
-def workspace_tools(workspace: Path, allow: Collection[str] | None) -> Registry:
+def sandbox_of(settings: Settings) -> Sandbox | None:
+    """Return the sandbox that the settings ask for; None for the best that works here, found with the first command.
+
+    Raises Unavailable if commands can't run as `tools_user`, or that user can't work in the workspace.
+    """
+    from adapters.executors.confinement import User, best, runs
+    from adapters.executors.confining.plan import Bounds
+
+    tools = settings.tools
+    bounds = Bounds(tools.memory_mb << 20, tools.processes, tools.file_mb << 20)
+    if not settings.tools_user:
+        return None if bounds == Bounds() else best(None, bounds)
+    user, workspace = User.named(settings.tools_user), settings.folder("workspace")
+    if not workspace.exists():
+        workspace.mkdir(parents=True)
+        os.chown(workspace, user.uid, user.gid)
+    found = best(user, bounds)
+    if not runs(found, workspace.resolve(), "test -w ."):
+        raise Unavailable(
+            f"{user.name} (tools_user) can't work in {workspace}. Run: chown -R {user.name} {workspace}, and let that"
+            " user through every folder above it (chmod o+x)."
+        )
+    return found
+
+
+def workspace_tools(workspace: Path, allow: Collection[str] | None, sandbox: Sandbox | None = None) -> Registry:
     """The tools of one folder, made where it isn't there; only those listed may run, None lists all.
 
     Raises Unavailable where the folder can't be used, or there is no such tool.
@@ -141,7 +192,7 @@ def workspace_tools(workspace: Path, allow: Collection[str] | None) -> Registry:
         raise Unavailable(f"The workspace {workspace} can't be used: {why}. Name another one.") from error
     registry = Registry(TOOLS, allow)
     register_workspace(registry, folder)
-    register_shell(registry, Shell(folder.root))
+    register_shell(registry, Shell(folder.root, sandbox))
     if unknown := ", ".join(registry.unknown()):
         raise Unavailable(f"tools.allow names what is no tool of the workspace: {unknown}. Nothing was started.")
     return registry

@@ -1,91 +1,69 @@
-"""What every chat platform's part of the process does: connect, receive, hand on what was heard, and end."""
+"""Runs one chat platform: connect, receive, hand on recorded events, and end."""
 
 from __future__ import annotations
 
-import abc
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Protocol
+from functools import partial
+from typing import TYPE_CHECKING
 
-from bot.errors import SettingsError
+from cachetools import FIFOCache
+
+from bot.conversation import Router
 from bot.intake import Intake
 from hitl.backoff import Backoff
 from hitl.errors import Unavailable
-from hitl.ports import PlatformError
+from hitl.model import Post, PostKind
+from hitl.ports import Change, PlatformError, adding
 from hitl.records import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-    from typing import TypeAlias
-
-    from starlette.requests import Request
-    from starlette.routing import Route
+    from collections.abc import Sequence
 
     from bot.service import Service
     from hitl.events import Heard
     from hitl.model import Incoming
+    from hitl.platforms import Endpoint, Hear, Platform
 
-    #: Reads a body within the HTTP shell's bound; None where it is too long.
-    ReadBody: TypeAlias = Callable[[Request], Awaitable[bytes | None]]
-    #: Does what an event asks for.
-    Hear: TypeAlias = Callable[[Heard], Awaitable[None]]
-
+#: So many events are remembered as heard.
+_HEARD = 10_000
 _log = logging.getLogger(__name__)
 
 
-class Receiver(Protocol):
-    """Fetches events from a platform that doesn't push them."""
-
-    @property
-    def trouble(self) -> str | None:
-        """What is in the way of events, if anything."""
-
-    async def run(self) -> None:
-        """For ever."""
-
-
-class Connector(abc.ABC):
+class Connector:
     """One platform at work. It comes up when the platform does: until then `troubles` says why not.
 
-    `platform` is the source of its events in the inbox, and begins its troubles and log events. A subclass that
-    isn't called by the platform sets `_receiver`.
+    The name of the platform's surface is the source of its events in the inbox, and begins its troubles and log
+    events. Raises SettingsError if the platform can't receive with its settings.
     """
 
-    def __init__(self, platform: str, service: Service, hear: Hear) -> None:
-        self.service = service
-        self.intake = Intake(service.store, {platform: self._handle})
-        self._platform = platform
-        self._hear = hear
-        self._receiver: Receiver | None = None
+    def __init__(self, platform: Platform, service: Service, hear: Hear | None = None) -> None:
+        self.platform = platform
+        self._name = platform.surface.name
+        self._service = service
+        platform.chat.names = service.gate.names
+        self.intake = Intake(service.store, {self._name: self._handle})
+        self._hear = hear or Router(service, platform.chat, platform.surface).handle
+        self._receiver = platform.receiver(self.intake.wake)
         self._trouble: str | None = "not connected yet"
         self._connected = False
         self._work: asyncio.Task[None] | None = None
+        #: Events that were heard whole, though perhaps an operator's own handler failed on them afterwards.
+        self._heard: FIFOCache[str, None] = FIFOCache(_HEARD)
 
-    @abc.abstractmethod
-    async def _connect(self) -> str:
-        """Find out who we are there, and return it. Raises PlatformError or Unavailable to be called again."""
+    @property
+    def is_pushed(self) -> bool:
+        """Whether the platform calls us."""
+        return self._receiver is None
 
-    @abc.abstractmethod
-    async def _understand(self, event: Incoming) -> Heard | None:
-        """What a recorded event says, None for one that nobody here reads."""
-
-    @abc.abstractmethod
-    def _route(self, read_body: ReadBody) -> Route:
-        """Where the platform pushes its events. Raises ValueError where anybody could."""
-
-    def routes(self, read_body: ReadBody) -> Sequence[Route]:
-        """What to mount on the HTTP shell. Raises SettingsError without the secret that proves who calls."""
-        if self._receiver:
-            return ()
-        try:
-            return (self._route(read_body),)
-        except ValueError as error:
-            raise SettingsError(str(error)) from error
+    def endpoints(self) -> Sequence[Endpoint]:
+        """Return the endpoints for the HTTP server. Raises SettingsError without the secret that proves who calls."""
+        return () if self._receiver else (self.platform.endpoint(self.intake.wake),)
 
     def troubles(self) -> Sequence[str]:
         """What is in the way of answers from the platform."""
         receiving = self._receiver.trouble if self._receiver and self._connected else None
-        return [f"{self._platform}: {trouble}" for trouble in (self._trouble, receiving) if trouble]
+        return [f"{self._name}: {trouble}" for trouble in (self._trouble, receiving) if trouble]
 
     async def start(self) -> None:
         """Connect in the background: a platform that is down at start must not keep the service down."""
@@ -99,15 +77,15 @@ class Connector(abc.ABC):
             await asyncio.gather(self._work, return_exceptions=True)
 
     def _ended(self, work: asyncio.Task[None]) -> None:
-        """A bug must not look like silence: without this the service would seem well and hear nothing."""
+        """Report a bug: without this the service would seem well and hear nothing."""
         if not work.cancelled() and (error := work.exception()):
             self._trouble = f"stopped by {type(error).__name__}; restart the service"
-            _log.error(f"{self._platform}.stopped", exc_info=error)
+            _log.error(f"{self._name}.stopped", exc_info=error)
 
     async def _run(self) -> None:
         who = await self._until_connected()
         self._trouble, self._connected = None, True
-        _log.info(f"{self._platform}.ready", {"bot": who})
+        _log.info(f"{self._name}.ready", {"bot": who})
         async with asyncio.TaskGroup() as work:
             work.create_task(self.intake.run())
             if self._receiver:
@@ -117,15 +95,32 @@ class Connector(abc.ABC):
         pauses = Backoff()
         while True:
             try:
-                return await self._connect()
+                who = await self.platform.connect()
+                await self._refresh_open_cards()
             except (PlatformError, Unavailable) as error:
                 self._trouble = str(error)
-                _log.warning(f"{self._platform}.connecting", {"trouble": self._trouble})
+                _log.warning(f"{self._name}.connecting", {"trouble": self._trouble})
                 asked = error.retry_s if isinstance(error, PlatformError) else None
                 await asyncio.sleep(max(pauses.next(), asked or 0.0))
+            else:
+                return who
+
+    async def _refresh_open_cards(self) -> None:
+        """If presses were lost while this process was down, each open card asks people to press again."""
+        for call in await self._service.store.pending() if self.platform.surface.loses_presses else ():
+            here = [route for route in call.routes if route.startswith(f"{self._name}:")]
+            if here:
+                posts = tuple(Post(call.ref, route, PostKind.EDIT) for route in here)
+                await self._service.store.commit(adding(Change(posts=posts)))
+                self._service.changed(call)
 
     async def _handle(self, event: Incoming) -> None:
-        heard = await self._understand(event)
-        if heard is not None:
-            # Platforms don't say of all that comes when it was made.
-            await self._hear(replace(heard, at=heard.at or event.received_at, event=(event.source, event.id)))
+        await self.platform.dispatch(event, partial(self._hear_once, event))
+
+    async def _hear_once(self, event: Incoming, heard: Heard) -> None:
+        """Do what an event asks for, once: it comes again if an operator's own handler failed after ours."""
+        if event.id in self._heard:
+            return
+        # Platforms don't say of every event when it happened.
+        await self._hear(replace(heard, at=heard.at or event.received_at, event=(event.source, event.id)))
+        self._heard[event.id] = None

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 
 from adapters.terminal.chat import TerminalChat
 from adapters.terminal.handlers import understand
-from bot.conversation import Manner, Router
-from hitl.cards import card
+from adapters.terminal.surface import SURFACE
+from bot.conversation import Router
+from hitl.cards import headline
 from hitl.errors import SaysoError
 from hitl.model import Call, Decision, Runs, State, Status
 from hitl.wording import say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from bot.service import Service
@@ -41,8 +42,8 @@ class Console:
         self._identity = identity
         self._place = conversation
         self._principal = service.gate.people.principal(identity)
-        self._chat = TerminalChat(show, width=width, colour=colour)
-        self._router = Router(service, self._chat, Manner("", say("offline.help"), shows_outcomes=True))
+        self._chat = TerminalChat(show, width=width, colour=colour, names=service.gate.names, reader=self._principal)
+        self._router = Router(service, self._chat, SURFACE)
         self._running: dict[str, Call] = {}
         service.listeners.add(self)
 
@@ -51,18 +52,25 @@ class Console:
         waiting = await self._service.store.pending(origin=self._place)
         return list(filter(self._may_see, waiting))
 
-    async def hear(self, line: str, *, begun_at: datetime | None = None) -> None:
+    def focus(self, waiting: Sequence[Call]) -> Call | None:
+        """Return the pending request that keys act on: the latest card on the screen."""
+        shown = [call for call in waiting if call.ref in self._chat.shown]
+        return max(shown, key=lambda call: self._chat.shown[call.ref], default=None)
+
+    async def hear(self, line: str, *, begun_at: datetime | None = None, aimed: str | None = None) -> None:
         """Take one line, and wait for what it lets run.
 
-        `begun_at` is when its first key was pressed, now if the line can't be older than the card.
+        `begun_at` is when its first key was pressed, now if the line can't be older than the card. `aimed` is the ref
+        of the request that was named beside the line while it was typed; keys act on no other request.
         """
         if not line.strip():
             return
         now = self._gate.clock.now()
         self._chat.begun_at = begun_at or now
         waiting = await self.open_calls()
-        above = self._chat.latest(self._place, None)
-        card_above = next((call for call in waiting if call.ref == above), None)
+        above = aimed or self._chat.latest(self._place, None)
+        card_above = await self._service.store.get(aimed) if aimed else None
+        card_above = card_above or next((call for call in waiting if call.ref == above), None)
         heard = understand(
             line,
             identity=self._identity,
@@ -84,12 +92,16 @@ class Console:
         """The person is gone: nothing is shown any more; what waits goes on waiting."""
         self._service.listeners.remove(self)
 
-    async def withdraw_all(self) -> None:
-        """The conversation is over: what still waits is withdrawn, and said. Nothing else is shown any more."""
+    async def withdraw_all(self) -> list[Call]:
+        """The conversation is over: withdraw what is pending of this person's, say so, and return it.
+
+        Nothing else is shown any more.
+        """
         self.leave()
-        for call in await self.open_calls():
-            if self._gate.access.may_withdraw(self._principal, call):
-                self._chat.outcome(await self._gate.withdraw(call.ref, self._identity), whole=False)
+        own = [call for call in await self.open_calls() if self._gate.access.may_withdraw(self._principal, call)]
+        for call in own:
+            self._chat.outcome(await self._gate.withdraw(call.ref, self._identity), whole=False)
+        return own
 
     def changed(self, call: Call) -> None:
         """Show the card of a new call, and what became of one, when it belongs to this conversation."""
@@ -128,4 +140,6 @@ class Console:
         if len(waiting) == 1 and self._chat.last != waiting[0].ref:
             still = await self._service.store.get(waiting[0].ref)
             if still and still.status is Status.PENDING:
-                self._chat.say(say("offline.still", short=still.short, sentence=card(still).sentence), still.ref)
+                self._chat.say(
+                    say("offline.still", short=still.short, headline=headline(still, self._gate.names)), still.ref
+                )

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING
 from bot.compose import compose, policy_library
 from bot.console import Console
 from bot.policies import Policies
+from bot.surfaces import surfaces
 from hitl.model import Risk
 from hitl.people import Conversation, Directory
+from hitl.terms import Terms
 from hitl.wording import say
 
 if TYPE_CHECKING:
@@ -29,9 +31,13 @@ _NOTES = "Buy milk.\nCall Ada about the release.\n"
 
 
 class Demo:
-    """One run of the demo. `workspace` and `state` None mean temporary folders, gone at the end."""
+    """One run of the demo. `workspace` and `state` None mean temporary folders, gone at the end.
 
-    def __init__(self, *, workspace: Path | None, state: Path | None) -> None:
+    `timeout_s` is how long a request stays pending, None for as long as the policy says.
+    """
+
+    def __init__(self, *, workspace: Path | None, state: Path | None, timeout_s: int | None = None) -> None:
+        self._terms = Terms(timeout_s=timeout_s)
         self._workspace = workspace
         self._state = state
         self._identity = f"local:{os.getuid()}"
@@ -44,6 +50,7 @@ class Demo:
                 workspace=workspace,
                 people=self._people(),
                 policies=Policies(policy_library(()), POLICY),
+                terms=self._terms,
                 allow=["list_files", "read_file", "write_file", "delete_file", "delete_files", "bash"],
             )
             try:
@@ -68,7 +75,9 @@ class Demo:
         """One person who asks and approves: alone in the room, so their own yes counts up to high."""
         me = (self._identity,)
         own = Conversation(CONVERSATION, self_approval=Risk.HIGH)
-        return Directory(approvers=me, requesters=me, operators=me, conversations={CONVERSATION: own})
+        return Directory(
+            approvers=me, requesters=me, operators=me, conversations={CONVERSATION: own}, surfaces=surfaces()
+        )
 
     async def _pipe(self, running: Running) -> None:
         console = Console(
@@ -87,3 +96,4 @@ class Demo:
 
         tell(say("offline.welcome", help=say("offline.help")))
         await Talk(running.service, identity=self._identity, conversation=CONVERSATION).run()
+        tell(say("demo.next"))

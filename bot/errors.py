@@ -1,7 +1,7 @@
-"""What can't be set up, in a module that imports nothing: the demo has no settings, and reading them takes 0.1 s."""
+"""`SettingsError`, which the adapters raise too, under the name that the process uses."""
 
 from __future__ import annotations
 
+from hitl.errors import SettingsError
 
-class SettingsError(Exception):
-    """The settings can't be used; the message says which file, which key, and what is wrong."""
+__all__ = ["SettingsError"]

@@ -1,6 +1,6 @@
 """The inbox at work: events in the order of their conversation, each until it is done or has failed five times.
 
-Conversations don't wait for one another: one that Telegram slows down, or whose event fails, holds up only itself.
+Conversations don't wait for one another: one that a platform slows down, or whose event fails, holds up only itself.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from hitl.errors import Unavailable
 from hitl.faults import reach
 from hitl.model import Entry, Event
+from hitl.platforms import Untaken
 from hitl.ports import Change, PlatformError, adding
 
 if TYPE_CHECKING:
@@ -110,7 +111,8 @@ class Intake:
     async def _failed(self, event: Incoming, error: Exception, wait_s: float) -> None:
         """Count a failure; the conversation waits for its next try."""
         try:
-            aside = await self._store.stumble(event.source, event.id, type(error).__name__, aside_after=ASIDE_AFTER)
+            tries = 1 if isinstance(error, Untaken) else ASIDE_AFTER
+            aside = await self._store.stumble(event.source, event.id, type(error).__name__, aside_after=tries)
         except Unavailable as unavailable:
             return await self._pause(event, unavailable.message, 1.0)
         if aside:

@@ -7,29 +7,31 @@ A platform that isn't configured isn't imported, so that its extra need not be i
 
 from __future__ import annotations
 
-import importlib
 import logging
 import shutil
+from functools import partial
 from typing import TYPE_CHECKING
 
 from bot.errors import SettingsError
+from bot.operators import register_of
+from bot.surfaces import module
 from hitl.errors import Unavailable
+from hitl.platforms import Core
 
 if TYPE_CHECKING:
     import contextlib
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
-    from types import ModuleType
 
+    from starlette.requests import Request
+    from starlette.responses import Response
     from starlette.routing import Route
 
     from adapters.database.store import SqliteStore
-    from adapters.slack.chat import SlackChat
-    from adapters.telegram.chat import TelegramChat
     from bot.connector import Connector
     from bot.service import Service
     from bot.settings import Settings
-    from hitl.ports import Chat
+    from hitl.platforms import Endpoint, Platform, PlatformChat
     from hitl.tokens import Keyring
 
 _log = logging.getLogger(__name__)
@@ -44,67 +46,81 @@ class Platforms:
         """`others` tells of troubles that are no platform's."""
         self._settings = settings
         self._others = others
-        self._chats: dict[str, TelegramChat | SlackChat] = {}
-        self._platforms: list[Connector] = []
+        self._platforms: list[Platform] = []
+        self._connectors: list[Connector] = []
         self._service: Service | None = None
 
-    async def make(self, store: SqliteStore, keys: Keyring) -> Mapping[str, Chat]:
+    async def make(self, store: SqliteStore, keys: Keyring) -> Mapping[str, PlatformChat]:
         """The chats by the first part of their routes. Raises SettingsError."""
-        telegram, slack = self._settings.telegram, self._settings.slack
-        if telegram is not None:
-            self._chats["telegram"] = await _module("telegram").build_chat(telegram, store, keys)
-        if slack is not None:
-            people = self._settings.directory()
-            self._chats["slack"] = _module("slack").build_chat(slack, store, keys, people)
-        return self._chats
+        core = Core(store, keys, self._settings.directory())
+        for name in self._settings.set_up():
+            self._platforms.append(await build(self._settings, name, core))
+        return {platform.surface.name: platform.chat for platform in self._platforms}
 
     def attach(self, service: Service) -> None:
-        """Give the platforms the service that they speak for."""
+        """Give the platforms the service that they speak for. Raises SettingsError."""
+        from bot.connector import Connector
+
         self._service = service
-        telegram, slack = self._settings.telegram, self._settings.slack
-        if telegram is not None:
-            self._platforms.append(_module("telegram").Telegram(telegram, self._chats["telegram"], service))
-        if slack is not None:
-            self._platforms.append(_module("slack").Slack(slack, self._chats["slack"], service))
+        self._connectors = [Connector(platform, service) for platform in self._platforms]
 
     async def start(self, parts: contextlib.AsyncExitStack) -> None:
         """Connect to what is set up; `parts` ends it again."""
-        for platform in self._platforms:
-            parts.push_async_callback(platform.stop)
-            await platform.start()
+        for connector in self._connectors:
+            parts.push_async_callback(connector.stop)
+            await connector.start()
 
     def routes(self) -> list[Route]:
-        """What platforms call. Raises SettingsError for a webhook without a secret, or without a port to listen on."""
-        if self._settings.http.port is None and self._is_pushed():
+        """Return the webhooks of platforms. Raises SettingsError for a webhook without a secret or a port."""
+        if self._settings.http.port is None and any(one.is_pushed for one in self._connectors):
             raise SettingsError("A webhook needs a port to listen on: set http.port.")
         if self._settings.http.port is None:
             return []
-        from adapters.http.app import body_of
-
-        return [route for platform in self._platforms for route in platform.routes(body_of)]
+        return [mounted(endpoint) for connector in self._connectors for endpoint in connector.endpoints()]
 
     async def close(self) -> None:
         """Close the connections, once nothing is to be sent any more."""
-        for chat in self._chats.values():
-            await chat.close()
+        for platform in self._platforms:
+            await platform.close()
 
     async def troubles(self) -> Sequence[str]:
         """What is in the way of gating a call, for `/readyz` and `doctor`."""
         found = [*self._others(), *_shortage(self._settings.folder("state"))]
-        found += [trouble for platform in self._platforms for trouble in platform.troubles()]
+        found += [trouble for connector in self._connectors for trouble in connector.troubles()]
         try:
             if self._service is not None:
+                found += self._service.troubles()
                 await self._service.store.next_due()
         except Unavailable as error:
             found.append(f"store: {error.message}")
         return found
 
-    def _is_pushed(self) -> bool:
-        """Whether a platform calls us."""
-        telegram, slack = self._settings.telegram, self._settings.slack
-        return (telegram is not None and telegram.receive == "webhook") or (
-            slack is not None and slack.receive == "http"
-        )
+
+async def build(settings: Settings, name: str, core: Core) -> Platform:
+    """One platform, not yet connected. Raises SettingsError, also if the extra that it needs isn't installed."""
+    section = settings.section(name)
+    try:
+        make = module(name, "platform").build
+    except ModuleNotFoundError as error:
+        raise SettingsError(
+            f"{name.title()} is configured, but {error.name} isn't installed: install sayso[{name}]."
+        ) from error
+    platform: Platform = await make(section, core, register_of(name, section.handlers))
+    return platform
+
+
+def mounted(endpoint: Endpoint) -> Route:
+    """The route of an endpoint on the HTTP shell."""
+    from starlette.responses import Response
+    from starlette.routing import Route
+
+    from adapters.http.app import body_of
+
+    async def receive(request: Request) -> Response:
+        status, body = await endpoint.answer(request.headers, partial(body_of, request))
+        return Response(body, status_code=status)
+
+    return Route(endpoint.path, receive, methods=["POST"])
 
 
 def _shortage(state: Path) -> Iterator[str]:
@@ -116,13 +132,3 @@ def _shortage(state: Path) -> Iterator[str]:
         return
     if free < _LEAST_FREE_BYTES:
         yield f"store: the disk of {state} is full. Free some space"
-
-
-def _module(platform: str) -> ModuleType:
-    """The module that puts a platform together. Raises SettingsError naming the extra that it needs."""
-    try:
-        return importlib.import_module(f"bot.{platform}")
-    except ModuleNotFoundError as error:
-        raise SettingsError(
-            f"{platform.title()} is configured, but {error.name} isn't installed: install sayso[{platform}]."
-        ) from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import importlib
 import logging
 import signal
 from datetime import timedelta
@@ -12,13 +13,16 @@ from typing import TYPE_CHECKING
 
 from bot import logs
 from bot.api import serve_api
-from bot.compose import compose, policy_library
+from bot.compose import compose, policy_library, sandbox_of
+from bot.errors import SettingsError
 from bot.platforms import Platforms
 from bot.policies import Policies
 from sayso_client.wire import SOCKET_NAME
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
+    from types import ModuleType
 
     from bot.settings import Settings
 
@@ -46,7 +50,14 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
     """Everything, in the order in which it depends on one another; `parts` stops it the other way round."""
     library = policy_library(settings.policy_folders(), resolve_hosts=settings.resolve_hosts)
     policies = Policies(library, settings.policy_name())
-    platforms = Platforms(settings, policies.troubles)
+    servers = _mcp().build_servers(settings) if settings.mcp else None
+    if servers is not None:
+        parts.push_async_callback(servers.stop)
+
+    def troubles() -> Sequence[str]:
+        return [*policies.troubles(), *(servers.troubles() if servers else ())]
+
+    platforms = Platforms(settings, troubles)
     parts.push_async_callback(platforms.close)
     running = await compose(
         state=settings.folder("state"),
@@ -57,9 +68,11 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         terms=settings.terms(),
         policies=policies,
         chats=platforms.make,
+        sandbox=await asyncio.to_thread(sandbox_of, settings),
         mark=settings.mark_file(),
         keys=settings.given_keys(),
         keep_events=timedelta(days=settings.inbox_days),
+        others=dict.fromkeys(servers.upstreams, servers) if servers else None,
     )
     parts.push_async_callback(running.close)
     platforms.attach(running.service)
@@ -69,6 +82,11 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
     _reload_on_hangup(policies, parts)
     await running.service.start()
     await platforms.start(parts)
+    gateway = _mcp().build_gateway(running.service, servers) if servers is not None else None
+    mount = _mcp().http_mount(gateway) if gateway is not None else None
+    if mount is not None:
+        parts.push_async_callback(mount.stop)
+        await mount.start()
     await serve_api(
         running.service,
         settings.folder("runtime"),
@@ -76,7 +94,12 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         http=settings.http,
         troubles=platforms.troubles,
         webhooks=platforms.routes(),
+        gateway=mount,
     )
+    if gateway is not None:
+        relays = _mcp().line_server(running.service, gateway, settings.folder("runtime"))
+        parts.push_async_callback(relays.stop)
+        await relays.start()
     # What stands by now stays: walking it again held up every answer for 50 ms, some times a second under load.
     gc.freeze()
     terms = {"stage": settings.stage, "mode": settings.mode.value, "policy": policies.name}
@@ -86,6 +109,14 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         "state": str(settings.folder("state")),
     }
     _log.info("service.ready", {**places, **terms})
+
+
+def _mcp() -> ModuleType:
+    """The module that puts the MCP gateway together. Raises SettingsError naming the extra that it needs."""
+    try:
+        return importlib.import_module("bot.mcp")
+    except ModuleNotFoundError as error:
+        raise SettingsError(f"[mcp] is configured, but {error.name} isn't installed: install sayso[mcp].") from error
 
 
 def _reload_on_hangup(policies: Policies, parts: contextlib.AsyncExitStack) -> None:

@@ -11,23 +11,26 @@ import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from cachetools import FIFOCache
+
 from bot.expiry import Expiry
 from bot.listeners import Listeners
 from bot.waiting import Waiting
+from hitl import seals
 from hitl.delivery import Delivery
 from hitl.errors import SaysoError, Unavailable
 from hitl.faults import reach
-from hitl.model import Entry, Event, Ran, Result, Runs, State
-from hitl.people import is_chat
+from hitl.masked import looks_large
+from hitl.model import Ask, Decision, Entry, Event, Ran, Result, Runs, State
 from hitl.ports import Change, PlatformError, adding
 from hitl.wording import say
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Mapping
+    from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 
     from hitl.answers import Answer, Submitted
     from hitl.gate import Gate
-    from hitl.model import Ask, Call, Lease, Reply, Sending
+    from hitl.model import Call, Lease, Reply, Sending
     from hitl.ports import Chat
 
 T = TypeVar("T")
@@ -35,6 +38,8 @@ _log = logging.getLogger(__name__)
 _STOP_WITHIN_S = 35.0
 _TRIES_TO_RECORD = 10
 _TRIES_TO_FOLLOW = 5
+#: Calls that were asked again, for those who still wait for the old one.
+_REMEMBERED = 512
 
 
 class Service:
@@ -51,11 +56,13 @@ class Service:
         self.delivery = Delivery(gate.store, gate, chats or {})
         self._chats = bool(chats)
         self._older = older
+        self._large = asyncio.Lock()
         self._outbox = asyncio.Event()
         self._sending: set[str] = set()
         self._posting: asyncio.Task[None] | None = None
         self._running: set[asyncio.Task[Any]] = set()
         self._following: set[asyncio.Task[None]] = set()
+        self._again: FIFOCache[str, asyncio.Task[Call | None]] = FIFOCache(_REMEMBERED)
         self.listeners = Listeners()
         for listener in (self.waiting, self.expiry, self):
             self.listeners.add(listener)
@@ -116,24 +123,44 @@ class Service:
         await self.expiry.stop()
 
     async def submit(self, ask: Ask) -> Submitted:
-        """Record a call, and run it if it is allowed and ours to run. Raises as `Gate.submit`."""
-        return await self._whole(self._submitted(ask))
+        """Record a call, and run it if it is allowed and ours to run. Raises as `Gate.submit`.
+
+        Large calls are taken one at a time, so that others are answered between any two of them.
+        """
+        if not looks_large(ask.args):
+            return await self._whole(self._submitted(ask))
+        async with self._large:
+            return await self._whole(self._submitted(ask))
 
     async def decide(self, reply: Reply) -> tuple[Answer, ...]:
         """Hand a reply to the guard, and run what it approved. Raises as `Gate.decide`."""
         return await self._whole(self._answered(reply))
 
     async def ended(self, call: Call, limit_s: float | None = None) -> Call:
-        """The call once it is over, or as it stands when the time is up."""
-        return await self.waiting.until(call, lambda c: c.ended, limit_s)
+        """The call once it is over, or as it stands when the time is up.
+
+        A call that was asked again, because what people were shown of it had changed, is over when the new one is.
+        """
+        ended = await self.waiting.until(call, lambda c: c.ended, limit_s)
+        again = self._again.get(ended.ref)
+        successor = await again if again else None
+        return await self.ended(successor, limit_s) if successor else await self._ready(ended)
 
     async def decided(self, call: Call, limit_s: float | None = None) -> Call:
         """The call once people no longer need to answer, or as it stands when the time is up."""
-        return await self.waiting.until(call, lambda c: c.state is not State.AWAITING, limit_s)
+        return await self._ready(await self.waiting.until(call, lambda c: c.state is not State.AWAITING, limit_s))
 
     async def explained(self, call: Call, limit_s: float | None = None) -> Call:
         """The call once people no longer need to answer, nor to say why not, or as it stands when the time is up."""
-        return await self.waiting.until(call, lambda c: c.state is not State.AWAITING and not c.awaits_reason, limit_s)
+        answered = await self.waiting.until(
+            call, lambda c: c.state is not State.AWAITING and not c.awaits_reason, limit_s
+        )
+        return await self._ready(answered)
+
+    async def _ready(self, call: Call) -> Call:
+        """The call, once it can be shown at once."""
+        await self.gate.ready(call)
+        return call
 
     def follow(self, call: Call, tell: Callable[[Call], Awaitable[None]]) -> None:
         """Tell what the outbox doesn't know of that the call is over, once it is and if this process still runs."""
@@ -152,9 +179,40 @@ class Service:
             _log.warning("follower.not_told", {"ref": call.ref, "why": str(error)})
 
     def changed(self, call: Call) -> None:
-        """Wake the outbox for calls that chats see."""
-        if call.routes or is_chat(call.origin):
+        """Wake the outbox for calls that chats see, and ask again about an approved call that wasn't run."""
+        if call.routes or self.gate.people.is_chat(call.origin):
             self._outbox.set()
+        if call.result is Result.REFUSED and call.decision is Decision.APPROVED and call.runs is Runs.SERVICE:
+            self._again[call.ref] = self._start(self._ask_again(call))
+
+    async def _ask_again(self, call: Call) -> Call | None:
+        """Submit an approved call again if a changed file or sandbox kept the call from running.
+
+        The new card shows the change. Returns None if nothing changed or the new call can't be submitted.
+        """
+        try:
+            known = self.gate.executor.info(call.tools, call.tool) is not None
+            if not known or not seals.row_holds(self.gate.keys, call):
+                return None
+            if await self.gate.executor.still_holds(call) is None:
+                return None
+            ask = Ask(
+                call.tools,
+                call.tool,
+                call.arguments,
+                call.requester,
+                call.origin,
+                call.runs,
+                agent=call.agent,
+                session=call.session,
+                note=call.note,
+                must_ask=True,
+                previous=call.short,
+            )
+            return (await self.submit(ask)).call
+        except SaysoError as error:
+            _log.warning("call.not_asked_again", {"ref": call.ref, "why": error.message})
+            return None
 
     async def _submitted(self, ask: Ask) -> tuple[Submitted, list[Lease]]:
         submitted = await self.gate.submit(ask)
@@ -218,6 +276,14 @@ class Service:
                 return
             else:
                 return
+
+    def troubles(self) -> Sequence[str]:
+        """Return a sentence for each route that refused a card, with the platform's words and the remedy."""
+        refusals = self.gate.reach.refusals(self.gate.clock.now())
+        return [
+            say("trouble.route", route=route, why=why, remedy=say(remedy or "remedy.unknown"))
+            for route, (why, remedy) in refusals.items()
+        ]
 
     async def moved(self, old: str, new: str) -> None:
         """A chat platform renamed a conversation: its waiting cards are posted anew there."""

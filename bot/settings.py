@@ -11,21 +11,35 @@ import stat
 import sys
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableError
 
+from adapters.slack.settings import SlackSettings
+from adapters.telegram.settings import TelegramSettings
 from bot.errors import SettingsError
 from bot.paths import is_within
+from bot.surfaces import PLATFORMS, surfaces
 from hitl.limits import Limits
-from hitl.model import Mode, Risk
+from hitl.model import CardTerms, Mode, Risk
 from hitl.people import Conversation, Directory
+from hitl.redaction import mask_value
+from hitl.templates import check
 from hitl.terms import Terms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 CONFIG_NAME = "sayso.toml"
 _PREFIX = "SAYSO_"
@@ -72,12 +86,20 @@ class LimitSettings(_Part):
     asks_within_s: float = Field(default=300, gt=0)
     execution_s: int = Field(default=3600, ge=1)
     caller_execution_s: float = Field(default=3600, gt=0)
+    again_s: float = Field(default=60, ge=0)
 
 
 class ToolSettings(_Part):
-    """Which workspace tools may run; an empty list runs nothing, None all. The executor knows the names."""
+    """Which workspace tools may run; an empty list runs nothing, None all. The executor knows the names.
+
+    The others bound one command with all that it starts: megabytes of memory, processes and threads, megabytes of one
+    file.
+    """
 
     allow: list[Name] | None = None
+    memory_mb: int = Field(default=4096, ge=64)
+    processes: int = Field(default=512, ge=8)
+    file_mb: int = Field(default=1024, ge=1)
 
 
 class StageSettings(_Part):
@@ -86,11 +108,19 @@ class StageSettings(_Part):
     policy: str
 
 
-class HttpSettings(_Part):
-    """Where the API listens on TCP; without `port` it doesn't. Port 0 takes a free one.
+class CardSettings(_Part):
+    """The words on the cards of one tool's requests; see `hitl.model.CardTerms`."""
 
-    `hosts` are the names by which it is reached beside the loopback's. `proxy` says that a proxy with TLS stands before
-    it: without one, tokens are taken on the loopback alone. `tokens` names bearer tokens and the highest risk that each
+    headline: Annotated[str, AfterValidator(lambda text: check(text) if text else text)] = ""
+    undo: str = Field(default="", max_length=200)
+    fields: list[Name] | None = None
+
+
+class HttpSettings(_Part):
+    """The TCP listener of the API, which needs a `port`. Port 0 takes a free one.
+
+    `hosts` are the names by which it is reached beside the loopback's. `proxy` says that a proxy with TLS is in front:
+    without one, tokens are taken on the loopback alone. `tokens` names bearer tokens and the highest risk that each
     may approve; medium is the default.
     """
 
@@ -101,57 +131,45 @@ class HttpSettings(_Part):
     tokens: dict[Name, Risk] = {}
 
 
-class TelegramSettings(_Part):
-    """One bot. Secrets come from the environment or from files, never from the configuration file itself.
+class McpServerSettings(_Part):
+    """One MCP server whose tools this service runs: `command` (standard streams) or `url` (streamable HTTP).
 
-    `receive` is `polling`, or `webhook` with `webhook_url` (https) and a secret. `timeout_s` is how long Telegram may
-    take for an answer. `pace` is the part of Telegram's published waits between messages that is kept: less than 1
-    only where `api` is a server with other limits, such as `sayso simulate telegram`.
+    Secrets come from files (`env_files`, `header_files`) or from variables of this service that `env_pass` names.
+    `start_s` is how long the server may take to start.
     """
 
-    token: SecretStr | None = None
-    token_file: Path | None = None
-    receive: Literal["polling", "webhook"] = "polling"
-    webhook_url: str = ""
-    webhook_secret: SecretStr | None = None
-    webhook_secret_file: Path | None = None
-    api: str = "https://api.telegram.org"
-    timeout_s: float = Field(default=10.0, gt=0)
-    pace: float = Field(default=1.0, ge=0)
+    command: list[Name] = []
+    url: str = ""
+    env: dict[Name, str] = {}
+    env_files: dict[Name, Path] = {}
+    env_pass: list[Name] = []
+    headers: dict[Name, str] = {}
+    header_files: dict[Name, Path] = {}
+    cwd: Path = Path("/")
+    start_s: float = Field(default=30.0, gt=0)
 
-    def secret(self, name: Literal["token", "webhook_secret"]) -> str:
-        """A secret, from the environment or its file; empty where neither is given. Raises SettingsError."""
-        return _secret("telegram", name, getattr(self, name), getattr(self, f"{name}_file"))
+    @model_validator(mode="after")
+    def _one_way(self) -> McpServerSettings:
+        """A server is reached one way, and only with what that way takes."""
+        if bool(self.command) == bool(self.url):
+            raise ValueError("give either command or url")
+        if self.url and (self.env or self.env_files or self.env_pass):
+            raise ValueError("a server with a url takes headers, not env")
+        if self.command and (self.headers or self.header_files):
+            raise ValueError("a server with a command takes env, not headers")
+        if self.url and not self.url.startswith(("https://", "http://")):
+            raise ValueError("url must begin with https:// or http://")
+        return self
 
 
-class SlackSettings(_Part):
-    """One app in one workspace or organisation. Secrets come from the environment or from files.
+class McpSettings(_Part):
+    """The MCP gateway, and the servers behind it; each name is a tool group."""
 
-    `receive` is `socket` (Socket Mode, with an app token and so many `connections`, at most 10), or `http` (with a
-    signing secret). `emails` lets principals be listed by the address that Slack has confirmed (`email:...`): it
-    trusts the workspace's directory. `timeout_s` and `pace` are as for Telegram.
-    """
-
-    bot_token: SecretStr | None = None
-    bot_token_file: Path | None = None
-    app_token: SecretStr | None = None
-    app_token_file: Path | None = None
-    signing_secret: SecretStr | None = None
-    signing_secret_file: Path | None = None
-    receive: Literal["socket", "http"] = "socket"
-    connections: int = Field(default=2, ge=1, le=10)
-    emails: bool = False
-    api: str = "https://slack.com/api/"
-    timeout_s: float = Field(default=10.0, gt=0)
-    pace: float = Field(default=1.0, ge=0)
-
-    def secret(self, name: Literal["bot_token", "app_token", "signing_secret"]) -> str:
-        """A secret, from the environment or its file; empty where neither is given. Raises SettingsError."""
-        return _secret("slack", name, getattr(self, name), getattr(self, f"{name}_file"))
+    servers: dict[Annotated[str, Field(pattern="^[a-z0-9][a-z0-9-]{0,31}$")], McpServerSettings] = {}
 
 
 class Settings(BaseSettings):
-    """One installation. Folders may begin with `~`."""
+    """One installation. Paths may begin with `~`; relative ones in a file are relative to the file (`load`)."""
 
     model_config = SettingsConfigDict(extra="forbid", env_prefix=_PREFIX, env_nested_delimiter="__", frozen=True)
 
@@ -176,9 +194,12 @@ class Settings(BaseSettings):
     resolve_hosts: bool = False
     inbox_days: int = Field(default=30, ge=7)
     tools: ToolSettings = ToolSettings()
+    cards: dict[Name, CardSettings] = {}
+    tools_user: str = ""
     http: HttpSettings = Field(default_factory=HttpSettings)
     telegram: TelegramSettings | None = None
     slack: SlackSettings | None = None
+    mcp: McpSettings | None = None
     limits: LimitSettings = Field(default_factory=dict, validate_default=True)
 
     @classmethod
@@ -203,6 +224,31 @@ class Settings(BaseSettings):
         """The file of the mark, as an absolute path; None where it lies beside the state folder."""
         return self.mark and self.mark.expanduser().absolute()
 
+    @classmethod
+    def sections(cls) -> dict[str, type[BaseModel]]:
+        """The class of each chat platform's section, by the platform's name."""
+        found = {name: cls.model_fields[name].annotation for name in PLATFORMS if name in cls.model_fields}
+        return {name: next(one for one in get_args(kind) if one is not type(None)) for name, kind in found.items()}
+
+    def set_up(self) -> dict[str, BaseModel]:
+        """The sections of the chat platforms that are set up, by the platform's name."""
+        found = {name: getattr(self, name) for name in self.sections()}
+        return {name: section for name, section in found.items() if section is not None}
+
+    def section(self, name: str) -> Any:
+        """Return a platform's section with every secret read from its file; None if the platform isn't set up.
+
+        Raises SettingsError for a file that can't be read.
+        """
+        section: BaseModel | None = getattr(self, name)
+        if section is None:
+            return None
+        named = {
+            one: getattr(section, f"{one}_file") for one in _secrets_of(type(section)) if not getattr(section, one)
+        }
+        read = {one: _read_secret(name, one, file) for one, file in named.items() if file is not None}
+        return section.model_copy(update=read)
+
     def given_keys(self) -> Path | None:
         """The file of the master keys, as an absolute path; None where the service keeps them in the state folder."""
         return self.keys_file and self.keys_file.expanduser().absolute()
@@ -225,6 +271,7 @@ class Settings(BaseSettings):
                 routes=tuple(self.routes),
                 token_limits={f"token:{name}": risk for name, risk in self.http.tokens.items()},
                 self_approval_socket=_risk(self.self_approval_socket),
+                surfaces=surfaces(),
             )
         except ValueError as error:
             raise SettingsError(str(error)) from error
@@ -244,13 +291,25 @@ class Settings(BaseSettings):
     def terms(self) -> Terms:
         """The operator's word beside the policy."""
         named = {} if self.fallback == "deny" else self.fallback
-        return Terms(self.stage, self.mode, frozenset(name for name, says in named.items() if says == "pass"))
+        passes = frozenset(name for name, says in named.items() if says == "pass")
+        cards = {
+            name: CardTerms(card.headline, card.undo, None if card.fields is None else tuple(card.fields))
+            for name, card in self.cards.items()
+        }
+        return Terms(self.stage, self.mode, passes, cards)
 
     def secret_files(self) -> list[Path]:
         """The files that secrets come from, as absolute paths."""
-        sections = filter(None, (self.telegram, self.slack))
+        sections = self.set_up().values()
         named = (path for section in sections for key, path in section if key.endswith("_file") and path is not None)
-        return [path.expanduser().absolute() for path in named]
+        servers = self.mcp.servers.values() if self.mcp else ()
+        files = (path for server in servers for path in (*server.env_files.values(), *server.header_files.values()))
+        return [path.expanduser().absolute() for path in (*named, *files)]
+
+    def handler_files(self) -> list[Path]:
+        """The files with an operator's own handlers, as absolute paths."""
+        named = (getattr(section, "handlers", "") for section in self.set_up().values())
+        return [Path(one).expanduser().absolute() for one in named if one.endswith(".py")]
 
     def exposed(self) -> list[Path]:
         """What lies in the workspace, where tools could read or change it, and must not.
@@ -258,7 +317,13 @@ class Settings(BaseSettings):
         The state, secrets, policies, and the programs of this service themselves.
         """
         workspace = self.folder("workspace")
-        guarded = [self.folder("state"), *self.policy_folders(), *self.secret_files(), *_PROGRAMS]
+        guarded = [
+            self.folder("state"),
+            *self.policy_folders(),
+            *self.secret_files(),
+            *self.handler_files(),
+            *_PROGRAMS,
+        ]
         return [path for path in guarded if is_within(path, workspace)]
 
     def gate_limits(self) -> Limits:
@@ -306,6 +371,8 @@ def load(path: Path | None) -> Settings:
     try:
         values = tomllib.loads(path.read_text("utf-8")) if path else {}
         _refuse_secrets(path, values)
+        if path is not None:
+            _anchor(values, path.absolute().parent)
         _refuse_unknown(os.environ)
         return Settings(**values)
     except OSError as error:
@@ -326,28 +393,67 @@ def load(path: Path | None) -> Settings:
         raise SettingsError(msg) from error
 
 
-def _secret(part: str, name: str, given: SecretStr | None, file: Path | None) -> str:
-    if given is not None:
-        return given.get_secret_value()
+def _read_secret(part: str, name: str, file: Path) -> SecretStr:
     try:
-        return file.expanduser().read_text("utf-8").strip() if file else ""
+        return SecretStr(file.expanduser().read_text("utf-8").strip())
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it isn't text"
         raise SettingsError(f"{part}.{name}_file {file} can't be read: {why}.") from error
 
 
-#: What must not stand in the file itself.
-_SECRETS = {"telegram": ("token", "webhook_secret"), "slack": ("bot_token", "app_token", "signing_secret")}
+#: Settings that are a path or a list of paths; so is each whose name ends in `_file`.
+_PATHS = frozenset({"state", "runtime", "mark", "workspace", "policies"})
+
+
+def _anchor(values: dict[str, Any], folder: Path) -> None:
+    """Make relative paths of the file relative to its folder.
+
+    Relative to the current folder, a start from elsewhere would make a new database with new keys, and pending
+    requests would seem gone. Paths from the environment stay relative to the current folder.
+    """
+    for name, value in values.items():
+        if isinstance(value, dict):
+            _anchor(value, folder)
+        elif name in _PATHS or name.endswith("_file") or (name == "handlers" and str(value).endswith(".py")):
+            values[name] = (
+                [_anchored(one, folder) for one in value] if isinstance(value, list) else _anchored(value, folder)
+            )
+
+
+def _anchored(value: object, folder: Path) -> object:
+    """Return the path from that folder. Other values, absolute paths and paths from `~` stay the same."""
+    relative = isinstance(value, str) and value.strip() and not value.startswith(("/", "~"))
+    return str(folder / value) if isinstance(value, str) and relative else value
+
+
+def _secrets_of(section: type[BaseModel]) -> list[str]:
+    """Return the names of the fields that hold secrets. Each has a field `NAME_file` beside it."""
+    return [name for name in section.model_fields if f"{name}_file" in section.model_fields]
 
 
 def _refuse_secrets(path: Path | None, values: dict[str, Any]) -> None:
     """A secret in the file would be read, copied and committed with it."""
-    for part, names in _SECRETS.items():
+    for part, section in Settings.sections().items():
         given = values.get(part)
-        for name in names:
+        for name in _secrets_of(section):
             if isinstance(given, dict) and name in given:
                 variable = f"SAYSO_{part}__{name}".upper()
                 raise SettingsError(f"{path} holds {part}.{name}. Set {variable}, or name a file in {name}_file.")
+    for key, name, instead in _mcp_secrets(values.get("mcp")):
+        raise SettingsError(
+            f"{path} holds a secret in mcp.{key}. Put it into a file, and name that in {instead}.{name}."
+        )
+
+
+def _mcp_secrets(mcp: object) -> Iterator[tuple[str, str, str]]:
+    """Where the file holds what looks like a secret of a server: its key, its name, and the key that it belongs in."""
+    servers = mcp.get("servers") if isinstance(mcp, dict) else None
+    for server, given in servers.items() if isinstance(servers, dict) else ():
+        for key, instead in (("env", "env_files"), ("headers", "header_files")):
+            values = given.get(key) if isinstance(given, dict) else None
+            for name, value in values.items() if isinstance(values, dict) else ():
+                if mask_value({name: value}) != {name: value}:
+                    yield f"servers.{server}.{key}.{name}", name, instead
 
 
 #: Variables that are no settings: how to find them, what a command of `sayso ask` is told, and our own tests.

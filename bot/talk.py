@@ -36,6 +36,8 @@ class Talk:
         self._conversation = conversation
         self._waiting: dict[str, Call] = {}
         self._begun_at: datetime | None = None
+        #: The request that the bar names while a line is typed: the keys of that line act on no other.
+        self._aimed: str | None = None
         self._left = False
         colour = not os.environ.get("NO_COLOR")
         self._console = Console(
@@ -48,7 +50,7 @@ class Talk:
         )
         self._session: PromptSession[str] = PromptSession(
             "> ",
-            bottom_toolbar=lambda: countdown(list(self._waiting.values()), self._clock.now(), _columns()),
+            bottom_toolbar=self._bar,
             refresh_interval=_REFRESH_S,
         )
         self._session.default_buffer.on_text_changed += lambda buffer: self._typed(buffer.text)
@@ -73,7 +75,8 @@ class Talk:
         with patch_stdout(raw=True):
             while not self._left and (line := await _ask(self._session)) is not None:
                 begun_at, self._begun_at = self._begun_at, None
-                await self._console.hear(line, begun_at=begun_at)
+                aimed, self._aimed = self._aimed, None
+                await self._console.hear(line, begun_at=begun_at, aimed=aimed)
         await self._console.withdraw_all()
 
     def _leave(self) -> None:
@@ -83,9 +86,17 @@ class Talk:
 
     def _typed(self, text: str) -> None:
         if not text:
-            self._begun_at = None
+            self._begun_at = self._aimed = None
         elif self._begun_at is None:
             self._begun_at = self._clock.now()
+            focus = self._console.focus(list(self._waiting.values()))
+            self._aimed = focus.ref if focus else None
+
+    def _bar(self) -> str:
+        """The bottom line: the request that keys act on now, or that the begun line was begun for."""
+        waiting = list(self._waiting.values())
+        call = self._waiting.get(self._aimed or "") or self._console.focus(waiting)
+        return countdown(call, len(waiting) - 1, self._clock.now(), _columns())
 
 
 async def _ask(session: PromptSession[str]) -> str | None:

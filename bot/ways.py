@@ -8,47 +8,37 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from bot.checks import Check, Health
 from hitl.errors import Unavailable
 from hitl.model import Kind
+from hitl.platforms import Check, Health
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
+    from hitl.platforms import Surface
+
 #: So many of the latest lines of the record are looked at.
 _LATEST = 10_000
-#: What is in the way of each way of answering, if none came in by it.
-_HELP: Mapping[str, Mapping[Kind, str]] = {
-    "telegram": {
-        Kind.BUTTON: "press one",
-        Kind.TEXT: "reply to a card",
-        Kind.REACTION: "the bot must be an administrator",
-        Kind.COMMAND: "send /approve REF",
-    },
-    "slack": {
-        Kind.BUTTON: "is Interactivity on?",
-        Kind.TEXT: "is the app in the channel, and does it get message events?",
-        Kind.REACTION: "does it get reaction_added events?",
-        Kind.COMMAND: "is /sayso among its commands?",
-    },
-}
 
 
-def report(database: Path, platforms: Sequence[str]) -> list[Check]:
+def report(database: Path, surfaces: Sequence[Surface]) -> list[Check]:
     """A line for each platform. Buttons are what every card offers: without one press it isn't well yet."""
     seen = dict(_seen(database))
-    return [_check(name, {kind: at for (where, kind), at in seen.items() if where == name}) for name in platforms]
+    return [
+        _check(surface, {kind: at for (where, kind), at in seen.items() if where == surface.name})
+        for surface in surfaces
+    ]
 
 
-def _check(platform: str, seen: Mapping[Kind, datetime]) -> Check:
-    name = f"{platform} answers"
+def _check(surface: Surface, seen: Mapping[Kind, datetime]) -> Check:
+    name = f"{surface.name} answers"
     if not seen:
         text = "none came in yet: ask something, answer it in each way, and look again"
         return Check(name, Health.YELLOW, text)
     came = ", ".join(f"{kind.value} ({at:%Y-%m-%d %H:%M} UTC)" for kind, at in sorted(seen.items()))
-    missing = ", ".join(f"{kind.value} ({why})" for kind, why in _HELP[platform].items() if kind not in seen)
+    missing = ", ".join(f"{kind.value} ({why})" for kind, why in surface.answers.items() if kind not in seen)
     text = f"came in by {came}" + (f"; not yet by {missing}" if missing else "")
     return Check(name, Health.GREEN if Kind.BUTTON in seen else Health.YELLOW, text)
 

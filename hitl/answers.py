@@ -10,6 +10,7 @@ from hitl.cards import details, outcome_fact
 from hitl.errors import AlreadyDecided, CallUnknown, ConfirmationExpired, SaysoError
 from hitl.model import Call, Decision, Lease
 from hitl.outcomes import Fact, Refusal, fact
+from hitl.people.names import NOBODY, Names
 from hitl.tokens import as_short
 from hitl.wording import sentence
 
@@ -45,11 +46,15 @@ class Answer(Struct, frozen=True):
     @property
     def text(self) -> str:
         """The sentence to answer with: the whole call for DETAILS, nothing where there is nothing to tell."""
-        if self.error:
-            return self.error.message
+        return self.told()
+
+    def told(self, names: Names = NOBODY) -> str:
+        """Return the same sentence, with people called by these names."""
         if self.came is Came.DETAILS and self.call:
-            return details(self.call)
-        return sentence(self.fact) if self.fact else ""
+            return details(self.call, names)
+        if self.error and not self.error.fact:
+            return self.error.message
+        return sentence(self.fact, names) if self.fact else ""
 
 
 class Submitted(Struct, frozen=True):

@@ -10,6 +10,8 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from hitl.canonical import canonical
 from hitl.model import Entry, Event, Recorded
 from hitl.seals import pack
@@ -17,7 +19,7 @@ from hitl.times import micros
 from hitl.tokens import Keyring, Purpose, frame
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from datetime import datetime
 
 #: What stands in place of a hash before the first line of a chain.
@@ -30,10 +32,39 @@ DECIDED = frozenset(
     }
 )
 _AMENDABLE = frozenset({Event.UNKNOWN, Event.TIMED_OUT})
-#: Lines that say how a run ended.
-_ENDED = frozenset({Event.SUCCEEDED, Event.FAILED, Event.RELEASED, Event.REFUSED, Event.LAPSED, *_AMENDABLE})
-#: What happens once in the life of a call, and the lines that say so.
-_STEPS = {"decision": DECIDED, "claim": frozenset({Event.CLAIMED, Event.RELEASED}), "result": _ENDED}
+_DECISION, _CLAIM, _RESULT = (frozenset({step}) for step in ("decision", "claim", "result"))
+_NOTHING: frozenset[str] = frozenset()
+#: What happens once in the life of a call, by the lines that say so.
+_STEPS: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(DECIDED, _DECISION),
+    Event.CLAIMED: _CLAIM,
+    Event.RELEASED: _CLAIM | _RESULT,
+    **dict.fromkeys((Event.SUCCEEDED, Event.FAILED, Event.REFUSED, Event.LAPSED, *_AMENDABLE), _RESULT),
+}
+
+
+class Steps(Struct, frozen=True):
+    """What a chain says was done of decision, claim and result."""
+
+    done: frozenset[str]
+    #: What of it can't be done again. A result after `unknown` or `timed_out` is a late report.
+    final: frozenset[str]
+
+    def after(self, event: str, *, claimed: bool, explained: bool) -> Steps:
+        """The steps of the chain with one more line."""
+        said = _steps(event, claimed=claimed, explained=explained)
+        if not said:
+            return self
+        final = self.final | said
+        return Steps(self.done | said, final - _RESULT if event in _AMENDABLE else final)
+
+    def with_entry(self, entry: Entry) -> Steps:
+        """The steps of the chain with that entry as its next line."""
+        return self.after(entry.event, claimed="claimed_by" in entry.data, explained="why" in entry.data)
+
+
+#: What a chain without a line says.
+NO_STEPS = Steps(_NOTHING, _NOTHING)
 
 
 def chain(keys: Keyring, prev: str, seq: int, at: datetime, entry: Entry) -> Recorded:
@@ -61,38 +92,36 @@ def verify(keys: Keyring, lines: Iterable[Recorded]) -> int | None:
     return None
 
 
-def contradicted(lines: Iterable[tuple[str, str]], entries: Iterable[Entry]) -> bool:
-    """Whether a chain says already what the entries say once more: a decision, a claim, or a result.
+def contradicted(steps: Steps, entries: Iterable[Entry]) -> bool:
+    """Whether a chain with those steps says already what the entries say once more: a decision, a claim, or a result.
 
-    `lines` are event and data of each. A row that was set back to an older state would be decided, claimed or run
-    again; the chain remembers. A result after `unknown` or `timed_out` is a late report.
+    A row that was set back to an older state would be decided, claimed or run again; the chain remembers.
     """
-    had = steps_held(lines, amendable=True)
-    return bool(had & steps_of(entries))
+    return not steps.final.isdisjoint(steps_of(entries))
 
 
-def steps_held(lines: Iterable[tuple[str, str]], *, amendable: bool = False) -> frozenset[str]:
-    """Which of decision, claim and result a chain holds; with `amendable`, a result that may be amended is none."""
-    had: set[str] = set()
+def steps_held(lines: Iterable[tuple[str, str]]) -> Steps:
+    """Which steps a chain holds. `lines` are event and data of each."""
+    steps = NO_STEPS
     for event, data in lines:
-        had |= _steps(event, claimed='"claimed_by":' in data, explained='"why":' in data)
-        if amendable and event in _AMENDABLE:
-            had.discard("result")
-    return frozenset(had)
+        steps = steps.after(event, claimed='"claimed_by":' in data, explained='"why":' in data)
+    return steps
 
 
 def steps_of(entries: Iterable[Entry]) -> frozenset[str]:
     """Which of decision, claim and result the entries say."""
-    said = (_steps(e.event, claimed="claimed_by" in e.data, explained="why" in e.data) for e in entries)
-    return frozenset().union(*said)
+    said = _NOTHING
+    for entry in entries:
+        said |= _steps(entry.event, claimed="claimed_by" in entry.data, explained="why" in entry.data)
+    return said
 
 
-def _steps(event: str, *, claimed: bool, explained: bool) -> set[str]:
+def _steps(event: str, *, claimed: bool, explained: bool) -> frozenset[str]:
     """Which steps of a call's life a line says. Of refusals, only that of a run says why; others are of a reply."""
     if event == Event.REFUSED and not explained:
-        return set()
-    steps = {step for step, events in _STEPS.items() if event in events}
-    return steps | {"claim"} if claimed else steps
+        return _NOTHING
+    said = _STEPS.get(event, _NOTHING)
+    return said | _CLAIM if claimed else said
 
 
 def _holds(keys: Keyring, line: Recorded) -> bool:

@@ -7,6 +7,11 @@ _PAUSES_S = (1.0, 2.0, 5.0, 15.0)
 LONGEST_S = _PAUSES_S[-1]
 
 
+def pause_after(failures: int) -> float:
+    """Return for how many seconds to wait after a failure that so many others preceded in a row."""
+    return _PAUSES_S[min(failures, len(_PAUSES_S) - 1)]
+
+
 class Backoff:
     """Pauses, in seconds, that grow with each failure in a row: 1, 2, 5, then always 15."""
 
@@ -15,7 +20,7 @@ class Backoff:
 
     def next(self) -> float:
         """Count a failure, and return how long to wait after it."""
-        pause = _PAUSES_S[min(self._failures, len(_PAUSES_S) - 1)]
+        pause = pause_after(self._failures)
         self._failures += 1
         return pause
 

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from hitl.people import chat_of
-
 if TYPE_CHECKING:
     from datetime import datetime
 
-#: What a bearer token begins with, so that scanners for secrets and people recognise one.
+    from hitl.platforms import Place
+
+#: The beginning of every bearer token, so that scanners for secrets and people recognise tokens.
 PREFIX = "sayso_"
 _BYTES = 32
 
 
 class Scope(StrEnum):
-    """What a credential is for. No credential is both an agent's and an approver's."""
+    """The scope of a credential. No credential is both an agent's and an approver's."""
 
     AGENT = "agent"
     APPROVER = "approver"
@@ -28,7 +28,7 @@ class Scope(StrEnum):
 
 
 class Credential(Struct, frozen=True):
-    """A bearer token as it is stored. `mac` covers every field except `used_at`."""
+    """A stored bearer token. `mac` covers every field except `used_at`."""
 
     #: The name that the operator gave. It is never used for a second token.
     name: str
@@ -59,9 +59,9 @@ class Credential(Struct, frozen=True):
         """Whether the token is neither revoked nor past its end."""
         return self.revoked_at is None and (self.until is None or now < self.until)
 
-    def may_name(self, origin: str) -> bool:
+    def may_name(self, origin: Place) -> bool:
         """Whether the holder may name this conversation as the origin of a call: one of its own, or a thread of one."""
-        return origin in self.origins or chat_of(origin) in self.origins
+        return origin.name in self.origins or origin.chat in self.origins
 
 
 def new_bearer() -> str:

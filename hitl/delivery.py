@@ -7,25 +7,31 @@ a passing failure is tried again until the deadline.
 from __future__ import annotations
 
 import logging
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from hitl.backoff import pause_after
 from hitl.errors import AlreadyDecided, ConfirmationExpired
 from hitl.faults import reach
 from hitl.model import Entry, Event, PostKind, Status
-from hitl.ports import Change, PlatformError, adding
+from hitl.ports import Change, NotYetError, PlatformError, adding
+from hitl.redaction import mask
+from hitl.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+    from datetime import datetime
 
     from hitl.gate import Gate
     from hitl.model import Call, Sending
     from hitl.ports import CallsAndCards, Chat
 
 LEASE_S = 30.0
-_LONGEST_WAIT_S = 60.0
-_DOUBLINGS = 6
 _MENDED_FOR_S = 24 * 3600.0
+#: So many characters of a platform's words are kept.
+_WORDS = 200
 _log = logging.getLogger(__name__)
+_PACED = "paced"
 _NO_CHAT = "no such chat platform is set up here"
 
 
@@ -34,18 +40,28 @@ def shown(call: Call, route: str, message: str) -> Entry:
     return Entry(call.ref, Event.SHOWN, "service", {"route": route, "message": message})
 
 
+def _platform(route: str) -> str:
+    return route.partition(":")[0]
+
+
 class Delivery:
-    """Sends what the outbox holds. `chats` are the platforms by the first part of a route (`telegram`)."""
+    """Sends what the outbox holds. `chats` are the platforms by the first part of a route."""
 
     def __init__(self, store: CallsAndCards, gate: Gate, chats: Mapping[str, Chat]) -> None:
         self._store = store
         self._gate = gate
         self._chats = chats
         self._clock = gate.clock
+        #: Until when a route gets no refresh, by the limits of its platform.
+        self._calm: dict[str, datetime] = {}
+        #: Platforms where the latest message failed, maybe because the platform is down.
+        self._down: set[str] = set()
 
     async def take(self, busy: Collection[str] = ()) -> Sequence[Sending]:
         """Lease what may go out now, one message for each route that isn't busy."""
-        return await self._store.sendings(lease_s=LEASE_S, busy=busy)
+        now = self._clock.now()
+        self._calm = {route: until for route, until in self._calm.items() if until > now}
+        return await self._store.sendings(lease_s=LEASE_S, busy=busy, calm=self._calm)
 
     async def run_once(self) -> int:
         """Send what may go out now, one after the other; how many messages that were."""
@@ -59,13 +75,16 @@ class Delivery:
         call = await self._store.get(sending.post.ref)
         if call is None:
             return await self._store.unsent(sending, "its call is gone", retry_s=None)
+        await self._gate.ready(call)
         try:
             message = await self._put(self._chat(sending.post.route), sending, call)
+        except NotYetError as error:
+            return await self._paced(sending, call, error.seconds)
         except PlatformError as error:
             return await self._failed(sending, call, error)
         reach("delivery.sent")
         if message is not None or sending.post.kind is PostKind.NOTICE:
-            self._gate.reach.found(sending.post.route)
+            await self._arrived(sending.post.route)
         if sending.post.kind is PostKind.CARD and message is not None:
             return await self._posted(sending, call, message)
         return await self._store.sent(sending, message)
@@ -88,7 +107,7 @@ class Delivery:
             _log.warning("outbox.two_cards", {"ref": call.ref, "route": route, "why": str(error)})
 
     def _chat(self, route: str) -> Chat:
-        chat = self._chats.get(route.partition(":")[0])
+        chat = self._chats.get(_platform(route))
         if chat is None:
             raise PlatformError(_NO_CHAT, passing=False, lost=True)
         return chat
@@ -110,16 +129,46 @@ class Delivery:
         ended = call.finished_at or call.decided_at
         return call.ended and ended is not None and (self._clock.now() - ended).total_seconds() > _MENDED_FOR_S
 
+    async def _paced(self, sending: Sending, call: Call, seconds: float) -> None:
+        """Try an edit later. Until then other messages go out on its route, but no refreshes."""
+        if sending.post.kind is PostKind.EDIT and call.status is Status.PENDING:
+            # The row itself stays due, or the outcome of this call, which comes behind it, would have to wait.
+            self._calm[sending.post.route] = self._clock.now() + timedelta(seconds=seconds)
+            seconds = 0.0
+        await self._store.unsent(sending, _PACED, retry_s=seconds)
+
+    async def _arrived(self, route: str) -> None:
+        """A message arrived: the route is well, and its platform answers again if it didn't."""
+        self._gate.reach.found(route)
+        platform = _platform(route)
+        if platform in self._down:
+            self._down.remove(platform)
+            await self._store.hasten(platform)
+
     async def _failed(self, sending: Sending, call: Call, error: PlatformError) -> None:
         retry_s = None
         if error.passing and not self._stale(call):
-            retry_s = error.retry_s or min(2.0 ** min(sending.attempts, _DOUBLINGS), _LONGEST_WAIT_S)
+            retry_s = error.retry_s or pause_after(sending.attempts)
+            if error.retry_s is None:
+                self._down.add(_platform(sending.post.route))
         await self._store.unsent(sending, str(error), retry_s=retry_s)
         if error.lost:
             self._gate.reach.lost(sending.post.route, self._clock.now())
-        gone = retry_s is None and sending.post.kind is PostKind.CARD and call.status is Status.PENDING
-        if gone and not await self._store.cards(call.ref) and not self._gate.seen_locally(call):
+        if retry_s is None and sending.post.kind is PostKind.CARD and call.status is Status.PENDING:
+            await self._refused(sending.post.route, call, error)
+
+    async def _refused(self, route: str, call: Call, error: PlatformError) -> None:
+        """A route will never show this card: say so in the log and the record, and end a call that nobody can see."""
+        said = one_line(mask(str(error)), _WORDS)
+        unseen = not await self._store.cards(call.ref) and not self._gate.seen_locally(call)
+        # A person can shut us out of a private chat, which alone doesn't make the service unready.
+        alarming = error.lost or unseen
+        if self._gate.reach.refused(route, said, self._clock.now(), alarming=alarming, remedy=error.remedy):
+            _log.error("outbox.refused", {"ref": call.ref, "route": route, "why": said})
+        entry = Entry(call.ref, Event.NOT_SHOWN, "service", {"route": route, "why": said})
+        await self._store.commit(adding(Change(entries=(entry,))))
+        if unseen:
             try:
-                await self._gate.undeliverable(call.ref)
+                await self._gate.undeliverable(call.ref, f"{route}: {said}")
             except (AlreadyDecided, ConfirmationExpired):
                 return  # somebody answered by another way meanwhile: that stands

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from hitl.model import Action, Ask, Call, Preparation, Reason, Risk, State, ToolInfo, Verdict
 from hitl.records import replace
+from hitl.text import quoted
 from hitl.tokens import new_ref
 from hitl.wording import say
 
@@ -15,8 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Struct, frozen=True):
     """A call that is judged and bound, but has no ref, time or seal yet."""
 
     ask: Ask
@@ -80,7 +81,7 @@ def caller_sentence(ask: Ask) -> str:
 
 def fallback_sentence(ask: Ask) -> str:
     """What a call does, as far as anybody here can tell."""
-    return say("card.does.fallback", tool=ask.tool, count=len(ask.args))
+    return say("card.does.fallback", tool=quoted(ask.tool))
 
 
 def recorded(call: Call) -> dict[str, object]:

@@ -113,7 +113,7 @@ class RejectedRecently(Refused):
 
 
 class CallChanged(Refused):
-    """That is not the call that you saw: its digest differs. Nothing was done."""
+    """The digest of the call isn't the digest that you named. Nothing was done."""
 
     code = "CALL_CHANGED"
     status = 409
@@ -183,3 +183,7 @@ class IllegalTransition(Failed):
     """The lifecycle forbids this change. Nothing was changed."""
 
     code = "ILLEGAL_TRANSITION"
+
+
+class SettingsError(Exception):
+    """The settings can't be used; the message says which file, which key, and what is wrong. No call is involved."""

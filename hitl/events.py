@@ -22,6 +22,9 @@ class Heard:
 
     #: Who did it, as the platform proves it.
     identity: str = ""
+    #: The person's name on the platform now, '' if the platform doesn't say, and their handle there.
+    called: str = ""
+    handle: str = ""
     #: Where it was done, in the form of a route.
     conversation: str = ""
     #: The platform's id of the message that the event is, or is on.

@@ -62,7 +62,7 @@ def _tells(call: Call, lines: Sequence[Recorded]) -> bool:
     if not lines or lines[0].event != Event.ASKED:
         return False
     decided = [line.event for line in lines if line.event in DECIDED]
-    ended = [line.event for line in lines if "result" in steps_held([(line.event, line.data)])]
+    ended = [line.event for line in lines if "result" in steps_held([(line.event, line.data)]).done]
     wanted = ([call.decision.value] if call.decision else [], call.result.value if call.result else None)
     return (decided, ended[-1] if ended else None) == wanted and call.state is _state(call)
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from cachetools import FIFOCache
 
-from hitl.errors import InvalidConfirmation, TooManyPending
+from hitl.errors import InvalidConfirmation, RejectedRecently, TooManyPending
+from hitl.model import Ask, Call, Decision, Runs
 from hitl.outcomes import Refusal, fact
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class Limits:
     is `caller_execution_s`; no policy gives a tool of the service more than `execution_s`. `second_yes_s` and
     `soonest_second_yes_s` bound the second confirmation of a critical call; `late_reason_s` is how long a reason can
     follow a rejection. A flood is more than `asks` parked calls of one requester and agent within `asks_within_s`.
+    What a person rejected isn't asked again within `again_s` by the same requester and agent, if these run it.
     Arguments take at most `args_bytes` as canonical JSON: each time a card is drawn all of them are read. `approvals`
     is how many people must say yes.
     """
@@ -44,6 +46,7 @@ class Limits:
     asks: int = 30
     asks_within_s: float = 300
     approvals: int = 1
+    again_s: float = 60
 
 
 def timeout_of(policy_s: int, asked_s: int | None) -> int:
@@ -51,6 +54,36 @@ def timeout_of(policy_s: int, asked_s: int | None) -> int:
     if asked_s is not None and not SHORTEST_TIMEOUT_S <= asked_s <= LONGEST_TIMEOUT_S:
         raise InvalidConfirmation(fact(Refusal.TIMEOUT, given=asked_s))
     return min(policy_s, asked_s or policy_s)
+
+
+@dataclass(slots=True)
+class Rejections:
+    """Remembers what people rejected recently, so that no agent asks the same again and again.
+
+    It forgets at a restart, and the oldest rejections beyond 10,000: it protects attention, it is no record.
+    """
+
+    limits: Limits
+    _rejected: FIFOCache[tuple[str, str, str, str], Call] = field(default_factory=lambda: FIFOCache(_KEPT_AGENTS))
+
+    def heard(self, call: Call) -> None:
+        """Remember a call that a person rejected."""
+        if call.decision is Decision.REJECTED:
+            self._rejected[call.requester, call.agent, call.tool, call.digest] = call
+
+    def admit(self, ask: Ask, digest: str, now: datetime) -> None:
+        """Raise RejectedRecently for what the same agent was refused less than `again_s` ago.
+
+        A person who tells the service's own agent the same thing again means it, so that is asked.
+        """
+        if ask.runs is Runs.SERVICE:
+            return
+        call = self._rejected.get((ask.requester, ask.agent, ask.tool, digest))
+        if call is None or call.decided_at is None:
+            return
+        seconds = (now - call.decided_at).total_seconds()
+        if seconds < self.limits.again_s:
+            raise RejectedRecently(fact(Refusal.AGAIN, short=call.short, seconds=int(seconds)))
 
 
 @dataclass(slots=True)

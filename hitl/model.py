@@ -6,7 +6,6 @@ what was sealed and what runs must be the same bytes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
@@ -118,6 +117,8 @@ class PolicyCall(Struct, frozen=True):
     is_command: bool = False
     #: It runs confined to its folder and without network.
     isolated: bool = False
+    #: Another program than a coding agent or this service serves the tool, so its name alone vouches for nothing.
+    foreign: bool = False
 
 
 class Reason(StrEnum):
@@ -130,6 +131,27 @@ class Reason(StrEnum):
     MONITOR = "monitor"
     OFF = "off"
     FALLBACK = "fallback"
+
+
+class CardTerms(Struct, frozen=True):
+    """Additions to the card of a request, beside the call and its verdict.
+
+    Most of it is the operator's, from the settings or the tool's definition; the last two say how the caller wrote the
+    arguments.
+    """
+
+    #: A template over the arguments (`hitl.templates`), '' for none: "Pay {amount} {currency} to {to}".
+    headline: str = ""
+    #: One sentence about undoing, '' if nobody said anything; what stands between backticks is a command.
+    undo: str = ""
+    #: The arguments that the card shows below such a headline; None shows all that the headline doesn't name.
+    fields: tuple[str, ...] | None = None
+    #: The stage of the installation, '' for an installation without stages.
+    stage: str = ""
+    #: The arguments' names in the order in which they were given, () for the canonical one.
+    order: tuple[str, ...] = ()
+    #: Numbers with the digits that they were written with, by the name of their argument.
+    numbers: tuple[tuple[str, str], ...] = ()
 
 
 class Verdict(Struct, frozen=True):
@@ -152,6 +174,8 @@ class Verdict(Struct, frozen=True):
     require_reason: bool = False
     message: str | None = None
     programs: tuple[str, ...] = ()
+    #: None if nothing was said about the card.
+    card: CardTerms | None = None
 
 
 class Ask(Struct, frozen=True):
@@ -181,30 +205,32 @@ class Ask(Struct, frozen=True):
     routes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ToolInfo:
+class ToolInfo(Struct, frozen=True):
     """What an executor knows of one of its tools. `definition` is a SHA-256 over its declaration."""
 
     executor: str
     definition: str
     idempotent: bool = False
     #: The JSON Schema of its arguments.
-    schema: Mapping[str, Any] = field(default_factory=dict)
+    schema: Mapping[str, Any] = msgspec.field(default_factory=dict)
     #: What it does, by the names of MCP's tool annotations (`readOnlyHint`, ...).
-    annotations: Mapping[str, bool] = field(default_factory=dict)
+    annotations: Mapping[str, bool] = msgspec.field(default_factory=dict)
+    #: Whether another program serves it, such as an MCP server: its name alone says nothing of what it does.
+    foreign: bool = False
 
 
-#: The precondition of a call that its executor runs confined to its folder and without network.
-ISOLATED: Final = ("confinement", "bubblewrap")
+#: Any of these is the precondition of a call that its executor runs confined to its folder and without network.
+ISOLATED: Final = frozenset((("confinement", "bubblewrap"), ("confinement", "namespace")))
 
 
-@dataclass(frozen=True, slots=True)
-class Preparation:
+class Preparation(Struct, frozen=True):
     """What an executor finds when it looks at a call before anyone is asked.
 
     `preconditions` are facts that must still hold when it runs (`base:notes.txt` -> SHA-256 of the file).
-    `preview` is what the card shows below the arguments (a unified diff). `sentence` says what the call does.
-    `notes` are warnings (`not confined`). `floor` is a risk that no policy may go below.
+    `preview` is a unified diff of everything that the call would change, with all that its text arguments would do.
+    `sentence` follows "wants to" on the card: `delete notes.txt`, without a full stop.
+    `notes` are warnings (`not confined`). `floor` is a risk that no policy may go below. `undo` is one sentence about
+    undoing the call, '' if nobody can say.
     """
 
     sentence: str
@@ -213,6 +239,7 @@ class Preparation:
     preview: str = ""
     notes: tuple[str, ...] = ()
     floor: Risk = Risk.LOW
+    undo: str = ""
 
 
 class Claim(Struct, frozen=True):
@@ -286,12 +313,14 @@ class Call(Struct, frozen=True):
     def status(self) -> Status:
         """The one word that people, agents, events and exit codes are told."""
         if self.result is not None:
-            return Status(self.result.value)
+            return _STATUSES[self.result]
         if self.state is State.AWAITING:
             return Status.PENDING
-        if self.state is State.EXECUTING:
-            return Status.RUNNING if self.claim else Status(str(self.decision))
-        return Status(str(self.decision))
+        if self.state is State.EXECUTING and self.claim:
+            return Status.RUNNING
+        if self.decision is None:
+            raise ValueError(self.ref)
+        return _STATUSES[self.decision]
 
     @property
     def ended(self) -> bool:
@@ -329,6 +358,9 @@ class Status(StrEnum):
     UNKNOWN = "unknown"
 
 
+_STATUSES: Mapping[str, Status] = {status.value: status for status in Status}
+
+
 class Vote(Struct, frozen=True):
     """One approver's answer, sealed. `pressed_at` is when the person acted, `at` when it was committed."""
 
@@ -363,7 +395,7 @@ class Verb(StrEnum):
 class Reply(Struct, frozen=True):
     """Anything a person sends towards a card, with all platform detail gone.
 
-    identity: who sent it as the platform proves it (`telegram:42`, `local:1000`).
+    identity: who sent it as the platform proves it (`local:1000`, `PLATFORM:USER`).
     conversation: where it was sent. target: a ref or short ref that the surface itself knows (of a button or command).
     answers, thread: the platform's ids of the message that it replies or reacts to, and of the one that began the
     thread it is in. private: whether text that points to nothing may decide there; follows: for such text, the ref that
@@ -440,6 +472,7 @@ class Event(StrEnum):
     LAPSED = "lapsed"
     UNKNOWN = "unknown"
     SHOWN = "shown"
+    NOT_SHOWN = "not_shown"
     VIEWED = "viewed"
     CONFIRM = "confirm"
     HELD = "held"

@@ -25,6 +25,17 @@ class Fact(Struct, frozen=True):
         return hash(self.what)
 
 
+class Person(Struct, frozen=True):
+    """Somebody as a particular of a fact: the principal, and how the id is shown where no name is known."""
+
+    principal: str
+    shown: str
+
+    def __str__(self) -> str:
+        """Return the id."""
+        return self.shown
+
+
 def fact(what: str, /, **particulars: object) -> Fact:
     """A fact with its particulars."""
     return Fact(what, particulars)
@@ -65,6 +76,7 @@ class Refusal(StrEnum):
     FINISH = "refused.finish"
     REASON_LATE = "refused.reason_late"
     SIZE = "refused.size"
+    WORDS = "refused.words"
     TIMEOUT = "refused.timeout"
     BUTTON = "refused.button"
     NOT_RUN = "agent.refused"
@@ -111,10 +123,13 @@ class Unfit(StrEnum):
     LATE = "unfit.late"
     TOOL = "unfit.tool"
     CHANGED = "unfit.changed"
+    EXPOSED = "unfit.exposed"
     NOBODY = "unfit.nobody"
     NOWHERE = "unfit.nowhere"
     OLDER = "unfit.older"
+    #: As older versions stored it, without the platform's words.
     SURFACES = "unfit.surfaces"
+    UNSHOWN = "unfit.unshown"
     UNSEEN = "unfit.unseen"
 
 

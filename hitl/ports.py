@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -73,6 +73,9 @@ class Unit(Struct, frozen=True):
 def adding(change: Change) -> Unit:
     """The unit that writes just this, whatever the time: more for the record, nothing about a call."""
     return Unit(None, lambda _: change)
+
+
+T = TypeVar("T")
 
 
 class ShortTakenError(Exception):
@@ -154,17 +157,20 @@ class Calls(Protocol):
         """Return the lines behind a place of the whole record, oldest first, each with its place."""
 
     async def last_line(self) -> int:
-        """Return the place of the newest line of the whole record, or 0 if there is none."""
+        """Return the place of the newest line of the whole record, or 0 for an empty record."""
 
 
 class Outbox(Protocol):
     """Messages to chat platforms that are still to be sent, and the cards that were sent."""
 
-    async def sendings(self, *, lease_s: float, limit: int = 20, busy: Collection[str] = ()) -> Sequence[Sending]:
+    async def sendings(
+        self, *, lease_s: float, limit: int = 20, busy: Collection[str] = (), calm: Collection[str] = ()
+    ) -> Sequence[Sending]:
         """Lease the next outbox row of each route that isn't busy, if it may go out now.
 
         In order for each call and route; several edits of one card are one. A notice goes to a route that needs no
-        card.
+        card. New cards, notices and outcomes go before refreshes, which are edits of pending calls' cards; a calm route
+        gets no refresh.
         """
 
     async def sent(self, sending: Sending, message: str | None) -> None:
@@ -172,6 +178,9 @@ class Outbox(Protocol):
 
     async def unsent(self, sending: Sending, error: str, *, retry_s: float | None) -> None:
         """It didn't go out; try again after so many seconds, or never (None)."""
+
+    async def hasten(self, platform: str) -> None:
+        """Let go out at once what was put off on the routes of a platform (`unsent`)."""
 
     async def adopt(self, ref: str, route: str, message: str) -> None:
         """A card turned out to stand on a route under this message id."""
@@ -194,6 +203,9 @@ class Inbox(Protocol):
 
         One that isn't as it was kept says so.
         """
+
+    async def newest(self, source: str) -> Incoming | None:
+        """Return the event of a source that was kept last, handled or not; None before the first event."""
 
     async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool:
         """Count a failure to handle the event; True when that set it aside."""
@@ -231,7 +243,7 @@ class Credentials(Protocol):
         """Keep a new token with its line of the record. Return False if its name was used before."""
 
     async def revoke_credential(self, credential: Credential, by: str) -> Credential:
-        """Revoke a token with its line of the record, and return it as it is now."""
+        """Revoke a token with its line of the record, and return the revoked token."""
 
     async def used_credential(self, name: str, at: datetime) -> None:
         """Keep when a token was last used."""
@@ -258,13 +270,25 @@ class PlatformError(Exception):
 
     `lost` tells that nothing at all can be sent there: the place or the access to it is gone, whatever the message, and
     not by the doing of one person alone (who blocks us, say), who could get by that what `fallback` lets run.
+    `remedy` is the key of the sentence that names the remedy, '' if none is known.
     """
 
-    def __init__(self, message: str, *, passing: bool, retry_s: float | None = None, lost: bool = False) -> None:
+    def __init__(
+        self, message: str, *, passing: bool, retry_s: float | None = None, lost: bool = False, remedy: str = ""
+    ) -> None:
         super().__init__(message)
+        self.remedy = remedy
         self.passing = passing
         self.retry_s = retry_s
         self.lost = lost
+
+
+class NotYetError(PlatformError):
+    """The platform's limits leave no room for an edit for so many seconds. Nothing was sent."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__("paced", passing=True, retry_s=seconds)
+        self.seconds = seconds
 
 
 class Chat(Protocol):
@@ -345,6 +369,13 @@ class Clock(Protocol):
 
     def go_on_from(self, newest: datetime) -> None:
         """Hear of a moment that was recorded: if the clock is behind it, it was set back since."""
+
+
+class Beside(Protocol):
+    """A place for long computing, where it keeps nobody else waiting."""
+
+    async def __call__(self, work: Callable[[], T], /) -> T:
+        """Do the work, and return what it returns. Raises what the work raises."""
 
 
 class Executor(Protocol):
@@ -458,6 +489,7 @@ class Observer(Protocol):
 
 __all__ = [
     "Agent",
+    "Beside",
     "Calls",
     "CallsAndCards",
     "CallsAndEvents",
@@ -471,6 +503,7 @@ __all__ = [
     "Inbox",
     "KeyTakenError",
     "Line",
+    "NotYetError",
     "Observer",
     "Outbox",
     "Paths",

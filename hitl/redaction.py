@@ -46,6 +46,7 @@ _PREFIXED: dict[str, tuple[str, int]] = {
     r"hv[bsr]\.": (_WORD + ".", 20),  # Vault
     r"do[opr]_v1_": ("0-9a-f", 40),  # DigitalOcean
     r"shp(?:at|ca|pa|ss)_": ("0-9A-Fa-f", 30),  # Shopify
+    r"sayso_": (_WORD, 40),  # our own bearer tokens
     r"dapi": ("0-9a-f", 32),  # Databricks
     r"dp\.(?:audit|ct|pt|sa|scim|st)\.": (_WORD + ".", 20),  # Doppler
     r"lin_(?:api|oauth)_": ("A-Za-z0-9", 30),  # Linear
@@ -75,8 +76,12 @@ class _Format:
     flags: int = 0
 
     def mask(self, text: str, lowered: str) -> str:
-        if self.hints and not any(hint in lowered for hint in self.hints):
-            return text
+        for hint in self.hints:
+            if hint in lowered:
+                break
+        else:
+            if self.hints:
+                return text
         return _compiled(self.pattern, self.flags).sub(_masked, text)
 
 
@@ -265,6 +270,9 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _NUMBER = re.compile(r"[0-9]+")
 _NAME_LENGTH = 80
 
+#: No format is shorter than 11 characters, and an assignment has a sign or a blank in it. Arguments may be a hundred
+#: thousand words, and each word is masked for itself.
+_SHORT_WORD = re.compile(r"[A-Za-z0-9_/-]{0,10}")
 _HINT = re.compile(r"token|secret|pass|pwd|key|auth|cookie|credential|jwt|bearer|phrase")
 _GAP = r"[ \t]{0,3}"
 _NAME = re.compile(
@@ -304,6 +312,8 @@ def mask(text: str, *, code: bool = False) -> str:
     With `code` only known formats are masked, and what is assigned to a secret's name if it starts like one.
     Masking twice gives the same as masking once.
     """
+    if _SHORT_WORD.fullmatch(text):
+        return text
     lowered = text.lower()
     for known in _FORMATS:
         text = known.mask(text, lowered)
@@ -328,7 +338,10 @@ def mask_value(value: Any, *, code: bool = False) -> Any:
 
 def is_secret_name(name: str) -> bool:
     """Whether what has this name is a secret: `db_password`, `apiKey`, `X-Auth-Token`; not `max_tokens`."""
-    words = [word.lower() for word in _WORDS.findall(name[-_NAME_LENGTH:])]
+    name = name[-_NAME_LENGTH:]
+    if not _HINT.search(name.lower()):
+        return False  # every secret word and pair holds a hint
+    words = [word.lower() for word in _WORDS.findall(name)]
     while words and (words[-1] in _TRAILING or _NUMBER.fullmatch(words[-1])):
         words.pop()
     if not words or (words[-1] == "token" and _PLAIN_TOKENS.intersection(words[-2:-1])):

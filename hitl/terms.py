@@ -5,14 +5,15 @@ The stage and the mode are settings of the installation, not of a document, and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hitl.errors import PolicyUnusable
 from hitl.limits import timeout_of
-from hitl.model import Action, Mode, Reason, Risk, Runs, Verdict
+from hitl.model import Action, CardTerms, Mode, Reason, Risk, Runs, Verdict
 from hitl.records import replace
 from hitl.wording import say
+from hitl.written import numbers_of, order_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from hitl.model import Ask, Call, PolicyCall, Preparation
     from hitl.ports import PolicySource
 
+#: The argument in which a caller's command binds its script files: digests by path. Its client makes and checks them.
+SCRIPTS = "script_sha256"
+_SHA256 = 64
 #: The reasons of verdicts that let a call run which a person would have been asked about.
 UNASKED = frozenset({Reason.MONITOR, Reason.OFF, Reason.FALLBACK})
 
@@ -39,6 +43,10 @@ class Terms:
     stage: str = ""
     mode: Mode = Mode.ENFORCE
     passes: frozenset[str] = frozenset()
+    #: The operator's words for the cards of a tool's requests, by `TOOL` or `TOOLS.TOOL`. `TOOLS.TOOL` wins.
+    cards: Mapping[str, CardTerms] = field(default_factory=dict)
+    #: The longest that a request stays pending, in seconds; None leaves it to the policy.
+    timeout_s: int | None = None
 
     def verdict(self, policies: PolicySource, call: PolicyCall) -> Verdict:
         """What the policy in force says. Raises PolicyUnusable where it can't say anything."""
@@ -50,7 +58,9 @@ class Terms:
         return verdict
 
     def applied(self, verdict: Verdict, ask: Ask) -> Verdict:
-        """The verdict as the mode has it."""
+        """The verdict as the mode has it, and within the time that a request may stay pending."""
+        if self.timeout_s is not None and self.timeout_s < verdict.timeout_s:
+            verdict = replace(verdict, timeout_s=timeout_of(verdict.timeout_s, self.timeout_s))
         if self.mode is Mode.ENFORCE or ask.must_ask or verdict.action is not Action.APPROVE:
             return verdict
         return replace(verdict, action=Action.ALLOW, reason=Reason(self.mode))
@@ -61,11 +71,20 @@ class Terms:
         return named and call.runs is Runs.SERVICE and call.verdict.risk is not Risk.CRITICAL
 
     def marked(self, prepared: Preparation) -> Preparation:
-        """With stage and mode among the notes of the card, unless neither is out of the ordinary."""
-        if not self.stage and self.mode is Mode.ENFORCE:
+        """With the mode among the warnings of the card, unless it is the usual one."""
+        if self.mode is Mode.ENFORCE:
             return prepared
-        key = "card.stage" if self.stage else "card.mode"
-        return replace(prepared, notes=(*prepared.notes, say(key, stage=self.stage, mode=self.mode.value)))
+        return replace(prepared, notes=(*prepared.notes, say("card.mode", mode=self.mode.value)))
+
+    def on_card(self, verdict: Verdict, ask: Ask, prepared: Preparation) -> Verdict:
+        """The verdict with what the operator, or else the tool's definition, wants on the card.
+
+        The arguments are shown as the caller wrote them.
+        """
+        said = self.cards.get(f"{ask.tools}.{ask.tool}") or self.cards.get(ask.tool) or CardTerms()
+        as_written = {"order": order_of(ask.args), "numbers": numbers_of(ask.args)}
+        said = replace(said, undo=said.undo or prepared.undo, stage=self.stage, **as_written)
+        return verdict if said == CardTerms() else replace(verdict, card=said)
 
 
 def passed(verdict: Verdict) -> Verdict:
@@ -96,18 +115,24 @@ def judged(runs: Runs, args: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool
     """The arguments as a policy sees them, and whether they are a caller's command.
 
     What a caller will start, its `argv`, is the command, and nothing else is. So the rules about commands hold for it,
-    and no `command` that stands beside it can pose as what runs.
+    and no `command` that stands beside it can pose as what runs. The digests of its scripts only bind it.
     """
     argv = _argv(runs, args)
     if argv is None:
         return args, False
-    return {**args, "command": argv}, True
+    seen = {name: value for name, value in args.items() if name != SCRIPTS or not _are_digests(value)}
+    return {**seen, "command": argv}, True
+
+
+def _are_digests(value: object) -> bool:
+    """Whether these are digests of files by their paths, and nothing that a rule could be about."""
+    return isinstance(value, dict) and all(isinstance(each, str) and len(each) == _SHA256 for each in value.values())
 
 
 def _argv(runs: Runs, args: Mapping[str, Any]) -> list[str] | None:
     """The words that a caller will start, if it says so."""
     argv = args.get("argv") if runs is Runs.CALLER else None
-    return [str(word) for word in argv] if isinstance(argv, list | tuple) else None
+    return list(map(str, argv)) if isinstance(argv, list | tuple) else None
 
 
 def _programs(argv: list[str]) -> tuple[str, ...]:

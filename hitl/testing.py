@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import secrets
+import sys
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from hitl.audit import FIRST, chain, contradicted, with_args
+from hitl.audit import FIRST, chain, contradicted, steps_held, with_args
 from hitl.errors import Tampered
 from hitl.model import (
     Action,
@@ -69,6 +70,7 @@ class _Queued:
     post: Post
     not_before: datetime
     attempts: int = 0
+    error: str | None = None
 
 
 @dataclass(slots=True)
@@ -125,7 +127,7 @@ class MemoryCalls(_Memory):
         if unit.expect is not None:
             if not self._holds(unit.expect, now):
                 return None
-            said = [(line.event, line.data) for line in self._lines.get(unit.expect.ref, ())]
+            said = steps_held((line.event, line.data) for line in self._lines.get(unit.expect.ref, ()))
             if change.call is not None and contradicted(said, entries):
                 raise Tampered
         elif change.call is not None:
@@ -262,15 +264,18 @@ class MemoryCalls(_Memory):
 class MemoryOutbox(_Memory):
     """`hitl.ports.Outbox` in memory."""
 
-    async def sendings(self, *, lease_s: float, limit: int = 20, busy: Collection[str] = ()) -> Sequence[Sending]:
-        """Lease the next outbox row of each route that isn't busy, if it may go out now."""
+    async def sendings(
+        self, *, lease_s: float, limit: int = 20, busy: Collection[str] = (), calm: Collection[str] = ()
+    ) -> Sequence[Sending]:
+        """Lease the next outbox row of each route that isn't busy, if it may go out now; a refresh to no calm one."""
         now = self.clock.now()
-        ready: dict[str, tuple[int, _Queued]] = {}
+        ready: dict[str, tuple[bool, int, _Queued]] = {}
         for number, row in self._heads():
-            if row.not_before <= now and row.post.route not in busy:
-                ready.setdefault(row.post.route, (number, row))
+            route, refreshes = row.post.route, self._refreshes(row.post)
+            if row.not_before <= now and route not in busy and not (refreshes and route in calm):
+                ready[route] = min(ready.get(route, (True, sys.maxsize, row)), (refreshes, number, row), key=_urgency)
         until = now + timedelta(seconds=lease_s)
-        return [self._lease(number, row, until) for number, row in sorted(ready.values(), key=_number)[:limit]]
+        return [self._lease(number, row, until) for _, number, row in sorted(ready.values(), key=_urgency)[:limit]]
 
     async def sent(self, sending: Sending, message: str | None) -> None:
         """The platform took it."""
@@ -279,18 +284,24 @@ class MemoryOutbox(_Memory):
             standing = self._cards.get(_place(sending.post), _Card()).message
             self._cards[_place(sending.post)] = _Card(standing or message)
 
-    async def unsent(self, sending: Sending, error: str, *, retry_s: float | None) -> None:  # noqa: ARG002
+    async def unsent(self, sending: Sending, error: str, *, retry_s: float | None) -> None:
         """It didn't go out; try again after so many seconds, or never (None). The error is for those who look."""
         row = self._outbox.get(sending.id)
         if row is None:
             return
         if retry_s is not None:
-            row.not_before = self.clock.now() + timedelta(seconds=retry_s)
+            row.not_before, row.error = self.clock.now() + timedelta(seconds=retry_s), error
             return
         del self._outbox[sending.id]
         if sending.post.kind is PostKind.CARD:
             self._cards[_place(sending.post)].failed = True
             self._drop(_place(sending.post), PostKind.EDIT)
+
+    async def hasten(self, platform: str) -> None:
+        """Let rows that were put off on a platform go out at once."""
+        for row in self._outbox.values():
+            if row.error is not None and row.post.route.partition(":")[0] == platform:
+                row.not_before = self.clock.now()
 
     async def adopt(self, ref: str, route: str, message: str) -> None:
         """A card turned out to stand on a route under this message id; it isn't posted there again."""
@@ -313,10 +324,15 @@ class MemoryOutbox(_Memory):
             heads.setdefault(_place(row.post), (number, row))
         return list(heads.values())
 
+    def _refreshes(self, post: Post) -> bool:
+        """Whether it edits the card of a call that is still pending."""
+        call = self._calls.get(post.ref)
+        return post.kind is PostKind.EDIT and call is not None and call.state is State.AWAITING
+
     def _lease(self, number: int, row: _Queued, until: datetime) -> Sending:
         card = self._cards.get(_place(row.post), _Card())
         sending = Sending(number, row.post, row.attempts, card.message)
-        row.not_before, row.attempts = until, row.attempts + 1
+        row.not_before, row.attempts, row.error = until, row.attempts + 1, None
         if row.post.kind is PostKind.EDIT:
             self._drop(_place(row.post), PostKind.EDIT, but=number)
         return sending
@@ -339,6 +355,10 @@ class MemoryInbox(_Memory):
             if not event.done:
                 oldest.setdefault((event.incoming.source, event.incoming.order), event.incoming)
         return list(oldest.values())[:limit]
+
+    async def newest(self, source: str) -> Incoming | None:
+        """The event of a source that was kept last."""
+        return next((kept.incoming for key, kept in reversed(self._inbox.items()) if key[0] == source), None)
 
     async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool:  # noqa: ARG002
         """Count a failure to handle the event; True when that set it aside. The error is for those who look."""
@@ -393,11 +413,15 @@ class MemoryCredentials(_Memory):
 
     async def keep_credential(self, credential: Credential) -> bool:
         """Keep a new token."""
-        return self._credentials.setdefault(credential.name, credential) is credential
+        if credential.name in self._credentials:
+            return False
+        self._credentials[credential.name] = credential
+        return True
 
     async def revoke_credential(self, credential: Credential, by: str) -> Credential:  # noqa: ARG002
         """Revoke a token."""
-        self._credentials[credential.name] = replace(credential, revoked_at=self.clock.now())
+        stored = self._credentials[credential.name]
+        self._credentials[credential.name] = replace(stored, revoked_at=self.clock.now())
         return self._credentials[credential.name]
 
     async def used_credential(self, name: str, at: datetime) -> None:
@@ -409,8 +433,8 @@ class MemoryStore(MemoryCalls, MemoryOutbox, MemoryInbox, MemoryConversations, M
     """Calls in memory, gone with the process: for tests, and for trying things out."""
 
 
-def _number(numbered: tuple[int, _Queued]) -> int:
-    return numbered[0]
+def _urgency(numbered: tuple[bool, int, _Queued]) -> tuple[bool, int]:
+    return numbered[:2]
 
 
 @dataclass(frozen=True, slots=True)

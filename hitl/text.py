@@ -40,6 +40,13 @@ _CLUSTER = regex.compile(r"\X")
 # How far back a cut looks for a place that is surely a boundary; clusters of living text are far shorter.
 _LOOK_BACK = 1000
 
+_BLANKS_KEPT = 30
+_MANY_BREAKS = regex.compile(r"(?:[ \t]*\n){4,}")
+_MANY_BLANKS = regex.compile(rf"[ \t]{{{_BLANKS_KEPT + 1},}}")
+_MANY_ESCAPES = regex.compile(r"(\\(?:u\{[0-9a-f]{1,6}\}|[rnt]))\1{8,}")
+_PLAIN_VALUE = regex.compile(r"[\p{L}\p{N}./_~@-]+(?: [\p{L}\p{N}./_~@-]+){0,2}")
+_QUOTATION_MARKS = regex.compile('[“”"]')
+
 _NAMED = {"\r": r"\r", "\n": r"\n", "\t": r"\t"}
 _ONE_LINE = str.maketrans({"\n": r"\n", "\t": r"\t"})
 _RETURNS = str.maketrans({"\n": "⏎", "\t": " "})
@@ -106,6 +113,55 @@ def cut_middle(text: str, limit: int) -> Cut:
     start = _boundaries(text, (room + 1) // 2)[0]
     end = _boundaries(text, len(text) - room // 2)[1]
     return Cut(text[:start] + _left_out(end - start, _CHARACTERS) + text[end:], end - start)
+
+
+def split_middle(text: str, limit: int) -> tuple[str, str, int]:
+    """Return the start and the end of a text in at most `limit` characters together, and how many lie between them.
+
+    A text that is cut between lines loses no more than it must: neither part ends or begins within a line if each
+    keeps more than half of its characters.
+    """
+    if len(text) <= limit:
+        return text, "", 0
+    start = _boundaries(text, (limit + 1) // 2)[0]
+    end = _boundaries(text, len(text) - limit // 2)[1]
+    if (line_end := text.rfind("\n", start // 2, start)) > 0:
+        start = line_end
+    if (line_start := text.find("\n", end, (len(text) + end) // 2) + 1) > 0:
+        end = line_start
+    return text[:start], text[end:], end - start
+
+
+def folded(text: str) -> str:
+    r"""Return a visible text with runs that could push the rest out of sight folded to a count.
+
+    More than 3 line breaks, 30 blanks, or 8 times the same escape in a row: 600 line feeds are `[600 line breaks]`.
+    """
+    if _harmless(text) and " " * (_BLANKS_KEPT + 1) not in text:
+        return text
+    text = _MANY_BREAKS.sub(lambda run: f"\n{say('card.breaks', count=_count_of(run[0]))}\n", text)
+    text = _MANY_BLANKS.sub(lambda run: say("card.blanks", count=_count_of(run[0], " \t")), text)
+    return str(_MANY_ESCAPES.sub(lambda run: f"{run[1]}{say('card.times', count=_times(run))}", text))
+
+
+def _times(run: regex.Match[str]) -> str:
+    return f"{len(run[0]) // len(run[1]):,}"
+
+
+def _count_of(run: str, characters: str = "\n") -> str:
+    return f"{sum(run.count(character) for character in characters):,}"
+
+
+def quoted(text: str, limit: int = 60, *, always: bool = False) -> str:
+    """Return a value on one line for a sentence of ours, in quotes unless it is plainly one value (or `always`).
+
+    Letters, digits, at most two blanks and `. / - _ ~ @` need no quotes. In any other value a quotation mark is
+    written out, so that the value can't end before we say so.
+    """
+    line = one_line(text, limit)
+    if not always and _PLAIN_VALUE.fullmatch(line):
+        return line
+    return f"“{_QUOTATION_MARKS.sub(lambda mark: _escape(mark[0]), line)}”"
 
 
 def cut_lines(text: str, limit: int) -> Cut:

@@ -6,6 +6,7 @@ The time of a store never goes back, even if its machine's clock does.
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TICK = timedelta(microseconds=1)
 
 
+# A call's few times are asked for two dozen times while it is parked, decided and run.
+@lru_cache(maxsize=1024)
 def micros(at: datetime) -> int:
     """Microseconds since the epoch. Raises TypeError for a naive datetime, which names no moment."""
     return (at - _EPOCH) // _TICK

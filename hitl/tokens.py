@@ -6,6 +6,7 @@ Keys are derived for each purpose from a list of master keys with HMAC-SHA256 as
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import re
 import secrets
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _LOOKALIKES = str.maketrans("ILO", "110")
 SHORT_LENGTH = 6
+#: Two characters for ten random bits.
+_PAIRS = tuple(one + two for one in CROCKFORD for two in CROCKFORD)
+#: The digit of a UUID that holds its variant (RFC 9562 section 4.1: the bits 10), for each random digit.
+_VARIANTS = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}
 _IN_TURN = re.compile(r"\d[A-Z]+\d|[A-Z]\d+[A-Z]")
 _MIN_KEY_BYTES = 32
 #: The versions of what is sealed, and under which derived key.
@@ -85,7 +90,7 @@ class Keyring:
             raise ValueError(msg)
         self._signer = masters[0][0]
         self._derived = {
-            (kid, version, purpose): hmac.digest(key, f"sayso/{version}/{purpose}".encode(), "sha256")
+            (kid, version, purpose): _Mac(hmac.digest(key, f"sayso/{version}/{purpose}".encode(), "sha256"))
             for kid, key in masters
             for version in (_FIRST, _NOW)
             for purpose in Purpose
@@ -119,23 +124,42 @@ class Keyring:
         return (self._mac(kid, _FIRST, purpose, data)[:16] for kid in signer_first)
 
     def _mac(self, kid: str, version: str, purpose: Purpose, data: bytes) -> bytes:
-        return hmac.digest(self._derived[kid, version, purpose], data, "sha256")
+        return self._derived[kid, version, purpose].of(data)
+
+
+class _Mac:
+    """HMAC-SHA256 (RFC 2104) under one key. Both paddings of the key are hashed once, not for each MAC.
+
+    A call takes ten MACs of a few hundred bytes, and `hmac.digest` takes twice as long for one.
+    """
+
+    __slots__ = ("_inner", "_outer")
+
+    def __init__(self, key: bytes) -> None:
+        padded = key.ljust(hashlib.sha256().block_size, b"\0")
+        self._inner = hashlib.sha256(bytes(byte ^ 0x36 for byte in padded))
+        self._outer = hashlib.sha256(bytes(byte ^ 0x5C for byte in padded))
+
+    def of(self, data: bytes) -> bytes:
+        """Return the MAC of the data, 32 bytes."""
+        inner, outer = self._inner.copy(), self._outer.copy()
+        inner.update(data)
+        outer.update(inner.digest())
+        return outer.digest()
 
 
 def new_ref(now: datetime) -> str:
     """A UUID version 7 (RFC 9562 section 5.7): milliseconds first, so that refs sort by time."""
-    millis = int(now.timestamp() * 1000)
-    number = (millis << 80) | secrets.randbits(80)
-    number = number & ~(0xF << 76) | (7 << 76)
-    number = number & ~(0x3 << 62) | (2 << 62)
-    return str(UUID(int=number))
+    when, random = f"{int(now.timestamp() * 1000):012x}", secrets.token_hex(10)
+    variant = _VARIANTS[random[3]]
+    return f"{when[:8]}-{when[8:]}-7{random[:3]}-{variant}{random[4:7]}-{random[7:19]}"
 
 
 def new_short() -> str:
     """Six Crockford characters, digits and letters in turn, so that no short ref is a word or an amount (`4388HR`)."""
     while True:
         number = secrets.randbits(5 * SHORT_LENGTH)
-        text = "".join(CROCKFORD[number >> 5 * place & 31] for place in range(SHORT_LENGTH))
+        text = _PAIRS[number >> 20] + _PAIRS[number >> 10 & 1023] + _PAIRS[number & 1023]
         if _IN_TURN.search(text):
             return text
 
@@ -159,7 +183,7 @@ _PACKED = 34
 
 @dataclass(frozen=True, slots=True)
 class ButtonData:
-    """What a button carries: 46 characters, of Telegram's 64 bytes. It finds a call; it is no authority."""
+    """The data of a button: 46 characters, because the narrowest platform takes 64 bytes. It finds a call, no more."""
 
     verb: Verb
     ref: str

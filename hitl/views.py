@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from hitl.canonical import canonical, digest_mark
-from hitl.cards import details, error_text, outcome, outcome_for_agent
+from hitl.cards import details, error_text, headline, outcome, outcome_for_agent
 from hitl.errors import CallDenied, ConfirmationExpired, ExecutionTimeout, OutcomeUnknown, SaysoError
+from hitl.masked import masked
 from hitl.model import Status
+from hitl.people.names import NOBODY, Names
 from hitl.redaction import mask, mask_value
 
 if TYPE_CHECKING:
@@ -26,7 +30,7 @@ _ERRORS: Mapping[Status, type[SaysoError]] = {
 }
 
 
-def view(call: Call) -> dict[str, Any]:
+def view(call: Call, names: Names = NOBODY) -> dict[str, Any]:
     """Everything that a listed reader may know of a call, as JSON types; times are ISO 8601 in UTC."""
     return {
         "ref": call.ref,
@@ -36,14 +40,16 @@ def view(call: Call) -> dict[str, Any]:
         "state": call.state.value,
         "tools": call.tools,
         "tool": call.tool,
-        "args": mask_value(call.arguments),
+        "args": msgspec.json.decode(masked(call).json),
         "cwd": call.cwd,
         "digest": call.digest,
         "mark": digest_mark(call.digest),
         "risk": call.verdict.risk.value,
         "why": call.verdict.why,
         "rule": call.verdict.rule,
+        "headline": headline(call, names),
         "requester": call.requester,
+        "requester_name": names.of(call.requester),
         "agent": call.agent,
         "note": mask(call.note),
         "origin": call.origin,
@@ -54,9 +60,10 @@ def view(call: Call) -> dict[str, Any]:
         "expires_at": _iso(call.deadline),
         "decided_at": _iso(call.decided_at),
         "decided_by": call.decided_by,
+        "decided_by_name": names.of(call.decided_by) if call.decided_by else None,
         "reason": mask(call.reason) if call.reason else None,
         "reason_until": _iso(call.due_at) if call.awaits_reason else None,
-        "outcome": outcome(call),
+        "outcome": outcome(call, names),
         "message": outcome_for_agent(call),
         "output": mask(call.output) if call.output else None,
         "error": mask(error) if (error := error_text(call)) else None,
@@ -64,7 +71,7 @@ def view(call: Call) -> dict[str, Any]:
     }
 
 
-def full_view(call: Call, history: list[Recorded]) -> dict[str, Any]:
+def full_view(call: Call, history: list[Recorded], names: Names = NOBODY) -> dict[str, Any]:
     """The view with its details in words and its record."""
     record = [
         {
@@ -77,7 +84,7 @@ def full_view(call: Call, history: list[Recorded]) -> dict[str, Any]:
         }
         for row in history
     ]
-    return view(call) | {"details": details(call), "record": record}
+    return view(call, names) | {"details": details(call, names), "record": record}
 
 
 def _iso(at: datetime | None) -> str | None:

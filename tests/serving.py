@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adapters.http.app import app, body_of
+from adapters.http.app import app
 from adapters.http.listeners import Server, tcp_listener
+from bot.platforms import mounted
 
 if TYPE_CHECKING:
     import contextlib
@@ -19,7 +20,8 @@ async def serving(parts: contextlib.AsyncExitStack, platform: Connector) -> Serv
     async def ready() -> list[str]:
         return list(platform.troubles())
 
-    server = Server(app(ready, platform.routes(body_of)), [tcp_listener("127.0.0.1", 0)])
+    routes = [mounted(endpoint) for endpoint in platform.endpoints()]
+    server = Server(app(ready, routes), [tcp_listener("127.0.0.1", 0)])
     await server.start()
     parts.push_async_callback(server.stop)
     return server

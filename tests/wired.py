@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from adapters.telegram.handlers import ALLOWED_UPDATES
-from adapters.telegram.receiver import SOURCE
+from adapters.telegram.platform import build
+from adapters.telegram.settings import TelegramSettings
 from adapters.telegram.webhook import PATH
+from bot.connector import Connector
 from bot.service import Service
-from bot.settings import TelegramSettings
-from bot.telegram import Telegram, build_chat
+from hitl.platforms import Core
 from tests.patience import PATIENCE_S
 from tests.serving import serving
 from tests.settling import quieted
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from adapters.http.listeners import Server
     from adapters.telegram.chat import TelegramChat
     from hitl.gate import Gate
+    from hitl.platforms import Register
     from tests.wire.telegram import Bot
 
 SECRET = "a-webhook-secret-of-the-tests"
@@ -36,7 +39,7 @@ class Wired:
     bot: Bot
     service: Service
     chat: TelegramChat
-    telegram: Telegram
+    telegram: Connector
     http: Server | None = None
 
     @property
@@ -64,17 +67,23 @@ def telegram_settings(server: TelegramServer, bot: Bot, **more: Any) -> Telegram
 
 @contextlib.asynccontextmanager
 async def wired(
-    server: TelegramServer, bot: Bot, gate: Callable[[], Gate], *, receive: str = "polling", **settings: Any
+    server: TelegramServer,
+    bot: Bot,
+    gate: Callable[[], Gate],
+    *,
+    receive: str = "polling",
+    register: Register | None = None,
+    **settings: Any,
 ) -> AsyncIterator[Wired]:
     """The service at work, for as long as the context lasts."""
     chosen = telegram_settings(server, bot, receive=receive, webhook_secret=SECRET, **settings)
     guard = gate()
-    chat = await build_chat(chosen, guard.store, guard.keys)
-    service = Service(guard, {SOURCE: chat})
-    telegram = Telegram(chosen, chat, service)
-    wires = Wired(server, bot, service, chat, telegram)
+    platform = await build(chosen, Core(guard.store, guard.keys, guard.people), register)
+    service = Service(guard, {platform.surface.name: platform.chat})
+    telegram = Connector(platform, service)
+    wires = Wired(server, bot, service, platform.chat, telegram)
     async with contextlib.AsyncExitStack() as parts:
-        parts.push_async_callback(chat.close)
+        parts.push_async_callback(platform.close)
         parts.push_async_callback(service.stop)
         await service.start()
         if receive == "webhook":
@@ -86,7 +95,10 @@ async def wired(
 
 
 async def _heard_of(wires: Wired, receive: str) -> None:
-    """Wait until whatever happens on Telegram reaches us."""
+    """Wait until whatever happens on Telegram reaches us, and open cards are about to be refreshed."""
+    async with asyncio.timeout(PATIENCE_S):
+        while "telegram: not connected yet" in wires.telegram.troubles():  # noqa: ASYNC110 - as in `wired_slack`
+            await asyncio.sleep(0.005)
     if receive == "webhook":
         await wires.server.wait_calls("getMe", timeout=PATIENCE_S)
         await wires.chat.bot.set_webhook(wires.url, secret_token=SECRET, allowed_updates=ALLOWED_UPDATES)

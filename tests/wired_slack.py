@@ -7,11 +7,13 @@ import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from adapters.slack.receiver import SOURCE
+from adapters.slack.platform import build
+from adapters.slack.settings import SlackSettings
 from adapters.slack.webhook import PATH
+from bot.connector import Connector
 from bot.service import Service
-from bot.settings import SlackSettings
-from bot.slack import Slack, build_chat
+from hitl.platforms import Core
+from tests.patience import PATIENCE_S
 from tests.serving import serving
 from tests.settling import quieted
 
@@ -21,10 +23,8 @@ if TYPE_CHECKING:
     from adapters.http.listeners import Server
     from adapters.slack.chat import SlackChat
     from hitl.gate import Gate
+    from hitl.platforms import Register
     from tests.wire.slack import App, SlackServer
-
-#: How long the two sides may take to have nothing left to say to each other.
-PATIENCE_S = 15.0
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class Wired:
     app: App
     service: Service
     chat: SlackChat
-    slack: Slack
+    slack: Connector
     http: Server | None = None
 
     async def settle(self, between: Callable[[], None] | None = None) -> None:
@@ -64,17 +64,23 @@ def slack_settings(server: SlackServer, account: App, **more: Any) -> SlackSetti
 
 @contextlib.asynccontextmanager
 async def wired(
-    server: SlackServer, account: App, gate: Callable[[], Gate], *, receive: str = "socket", **settings: Any
+    server: SlackServer,
+    account: App,
+    gate: Callable[[], Gate],
+    *,
+    receive: str = "socket",
+    register: Register | None = None,
+    **settings: Any,
 ) -> AsyncIterator[Wired]:
     """The service at work, for as long as the context lasts."""
     chosen = slack_settings(server, account, receive=receive, **settings)
     guard = gate()
-    chat = build_chat(chosen, guard.store, guard.keys, guard.people)
+    platform = await build(chosen, Core(guard.store, guard.keys, guard.people), register)
     async with contextlib.AsyncExitStack() as parts:
-        parts.push_async_callback(chat.close)
-        service = Service(guard, {SOURCE: chat})
-        slack = Slack(chosen, chat, service)
-        wires = Wired(server, account, service, chat, slack)
+        parts.push_async_callback(platform.close)
+        service = Service(guard, {platform.surface.name: platform.chat})
+        slack = Connector(platform, service)
+        wires = Wired(server, account, service, platform.chat, slack)
         if receive == "http":  # before the service's first edits, whose echoes come at once
             wires.http = await serving(parts, slack)
             await server.point(account, f"http://127.0.0.1:{wires.http.port}{PATH}")
@@ -88,7 +94,7 @@ async def wired(
         yield wires
 
 
-async def up(slack: Slack) -> None:
+async def up(slack: Connector) -> None:
     """Wait until whatever happens on Slack reaches us."""
     async with asyncio.timeout(PATIENCE_S):
         while slack.troubles():  # noqa: ASYNC110 - troubles are asked for, by probes too

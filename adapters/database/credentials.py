@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from adapters.database import rows, units
 from adapters.database import statements as sql
-from adapters.database import units
 from adapters.database.parts import Part, intact
 from hitl import seals
 from hitl.credentials import Credential, Scope
@@ -28,9 +28,17 @@ class SqliteCredentials(Part):
     """`hitl.ports.Credentials`."""
 
     async def credentials(self) -> Sequence[Credential]:
-        """Return all tokens, revoked ones too."""
-        found = map(_credential_of, self._read(sql.CREDENTIALS))
-        return [each for each in found if intact("credential", each.name, seals.credential_holds(self.keys, each))]
+        """Return all tokens, revoked ones too.
+
+        A token that the record calls revoked stays revoked, even if its row is put back to an older state.
+        """
+        revoked = {json.loads(data)["name"]: moment(at) for at, data in self._read(sql.CREDENTIALS_REVOKED)}
+        found = [_credential_of(row) for row in self._read(sql.CREDENTIALS)]
+        kept = [each for each in found if each and self._is_intact(each)]
+        return [replace(each, revoked_at=each.revoked_at or revoked.get(each.name)) for each in kept]
+
+    def _is_intact(self, stored: Credential) -> bool:
+        return intact("credential", stored.name, seals.credential_holds(self.keys, stored))
 
     async def keep_credential(self, credential: Credential) -> bool:
         """Keep a new token with its line of the record. Return False if its name was used before."""
@@ -41,20 +49,20 @@ class SqliteCredentials(Part):
         def keep(connection: sqlite3.Connection, now: datetime) -> bool:
             if connection.execute(sql.KEEP_CREDENTIAL, _values(sealed)).rowcount == 0:
                 return False
-            units.write(adding(Change(entries=(entry,))), self.keys, frozenset(), connection, now)
+            units.write(adding(Change(entries=(entry,))), self.keys, self._memory, connection, now)
             return True
 
         return await self._writer.submit(keep)
 
     async def revoke_credential(self, credential: Credential, by: str) -> Credential:
-        """Revoke a token with its line of the record, and return it as it is now."""
+        """Revoke a token with its line of the record, and return the revoked token."""
         entry = Entry("", Event.CREDENTIAL_REVOKED, by, {"name": credential.name})
 
         def revoke(connection: sqlite3.Connection, now: datetime) -> Credential:
             revoked = replace(credential, revoked_at=now)
             revoked = replace(revoked, mac=seals.credential(self.keys, revoked))
             connection.execute(sql.REVOKE_CREDENTIAL, (micros(now), revoked.mac, credential.name))
-            units.write(adding(Change(entries=(entry,))), self.keys, frozenset(), connection, now)
+            units.write(adding(Change(entries=(entry,))), self.keys, self._memory, connection, now)
             return revoked
 
         return await self._writer.submit(revoke)
@@ -68,7 +76,16 @@ class SqliteCredentials(Part):
         await self._writer.submit(used)
 
 
-def _credential_of(row: Sequence[Any]) -> Credential:
+def _credential_of(row: Sequence[Any]) -> Credential | None:
+    """The token of a row, or None, said in the log, for a row that no version of this program wrote."""
+    try:
+        return _read_credential(row)
+    except rows.UNREADABLE:
+        intact("credential", str(row[0]), holds=False)
+        return None
+
+
+def _read_credential(row: Sequence[Any]) -> Credential:
     name, hashed, scope, owner, origins, routes, created_at, created_by, until, mac, revoked_at, used_at = row
     return Credential(
         name=name,

@@ -29,7 +29,6 @@ from sqlalchemy import (
     literal,
     literal_column,
     null,
-    or_,
     select,
     union,
     update,
@@ -39,9 +38,9 @@ from sqlalchemy.dialects.sqlite.base import SQLiteCompiler
 from sqlalchemy.ext.compiler import compiles
 from sqlmodel import SQLModel
 
-from adapters.database.rows import CALL, FIXED, LINE, MUTABLE, VOTE
+from adapters.database.rows import ASKED, CALL, FIXED, LINE, MUTABLE, VOTE
 from adapters.database.tables import DUE, OPEN, WAITING
-from hitl.model import PostKind
+from hitl.model import Event, PostKind, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -180,7 +179,7 @@ def _key_id(mac: ColumnElement[Any]) -> ColumnElement[Any]:
 
 
 def _of_calls() -> dict[str, Definition]:
-    calls, waiting = _TABLES["calls"], _TABLES["calls"].alias("w")
+    calls = _TABLES["calls"]
     this_version = _is(_calls.ref, _calls.version)
     time_tests: dict[bool | None, list[ColumnElement[bool]]] = {
         None: [],
@@ -188,21 +187,7 @@ def _of_calls() -> dict[str, Definition]:
         True: [_calls.due_at <= _NOW],
     }
     swap = update(calls).ordered_values(*_set(*(_calls[name] for name in MUTABLE)))
-    # SQLite would take an index that doesn't hold the order, and sort.
-    first = Sqlite(
-        "calls.rowid IN (SELECT rowid FROM calls INDEXED BY calls_waiting_origin WHERE ",
-        *(WAITING, " ORDER BY created_at, rowid LIMIT ", _LIMIT, ")"),
-    )
-    place, thread = _given("place"), _given("thread")
-    asked = select(_rowid(waiting)).select_from(waiting).where(WAITING, waiting.c.origin == place)
-    carded = (
-        select(_rowid(waiting))
-        .join_from(waiting, _TABLES["cards"], _cards.ref == waiting.c.ref)
-        .where(WAITING, or_(_cards.route == place, _cards.message == thread))
-    )
-    counted = select(_ONE).select_from(calls).where(WAITING, _is(_calls.requester)).limit(_LIMIT).subquery("waiting")
     owner = _given("owner")
-    pending = select(_rowid(waiting)).select_from(waiting).where(WAITING)
     return {
         "INSERT_CALL": Definition(
             "Keep a new call.",
@@ -226,30 +211,13 @@ def _of_calls() -> dict[str, Definition]:
             "Which calls are older than this one, the newest first?",
             _call(_calls.ref < _given("before")).order_by(_calls.ref.desc()).limit(_LIMIT),
         ),
-        "CALLS_WAITING_BEFORE": Definition(
-            "Which calls that wait for people are older than this one, the newest first?",
-            _call(_rowid(calls).in_(pending), _calls.ref < _given("before")).order_by(_calls.ref.desc()).limit(_LIMIT),
-        ),
         "CALLS_WAITING": Definition(
-            "Which calls wait for people, the oldest first? The inner question is answered from an index alone.",
-            _oldest(first),
+            "Which of these calls (JSON) wait for people, the oldest first?",
+            _oldest(WAITING, Sqlite("calls.ref IN (SELECT value FROM json_each(", _given("refs"), "))")).limit(_LIMIT),
         ),
-        "CALLS_WAITING_IN": Definition(
-            "Which calls of this conversation wait for people, the oldest first?",
-            _oldest(WAITING, _is(_calls.origin)).limit(_LIMIT),
-        ),
-        "CALLS_STANDING": Definition(
-            "Which waiting calls were asked in this conversation (1), have their card on its route, or have this card"
-            " (2), the oldest first? Only the calls that wait are looked through, however many cards ever stood there.",
-            _oldest(_rowid(calls).in_(union(asked, carded))).limit(_LIMIT),
-        ),
-        "COUNT_WAITING": Definition(
-            "How many calls of the requester wait for people, at most so many?",
-            select(func.count()).select_from(counted),
-        ),
-        "SAME_WAITING": Definition(
-            "Which waiting call has this digest and this agent, the oldest first?",
-            _oldest(WAITING, _is(_calls.digest, _calls.agent)).limit(1),
+        "ASKED": Definition(
+            "What is asked about each call that waits for people, the oldest first? One that waits is due some time.",
+            select(*(_calls[name] for name in ASKED)).where(DUE, WAITING).order_by(_calls.created_at, _rowid(calls)),
         ),
         "CALLS_DUE": Definition(
             "For which calls is something due by now, the most overdue first?",
@@ -273,16 +241,15 @@ def _of_calls() -> dict[str, Definition]:
 
 
 def _of_records(upsert: Upsert) -> dict[str, Definition]:
-    vote = VOTE[1:]
-    place = func.coalesce(func.max(_votes.seq), 0) + 1
-    ref = _given("ref")
-    next_vote = select(ref, place, *map(_given, vote)).where(_votes.ref == ref)
+    # SQLite would collect the rows of an INSERT ... SELECT first, because they come from the table that they go to.
+    place = select(func.coalesce(func.max(_votes.seq), 0) + 1).where(_is(_votes.ref)).scalar_subquery()
     line = [_audit[name] for name in LINE]
     newest = select(func.max(_audit.id)).correlate(None).scalar_subquery()
     return {
         "INSERT_VOTE": Definition(
             "Keep a vote after those that the call has.",
-            insert(_TABLES["votes"]).from_select(["ref", "seq", *vote], next_vote),
+            insert(_TABLES["votes"]).values(_values(*VOTE) | {"seq": place}).inline(),
+            VOTE,
         ),
         "VOTES": Definition(
             "Which votes does the call have, the oldest first?",
@@ -336,7 +303,7 @@ def _of_cards(upsert: Upsert) -> dict[str, Definition]:
     gone = dict.fromkeys(("message", "mac", "failed_at", "error"), null())
     well = dict.fromkeys(("failed_at", "error"), null())
     stands, new = ("ref", "route", "message", "mac"), _new("message", "mac")
-    pending = select(_calls.ref).where(WAITING)
+    pending = select(_calls.ref).where(DUE, WAITING)
     return {
         "KEEP_CARD": Definition(
             "A route is to have the card (again, if it couldn't before).", upsert("cards", "ref", "route", over=well)
@@ -399,15 +366,19 @@ def _of_outbox() -> dict[str, Definition]:
     again = (
         select(_cards.ref, route, literal(PostKind.CARD.value), literal(0), now)
         .join_from(_TABLES["cards"], _TABLES["calls"], _calls.ref == _cards.ref)
-        .where(_cards.route == route, WAITING, ~queued)
+        .where(_cards.route == route, DUE, WAITING, ~queued)
     )
     o, c, e = outbox.alias("o"), _TABLES["cards"].alias("c"), outbox.alias("e")
     free = Sqlite(o.c.route, " NOT IN (SELECT value FROM json_each(", _given("busy"), "))")
+    calm = Sqlite(o.c.route, " IN (SELECT value FROM json_each(", _given("calm"), "))")
+    refreshes = and_(o.c.kind == PostKind.EDIT.value, _calls.state == State.AWAITING.value)
+    urgency = func.min(case((refreshes, literal_column(str(1 << 62))), else_=literal_column("0")) + o.c.id)
     earlier = exists(_ONE).where(e.c.ref == o.c.ref, e.c.route == o.c.route, e.c.id < o.c.id)
     to_send = (
-        select(func.min(o.c.id), o.c.ref, o.c.route, o.c.kind, o.c.attempts, c.c.message, c.c.mac)
+        select(urgency, o.c.id, o.c.ref, o.c.route, o.c.kind, o.c.attempts, c.c.message, c.c.mac)
         .outerjoin_from(o, c, and_(c.c.ref == o.c.ref, c.c.route == o.c.route))
-        .where(o.c.not_before <= _NOW, free, ~earlier)
+        .outerjoin(_TABLES["calls"], _calls.ref == o.c.ref)
+        .where(o.c.not_before <= _NOW, free, ~and_(refreshes, calm), ~earlier)
         .group_by(o.c.route)
         .order_by(_ONE)
         .limit(_LIMIT)
@@ -426,14 +397,17 @@ def _of_outbox() -> dict[str, Definition]:
             "May anything go out by now?", select(_ONE).where(_outbox.not_before <= _NOW).limit(1)
         ),
         "TO_SEND": Definition(
-            "What may go out by now? One row a route, but for these, and only the oldest row of each card, so that its"
-            " order holds. (SQLite takes the other columns from the row that has the least id.)",
+            "What may go out now? One row for each route, except for busy routes, and only the oldest row of each card,"
+            " so that the card's order holds. New cards, notices and outcomes go first. Refreshes of pending calls go"
+            " last, and not to calm routes. (SQLite takes the other columns from the row that has the least value.)",
             to_send,
         ),
         "LEASE_SENDING": Definition(
             "Lease a row: nobody else takes it until then.",
             update(outbox)
-            .ordered_values(*_set(_outbox.not_before), (_outbox.attempts, _outbox.attempts + 1))
+            .ordered_values(
+                *_set(_outbox.not_before), (_outbox.attempts, _outbox.attempts + 1), (_outbox.error, null())
+            )
             .where(this),
         ),
         "FREE_EDITS": Definition(
@@ -448,6 +422,17 @@ def _of_outbox() -> dict[str, Definition]:
         "PUT_OFF_SENDING": Definition(
             "Try a row again later.",
             update(outbox).ordered_values(*_set(_outbox.not_before, _outbox.error)).where(this),
+        ),
+        "HASTEN": Definition(
+            "Let rows that were put off on a platform go out at once.",
+            update(outbox)
+            .values(not_before=0)
+            .where(
+                _outbox.not_before > _NOW,
+                _outbox.error.is_not(None),
+                _outbox.route >= _given("first"),
+                _outbox.route < _given("last"),
+            ),
         ),
         "DROP_EDITS": Definition("Nothing can be edited where no card is.", delete(outbox).where(here, is_edit)),
         "DROP_POSTING": Definition("A card that stands needs no posting.", delete(outbox).where(here, is_card)),
@@ -495,6 +480,13 @@ def _of_inbox(upsert: Upsert) -> dict[str, Definition]:
             .order_by(_inbox.seq)
             .limit(_LIMIT),
         ),
+        "NEWEST_EVENT": Definition(
+            "Which event of this source was kept last?",
+            select(*(_inbox[name] for name in (*event, "failures", "mac")))
+            .where(_is(_inbox.source))
+            .order_by(_inbox.seq.desc())
+            .limit(1),
+        ),
         "EVENTS_FROM": Definition(
             "Which events come next, and when did they come?",
             select(_inbox.seq, _inbox.received_at)
@@ -535,6 +527,12 @@ def _of_credentials(upsert: Upsert) -> dict[str, Definition]:
         "CREDENTIALS": Definition(
             "Which bearer tokens were ever made?",
             select(*(columns[name] for name in (*_CREDENTIAL, "revoked_at", "used_at"))).order_by(columns.name),
+        ),
+        "CREDENTIALS_REVOKED": Definition(
+            "Which bearer tokens does the record call revoked, and since when?",
+            select(_audit.at, _audit.data).where(
+                _audit.ref == literal(""), _audit.event == literal(Event.CREDENTIAL_REVOKED.value)
+            ),
         ),
         "KEEP_CREDENTIAL": Definition(
             "Keep a bearer token, unless its name was used before.", upsert("credentials", *_CREDENTIAL, over={})

@@ -17,6 +17,7 @@ KEYS = "keys.json"
 _LOCK = "sayso.lock"
 _FOLDER_MODE = 0o700
 _FILE_MODE = 0o600
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -56,6 +57,24 @@ class StateFolder:
         """The database file, there and closed to others."""
         return private_file(self.path / _DATABASE)
 
+    def exposed(self) -> str | None:
+        """Why other users may know or have changed what is in the folder, as a sentence; None if they can't.
+
+        A tool that was approved may have opened the folder since the start. Two or three calls of stat answer this.
+        """
+        own = (self.path, self.path / _DATABASE, *(() if self.keys_given else (self.keys,)))
+        for path, mode in zip(own, (_FOLDER_MODE, _FILE_MODE, _FILE_MODE), strict=False):
+            try:
+                found = path.stat()
+            except OSError as error:
+                return f"{path} can't be looked at: {error.strerror}"
+            if found.st_mode & _OTHERS:
+                return (
+                    f"other users may have read {path} (mode {stat.S_IMODE(found.st_mode):04o}). Find out who opened"
+                    f" it, then run: chmod {mode:o} {path}"
+                )
+        return None
+
     def close(self) -> None:
         """Let another service use the folder."""
         os.close(self._lock)
@@ -90,6 +109,15 @@ def private_file(path: Path) -> Path:
     except OSError as error:
         raise Unavailable(f"{path} can't be used: {error.strerror}. Check who owns it, and the folder.") from error
     return path
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names of a folder's files durable: a new or replaced file may be lost before. Raises OSError."""
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
 
 
 def _locked(path: Path) -> tuple[int, str]:

@@ -8,7 +8,7 @@ import secrets
 from base64 import b64decode, b64encode
 from typing import TYPE_CHECKING, Any
 
-from adapters.database.folder import close_to_others
+from adapters.database.folder import close_to_others, sync_folder
 from hitl.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -20,34 +20,47 @@ if TYPE_CHECKING:
 
 _FILE_MODE = 0o600
 _KEY_BYTES = 32
-#: What may not be set in the mode of a file that was given: such files belong to root and may be read by our group.
-_OPEN_GIVEN = 0o037
+#: What may not be set in the mode of a file of ours, and of one that was given: such a file may belong to root and be
+#: read by our group.
+_OPEN, _OPEN_GIVEN = 0o077, 0o037
 
 
 def load(path: Path, *, given: bool = False) -> Sequence[tuple[str, bytes]]:
-    """The master keys, `(key id, key)`: the first signs, all verify. One is made where there is no file.
-
-    A file that was `given` (a credential, a mounted secret) is never made or changed; its group may read it.
-
-    The file is `{"keys": [{"id": ..., "key": base64}, ...]}`. To rotate, put a new key first and keep the old one
-    behind it: what that one sealed can be checked with it alone. Raises Unavailable for a file that others can use, or
-    that isn't one.
-    """
+    """The master keys as of `read`. A file that wasn't `given` is made where there is none, and gets the mode 0600."""
     try:
         if not given and not path.exists():
             _make(path)
-        if path.stat().st_mode & (_OPEN_GIVEN if given else 0o077):
-            raise Unavailable(f"{path} can be used by other users. Make new keys, or run: chmod 600 {path}")
-        if not given:
+        if not given and not path.stat().st_mode & _OPEN:
             close_to_others(path, _FILE_MODE)
-        return _read(json.loads(path.read_bytes()))
     except OSError as error:
-        raise Unavailable(f"The keys in {path} can't be read: {error.strerror}.") from error
+        raise _unreadable(path, error) from error
+    return read(path, given=given)
+
+
+def read(path: Path, *, given: bool = False) -> Sequence[tuple[str, bytes]]:
+    """The master keys, `(key id, key)`: the first signs, all verify. Nothing is changed.
+
+    The group of a file that was `given` (a credential, a mounted secret) may read it.
+
+    The file is `{"keys": [{"id": ..., "key": base64}, ...]}`. To rotate, put a new key first and keep the old one
+    behind it: what that one sealed can be checked with it alone. Raises Unavailable for a file that isn't there, that
+    others can use, or that isn't one.
+    """
+    try:
+        if path.stat().st_mode & (_OPEN_GIVEN if given else _OPEN):
+            raise Unavailable(f"{path} can be used by other users. Make new keys, or run: chmod 600 {path}")
+        return _parsed(json.loads(path.read_bytes()))
+    except OSError as error:
+        raise _unreadable(path, error) from error
     except (ValueError, KeyError, TypeError) as error:
         raise Unavailable(
             f"The keys in {path} can't be read: it isn't a key file ({error}). Restore it from a backup;"
             " without it, open calls can't be decided."
         ) from error
+
+
+def _unreadable(path: Path, error: OSError) -> Unavailable:
+    return Unavailable(f"The keys in {path} can't be read: {error.strerror}.")
 
 
 async def check_keys(store: SqliteStore, keyring: Keyring) -> None:
@@ -76,18 +89,10 @@ def _make(path: Path) -> None:
         os.fsync(file.fileno())
     os.link(new, path)
     new.unlink()
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
-def _sync_folder(folder: Path) -> None:
-    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
-
-
-def _read(told: dict[str, Any]) -> Sequence[tuple[str, bytes]]:
+def _parsed(told: dict[str, Any]) -> Sequence[tuple[str, bytes]]:
     keys = [(str(key["id"]), b64decode(key["key"], validate=True)) for key in told["keys"]]
     if len({kid for kid, _ in keys}) != len(keys) or not keys:
         raise ValueError("it has no key, or two with one id")

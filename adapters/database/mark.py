@@ -10,6 +10,7 @@ import json
 import os
 from typing import TYPE_CHECKING
 
+from adapters.database.folder import sync_folder
 from hitl.seals import pack
 from hitl.tokens import Purpose
 
@@ -52,3 +53,4 @@ class Mark:
             file.flush()
             os.fsync(file.fileno())
         new.replace(self.path)
+        sync_folder(self.path.parent)

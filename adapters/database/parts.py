@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import heapq
 import json
 import logging
 import sqlite3
+import sys
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
-
-from cachetools import FIFOCache
 
 from adapters.database import rows, units
 from adapters.database import statements as sql
 from adapters.database.failures import unavailable
 from hitl import seals
-from hitl.audit import steps_of
 from hitl.errors import Tampered
 from hitl.model import Bound, PostKind, Prompt
 from hitl.times import micros, moment
@@ -24,25 +23,25 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
 
+    from adapters.database.known import Known
     from adapters.database.writer import Writer
     from hitl.model import Call, Incoming, PromptKind, Recorded, Sending, Vote
     from hitl.ports import Change, Clock, Unit
     from hitl.tokens import Keyring
 
 _log = logging.getLogger(__name__)
-#: So many calls' decisions, claims and results are remembered.
-_REMEMBERED = 10_000
 #: Refs are UUIDs, so each comes before this text.
 _BEHIND_ALL = "~"
 
 
 class Part:
-    """What the parts share."""
+    """The connections, keys, clock and memory that every part uses."""
 
-    def __init__(self, writer: Writer, reader: sqlite3.Connection, clock: Clock, keys: Keyring) -> None:
+    def __init__(self, writer: Writer, reader: sqlite3.Connection, clock: Clock, keys: Keyring, known: Known) -> None:
         self.keys = keys
         self._writer = writer
         self._reader = reader
+        self._memory = known
         self.clock = clock
 
     def _read(self, statement: str, *values: object) -> list[Any]:
@@ -56,18 +55,9 @@ class Part:
 class SqliteCalls(Part):
     """`hitl.ports.Calls`. Reads see all that was answered before."""
 
-    def __init__(self, writer: Writer, reader: sqlite3.Connection, clock: Clock, keys: Keyring) -> None:
-        super().__init__(writer, reader, clock, keys)
-        #: What this process did with the calls that it touched last, so that nobody makes it forget by cutting a chain.
-        self._done: FIFOCache[str, frozenset[str]] = FIFOCache(_REMEMBERED)
-
     async def commit(self, unit: Unit) -> Change | None:
         """One all-or-nothing write, durable when it answers."""
-        done = self._done.get(unit.expect.ref, frozenset()) if unit.expect else frozenset()
-        change = await self._writer.submit(partial(units.write, unit, self.keys, done), new=unit.new)
-        if change is not None and change.call is not None and (done := steps_of(change.entries)):
-            self._done[change.call.ref] = self._done.get(change.call.ref, frozenset()) | done
-        return change
+        return await self._writer.submit(partial(units.write, unit, self.keys, self._memory), new=unit.new)
 
     async def get(self, ref: str) -> Call | None:
         """The call with that ref."""
@@ -83,8 +73,12 @@ class SqliteCalls(Part):
 
     async def page(self, before: str | None, limit: int, *, pending: bool) -> Sequence[Call]:
         """At most `limit` calls, newest first, older than the call `before`."""
-        statement = sql.CALLS_WAITING_BEFORE if pending else sql.CALLS_BEFORE
-        return self._calls(statement, _BEHIND_ALL if before is None else before, limit)
+        before = _BEHIND_ALL if before is None else before
+        if not pending:
+            return self._calls(sql.CALLS_BEFORE, before, limit)
+        older = (ref for ref in self._memory.waiting(sys.maxsize) if ref < before)
+        found = [self._call(sql.CALL_BY_REF, ref) for ref in heapq.nlargest(limit, older)]
+        return [call for call in found if call is not None]
 
     async def votes(self, ref: str) -> Sequence[Vote]:
         """The votes on a call, oldest first."""
@@ -93,21 +87,23 @@ class SqliteCalls(Part):
     async def pending(self, *, origin: str | None = None, limit: int = 1000) -> Sequence[Call]:
         """Calls that wait for people, oldest first."""
         if origin is None:
-            return self._calls(sql.CALLS_WAITING, limit)
-        return self._calls(sql.CALLS_WAITING_IN, origin, limit)
+            return self._waiting(self._memory.waiting(limit), limit)
+        return self._waiting(self._memory.asked_in(origin, limit), limit)
 
     async def standing(self, place: str, thread: str | None = None, *, limit: int = 1000) -> Sequence[Call]:
         """The waiting calls whose cards stand in a conversation, oldest first."""
-        return self._calls(sql.CALLS_STANDING, place, thread, limit)
+        refs = self._memory.standing_in(place, limit)
+        under = [row[0] for row in self._read(sql.CARD_OF_MESSAGE, thread)] if thread else []
+        return self._waiting([*refs, *filter(self._memory.waits, under)], limit)
 
     async def count_open(self, requester: str, limit: int) -> int:
         """How many calls of the requester wait for people, at most `limit`."""
-        count: int = self._read(sql.COUNT_WAITING, requester, limit)[0][0]
-        return count
+        return min(limit, self._memory.count(requester))
 
     async def same_open(self, digest: str, agent: str) -> Call | None:
         """The oldest waiting call with that digest from that agent."""
-        return self._call(sql.SAME_WAITING, digest, agent)
+        alike = [await self.get(ref) for ref in self._memory.same(digest, agent)]
+        return next((call for call in alike if call is not None and call.digest == digest), None)
 
     async def due(self, limit: int) -> Sequence[Call]:
         """Calls whose `due_at` is over, the most overdue first."""
@@ -143,7 +139,7 @@ class SqliteCalls(Part):
         return [(row[0], rows.line_of(row[1:])) for row in self._read(sql.LINES_AFTER, place, limit)]
 
     async def last_line(self) -> int:
-        """The place of the newest line of the whole record, or 0 if there is none."""
+        """The place of the newest line of the whole record, or 0 for an empty record."""
         found = self._read(sql.LAST)
         return int(found[0][0]) if found else 0
 
@@ -156,6 +152,10 @@ class SqliteCalls(Part):
             raise Tampered
         return call
 
+    def _waiting(self, refs: Sequence[str], limit: int) -> Sequence[Call]:
+        """Those of the calls that wait, the oldest first."""
+        return self._calls(sql.CALLS_WAITING, json.dumps(refs), limit) if refs else []
+
     def _calls(self, statement: str, *values: object) -> Sequence[Call]:
         """The calls that can be read: one row that was spoilt must not hide the others."""
         return [call for call in map(_decoded, self._read(statement, *values)) if call is not None]
@@ -164,11 +164,14 @@ class SqliteCalls(Part):
 class SqliteOutbox(Part):
     """`hitl.ports.Outbox`."""
 
-    async def sendings(self, *, lease_s: float, limit: int = 20, busy: Collection[str] = ()) -> Sequence[Sending]:
-        """Lease the next outbox row of each route that isn't busy, if it may go out now."""
+    async def sendings(
+        self, *, lease_s: float, limit: int = 20, busy: Collection[str] = (), calm: Collection[str] = ()
+    ) -> Sequence[Sending]:
+        """Lease the next outbox row of each route that isn't busy, if it may go out now; a refresh to no calm one."""
 
         def lease(connection: sqlite3.Connection, now: datetime) -> Sequence[Sending]:
-            ready = connection.execute(sql.TO_SEND, (micros(now), json.dumps(list(busy)), limit)).fetchall()
+            but = [json.dumps(list(routes)) for routes in (busy, calm)]
+            ready = connection.execute(sql.TO_SEND, (micros(now), *but, limit)).fetchall()
             leased = [rows.sending_of(row, self.keys) for row in ready]
             until = micros(now + timedelta(seconds=lease_s))
             for sending in leased:
@@ -204,6 +207,14 @@ class SqliteOutbox(Part):
                 connection.execute(sql.PUT_OFF_SENDING, (again, error, sending.id))
 
         await self._writer.submit(failed)
+
+    async def hasten(self, platform: str) -> None:
+        """Let rows that were put off on a platform go out at once."""
+
+        def free(connection: sqlite3.Connection, now: datetime) -> None:
+            connection.execute(sql.HASTEN, (micros(now), f"{platform}:", f"{platform};"))
+
+        await self._writer.submit(free)
 
     async def adopt(self, ref: str, route: str, message: str) -> None:
         """A card turned out to stand on a route under this message id; it isn't posted there again."""
@@ -248,6 +259,11 @@ class SqliteInbox(Part):
     async def incoming(self, limit: int = 100) -> Sequence[Incoming]:
         """The oldest open event of each conversation."""
         return [rows.incoming_of(row, self.keys) for row in self._read(sql.EVENTS_OPEN, limit)]
+
+    async def newest(self, source: str) -> Incoming | None:
+        """The event of a source that was kept last."""
+        found = self._read(sql.NEWEST_EVENT, source)
+        return rows.incoming_of(found[0], self.keys) if found else None
 
     async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool:
         """Count a failure to handle the event; True when that set it aside."""

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from adapters.database.known import Asked, asked
 from hitl import seals
 from hitl.model import (
     Action,
     Call,
+    CardTerms,
     Claim,
     Decision,
     Incoming,
@@ -58,6 +60,9 @@ MUTABLE = (
 
 #: All of a call, in the order in which `call_of` reads it.
 CALL = (*FIXED, *MUTABLE, "args")
+
+#: What is asked about a call that waits, in the order in which `asked_of` reads it.
+ASKED = ("ref", "requester", "origin", "digest", "agent", "routes")
 
 #: A vote, in the order in which `vote_of` reads it.
 VOTE = ("ref", "principal", "approve", "reason", "surface", "pressed_at", "at", "mac")
@@ -147,9 +152,25 @@ def _verdict(*ruled: Any) -> Verdict:
     values: tuple[Any, ...] = (
         *(Action(action), Risk(risk), rule, Reason(told["reason"]), told["why"], policy, timeout_s, execution_s),
         *(_maybe_strings(told["approvers"]), told["exclude_requester"], bool(require_reason)),
-        *(told["message"], tuple(told["programs"])),
+        *(told["message"], tuple(told["programs"]), _card(told.get("card"))),
     )
     return Verdict(*values)
+
+
+def _card(told: dict[str, Any] | None) -> CardTerms | None:
+    """What was said about the card; rows of versions before it was kept say nothing."""
+    if told is None:
+        return None
+    numbers = tuple((name, text) for name, text in told["numbers"])
+    return CardTerms(
+        **told | {"fields": _maybe_strings(told["fields"]), "order": tuple(told["order"]), "numbers": numbers}
+    )
+
+
+def asked_of(row: Sequence[Any]) -> tuple[str, Asked]:
+    """The ref of a call that waits, and what is asked about the call. Raises TypeError for what isn't text."""
+    ref, requester, origin, digest, agent, routes = row
+    return ref, asked(requester, origin, digest, agent, _strings(routes))
 
 
 def vote_values(vote: Vote) -> tuple[Any, ...]:
@@ -179,7 +200,7 @@ def line_of(row: Sequence[Any]) -> Recorded:
 
 def sending_of(row: Sequence[Any], keys: Keyring) -> Sending:
     """The outbox row of a row of `statements.TO_SEND`, without the message of a card that isn't as it was sealed."""
-    number, ref, route, kind, attempts, message, mac = row
+    _urgency, number, ref, route, kind, attempts, message, mac = row
     known = message if message and seals.card_holds(keys, mac, ref, route, message) else None
     return Sending(number, Post(ref, route, PostKind(kind)), attempts, known)
 
@@ -229,5 +250,6 @@ def _terms(verdict: Verdict) -> str:
             "programs": verdict.programs,
             "reason": verdict.reason,
             "why": verdict.why,
+            **({} if verdict.card is None else {"card": msgspec.structs.asdict(verdict.card)}),
         }
     )

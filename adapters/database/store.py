@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from typing import TYPE_CHECKING, Self
 
 from adapters.database import keys as keyfile
-from adapters.database import schema
+from adapters.database import rows, schema
 from adapters.database import statements as sql
 from adapters.database.credentials import SqliteCredentials
 from adapters.database.failures import unavailable
+from adapters.database.known import Known
 from adapters.database.mark import Mark
 from adapters.database.parts import SqliteCalls, SqliteConversations, SqliteInbox, SqliteOutbox
 from adapters.database.retention import KEEP, Retention
@@ -44,8 +45,8 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
     `hitl.ports.Store` says what each method answers. Reads see all that was answered before.
     """
 
-    def __init__(self, writer: Writer, reader: sqlite3.Connection, clock: Clock, keys: Keyring) -> None:
-        super().__init__(writer, reader, clock, keys)
+    def __init__(self, writer: Writer, reader: sqlite3.Connection, clock: Clock, keys: Keyring, known: Known) -> None:
+        super().__init__(writer, reader, clock, keys, known)
         self._mark: Mark | None = None
         self._marking: asyncio.Task[None] | None = None
         self._marks = asyncio.Lock()
@@ -66,9 +67,11 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
             reader = undo.enter_context(closing(connect(database)))
             reader.execute("PRAGMA query_only=ON")
             steady = _steady(connection, clock, str(database))
+            known = _known(connection, str(database))
             undo.pop_all()
-        writer = Writer(connection, steady, database=str(database), prune=Retention(keep_events).prune)
-        store = cls(writer, reader, steady, keys)
+        prune = Retention(keep_events).prune
+        writer = Writer(connection, steady, database=str(database), prune=prune, known=known)
+        store = cls(writer, reader, steady, keys, known)
         try:
             await keyfile.check_keys(store, keys)
         except Unavailable:
@@ -168,6 +171,19 @@ def _steady(connection: sqlite3.Connection, clock: Clock, database: str) -> Stea
     if (behind := (newest - clock.now()).total_seconds()) > 0:
         _log.warning("clock.behind", {"seconds": round(behind), "newest": newest.isoformat()})
     return Steady(clock, newest)
+
+
+def _known(connection: sqlite3.Connection, database: str) -> Known:
+    """What the database holds of the calls that wait. A row that no version of sayso wrote is left out."""
+    try:
+        found = connection.execute(sql.ASKED).fetchall()
+    except sqlite3.Error as error:
+        raise unavailable(error, database) from error
+    waiting = []
+    for row in found:
+        with suppress(*rows.UNREADABLE):
+            waiting.append(rows.asked_of(row))
+    return Known(waiting)
 
 
 def _free_edits(connection: sqlite3.Connection, database: str) -> None:

@@ -41,7 +41,7 @@ class Survey:
 
     def oldest_pending(self) -> datetime | None:
         """Return when the oldest pending call was made, or None if no call is pending."""
-        oldest = select(CallRow.created_at).where(WAITING).order_by(col(CallRow.created_at)).limit(1)
+        oldest = select(CallRow.created_at).where(DUE, WAITING).order_by(col(CallRow.created_at)).limit(1)
         at = self.session.exec(oldest).first()
         return None if at is None else moment(at)
 

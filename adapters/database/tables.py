@@ -40,9 +40,6 @@ class CallRow(SQLModel, table=True):
         UniqueConstraint("short", name="calls_short"),
         _partial("calls_key", "requester", "key", where=KEYED, unique=True),
         _partial("calls_due", "due_at", where=DUE),
-        _partial("calls_waiting_requester", "requester", where=WAITING),
-        _partial("calls_waiting_origin", "origin", "created_at", where=WAITING),
-        _partial("calls_waiting_digest", "digest", where=WAITING),
     )
 
     ref: str = Field(primary_key=True)
@@ -257,7 +254,7 @@ class PromptRow(SQLModel, table=True):
 
 
 class CredentialRow(SQLModel, table=True):
-    """A bearer token, by its hash. Origins and routes are JSON lists; `mac` covers all but `used_at`."""
+    """A bearer token, by its hash. Origins and routes are JSON lists; `mac` covers every column except `used_at`."""
 
     __tablename__: ClassVar[Any] = "credentials"
     __table_args__: ClassVar[Any] = ({"sqlite_with_rowid": False},)

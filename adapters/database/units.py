@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from adapters.database import rows
 from adapters.database import statements as sql
+from adapters.database.known import BEGINNING, End
 from hitl import seals
 from hitl.audit import FIRST, chain, contradicted, steps_held, steps_of, with_args
 from hitl.errors import Tampered
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from adapters.database.known import Known
     from hitl.model import Call, Entry, Post
     from hitl.ports import Change, Expect, Unit
     from hitl.tokens import Keyring
@@ -26,18 +28,16 @@ if TYPE_CHECKING:
 #: What SQLite says of which constraint -> what the port says.
 _TAKEN = {"calls.short": ShortTakenError, "calls.requester, calls.key": KeyTakenError}
 _SALT_BYTES = 16
-#: A call's ref -> where its chain ends: the last line's place and hash.
-_Ends = dict[str, tuple[int, str]]
+#: A call's ref -> where its chain ends.
+_Ends = dict[str, End]
 _LATER = {PostKind.EDIT: sql.QUEUE_EDIT, PostKind.NOTICE: sql.QUEUE_NOTICE}
 
 
-def write(
-    unit: Unit, keys: Keyring, done: frozenset[str], connection: sqlite3.Connection, now: datetime
-) -> Change | None:
+def write(unit: Unit, keys: Keyring, known: Known, connection: sqlite3.Connection, now: datetime) -> Change | None:
     """Write the unit as of now; None, and nothing written, where its condition doesn't hold.
 
-    Raises Tampered where it would do once more what the call's chain says was done, or where the chain lost a step
-    that this process did (`done`, as of `hitl.audit.steps_of`).
+    Raises Tampered where it would do once more what the call's chain says was done, or where the chain isn't as this
+    process wrote it.
     """
     change = unit.seal(now)
     entries, ends = change.entries, _Ends()
@@ -45,12 +45,13 @@ def write(
         if not _swap(connection, unit.expect, change.call, now):
             return None
         if change.call is not None:
-            ends[change.call.ref] = _end(connection, change.call.ref, entries, done)
+            ends[change.call.ref] = _end(connection, known, change.call.ref, entries)
     elif change.call is not None:
         entries = _begin(connection, change.call, entries)
-        ends[change.call.ref] = 0, FIRST
-    _record(connection, keys, entries, ends, now)
+        ends[change.call.ref] = BEGINNING
+    _record(connection, keys, known, entries, ends, now)
     _add(connection, keys, change, now)
+    known.noted(change.call, ends)
     return change
 
 
@@ -66,13 +67,27 @@ def _swap(connection: sqlite3.Connection, expect: Expect, call: Call | None, now
     return connection.execute(sql.SWAP_CALL[expect.overdue], values).rowcount == 1
 
 
-def _end(connection: sqlite3.Connection, ref: str, entries: Sequence[Entry], done: frozenset[str]) -> tuple[int, str]:
-    """Where the chain of a call ends. Raises Tampered where it holds what the entries say, or lost what was `done`."""
-    lines = connection.execute(sql.CHAIN, (ref,)).fetchall()
-    said = [(event, data) for _, _, event, data in lines]
-    if contradicted(said, entries) or (steps_of(entries) and not done <= steps_held(said)):
+def _end(connection: sqlite3.Connection, known: Known, ref: str, entries: Sequence[Entry]) -> End:
+    """Where the chain of a call ends.
+
+    Raises Tampered where the chain says already what the entries say, or lost a step that this process wrote.
+    """
+    end = known.end(ref)
+    if end is None:
+        end = _read_end(connection, ref)
+        if steps_of(entries) and not known.done(ref) <= end.steps.done:
+            raise Tampered
+    if contradicted(end.steps, entries):
         raise Tampered
-    return lines[-1][:2] if lines else (0, FIRST)
+    return end
+
+
+def _read_end(connection: sqlite3.Connection, ref: str) -> End:
+    lines = connection.execute(sql.CHAIN, (ref,)).fetchall()
+    if not lines:
+        return BEGINNING
+    seq, line, *_ = lines[-1]
+    return End(seq, line, steps_held((event, data) for _, _, event, data in lines))
 
 
 def _begin(connection: sqlite3.Connection, call: Call, entries: Sequence[Entry]) -> Sequence[Entry]:
@@ -105,14 +120,29 @@ def _add(connection: sqlite3.Connection, keys: Keyring, change: Change, now: dat
 
 
 def _record(
-    connection: sqlite3.Connection, keys: Keyring, entries: Sequence[Entry], ends: _Ends, now: datetime
+    connection: sqlite3.Connection,
+    keys: Keyring,
+    known: Known,
+    entries: Sequence[Entry],
+    ends: _Ends,
+    now: datetime,
 ) -> None:
-    """Add lines to their chains; where a chain ends is asked once, however many lines it gets."""
+    """Add lines to their chains, and keep where those end in `ends` if all of the chain is known."""
     for entry in entries:
-        last, prev = ends.get(entry.ref) or connection.execute(sql.LAST_LINE, (entry.ref,)).fetchone() or (0, FIRST)
-        line = chain(keys, prev, last + 1, now, entry)
-        connection.execute(sql.INSERT_LINE, rows.line_values(line))
-        ends[entry.ref] = (line.seq, line.hash)
+        end = ends.get(entry.ref) or known.end(entry.ref)
+        if end is not None:
+            seq, prev = end.seq, end.hash
+        else:
+            seq, prev = connection.execute(sql.LAST_LINE, (entry.ref,)).fetchone() or (0, FIRST)
+        line = chain(keys, prev, seq + 1, now, entry)
+        try:
+            connection.execute(sql.INSERT_LINE, rows.line_values(line))
+        except sqlite3.IntegrityError:
+            # Somebody wrote a line into the file in the place of this one. What follows is read from the file again.
+            known.doubted(entry.ref)
+            raise Tampered from None
+        if end is not None:
+            ends[entry.ref] = End(line.seq, line.hash, end.steps.with_entry(entry))
 
 
 def _queue(connection: sqlite3.Connection, post: Post, now: datetime) -> None:

@@ -26,6 +26,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from adapters.database.failures import is_locked, spoils, unavailable
+from adapters.database.known import Known
 from adapters.database.log import COPY_UNITS, Log
 from adapters.database.pace import Pace
 from hitl.errors import Unavailable
@@ -96,7 +97,7 @@ class Writer:
     """Owns the connection that writes. Made and used on one running event loop.
 
     `database` is the path of the file. `prune` is a short unit that deletes what is kept no longer, and tells whether
-    there may be more; it is done now and then when nothing else is.
+    there may be more; it is done now and then when nothing else is. `known` is the memory that follows what is written.
     """
 
     def __init__(
@@ -107,6 +108,7 @@ class Writer:
         database: str,
         lock_wait_s: float = LOCK_WAIT_S,
         prune: Callable[[sqlite3.Connection, datetime], bool] | None = None,
+        known: Known | None = None,
     ) -> None:
         self._connection = connection
         self._clock = clock
@@ -127,6 +129,7 @@ class Writer:
         self._groups = 0
         self._prune = prune
         self._prune_at = 0.0
+        self._known = known or Known(())
 
     def submit(self, work: Callable[[sqlite3.Connection, datetime], T], *, new: bool = False) -> asyncio.Future[T]:
         """What `work` returns, once that which it wrote is durable. It gets the clock's time, read once.
@@ -252,6 +255,7 @@ class Writer:
             if spoils(error):
                 raise
             self._connection.execute("ROLLBACK")
+            self._known.undone()
             return False
         return True
 
@@ -291,9 +295,11 @@ class Writer:
 
     def _settle(self, group: Sequence[_Unit], failure: Exception | None) -> None:
         if failure is None:
+            self._known.settled()
             self._groups += 1
             self._log.units += len(group)
         else:
+            self._known.undone()
             _log.error("store.failed", {"error": str(failure), "units": len(group)})
         for unit in group:
             self._answer(unit, unit.error or failure)

@@ -11,24 +11,34 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
+import os
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cachetools import FIFOCache
+
 from adapters.executors.arguments import Arguments, Declared
-from adapters.executors.confinement import GRACE_S, Confinement, confinement, environment, kept_command
+from adapters.executors.confinement import CONFINED, GRACE_S, USER, Confinement, Sandbox, best, environment
 from adapters.executors.folder import Folder
 from adapters.executors.inplace import in_place
 from adapters.executors.output import Flow
+from adapters.executors.previews import PREVIEW_KEPT, change
 from adapters.executors.registry import Context, NotAsShown, Registry
-from adapters.executors.standing import BASE, base_now
+from adapters.executors.scripts import SCRIPT, Script, bytes_of, script_now, scripts_of
+from adapters.executors.standing import base_now, shown_path
 from hitl.errors import InvalidConfirmation
 from hitl.model import Preparation, Ran, Result, Risk
-from hitl.text import one_line
+from hitl.redaction import mask
+from hitl.text import cut_middle, one_line, quoted
 from hitl.wording import say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
+
+    from adapters.executors.confinement import Frozen
+    from adapters.executors.confining.plan import Bounds
 
 _CHUNK = 1 << 16
 # The keeper's own time to kill, beyond the grace that it gives.
@@ -36,14 +46,10 @@ _KEEPER_S = 3.0
 _SIGNALLED = 128
 # The kernel's limit for one argument (MAX_ARG_STRLEN), NUL included.
 _LONGEST_COMMAND = 131_071
-_CONFINED = "confinement"
-
-#: What people are told of each confinement, as keys of the catalogue.
-NOTES = {
-    Confinement.BUBBLEWRAP: (),
-    Confinement.LANDLOCK: ("shell.landlock",),
-    Confinement.NONE: ("shell.unconfined",),
-}
+#: Scripts that the card names; more are counted.
+_NAMED = 5
+#: Texts of scripts that are remembered, so that people see what changed in one since they were last asked about it.
+_REMEMBERED = 256
 
 
 class Bash(Arguments):
@@ -53,75 +59,143 @@ class Bash(Arguments):
 
 
 class Shell:
-    """Runs command lines in one folder. `way` None takes the best confinement that works here."""
+    """Runs command lines in one folder. `sandbox` None takes the best that works here, at the first command."""
 
-    def __init__(self, root: Path, way: Confinement | None = None) -> None:
+    def __init__(self, root: Path, sandbox: Sandbox | None = None, bounds: Bounds | None = None) -> None:
         self._root = root.resolve(strict=True)
         self._folder = Folder(self._root)
-        self._way = way
+        self._sandbox = sandbox
+        self._bounds = bounds
+        self._shown: FIFOCache[str, str] = FIFOCache(_REMEMBERED)
 
     @property
-    def way(self) -> Confinement:
-        """What confines the commands."""
-        return self._way or confinement()
+    def sandbox(self) -> Sandbox:
+        """How commands run."""
+        return self._sandbox or best(None, self._bounds)
 
     def look(self, args: Bash) -> Preparation:
         """What people are told of a command, and the difference that a plain `sed -i` makes.
 
-        A command never runs less confined than it was shown, nor on other files than a difference was shown of.
+        A command never runs less confined than it was shown, on other files than a difference was shown of, or with
+        other scripts than it was asked about.
         """
-        command = args.command
+        command, sandbox = args.command, self.sandbox
         if "\0" in command or len(command.encode()) > _LONGEST_COMMAND:
             raise InvalidConfirmation(say("args.command"))
-        found = in_place(command, self._folder, self.way)
+        found = in_place(command, self._folder, sandbox)
+        scripts = scripts_of(command, self._folder).found
         return Preparation(
-            say("shell.does", folder=self._root),
+            self._sentence(scripts),
             cwd=str(self._root),
-            preconditions=((_CONFINED, self.way.value), *(found.bases if found else ())),
-            preview=found.preview if found else "",
-            notes=tuple(say(key) for key in NOTES[self.way]),
-            floor=Risk.HIGH if self.way is Confinement.NONE else Risk.LOW,
+            preconditions=(
+                *sandbox.facts(),
+                *(found.bases if found else ()),
+                *(script.precondition for script in scripts),
+            ),
+            preview=found.preview if found else self._changes(scripts),
+            notes=tuple(say(key) for key in sandbox.gaps()),
+            floor=Risk.HIGH if sandbox.way is Confinement.NONE else Risk.LOW,
         )
 
-    def now(self, precondition: str) -> str:
-        """The confinement, or a file's base, as it is now; why not, where the file can't be read."""
-        return self.way.value if precondition == _CONFINED else base_now(self._folder, precondition)
+    def changed(self, args: Bash, shown: Mapping[str, str]) -> str | None:
+        """What isn't as it was shown, as a sentence: how commands are confined, a file, or which scripts there are."""
+        facts = dict(self.sandbox.facts())
+        for name in (CONFINED, USER):
+            if shown.get(name) != facts.get(name):
+                return say("shell.otherwise", way=shown.get(name, ""))
+        files = {name: value for name, value in shown.items() if name not in facts}
+        for name, value in files.items():
+            now = script_now if name.startswith(SCRIPT) else base_now
+            if now(self._folder, name) != value:
+                return say("path.changed", path=one_line(name.partition(":")[2]))
+        scripts = scripts_of(args.command, self._folder).found
+        new = next((script.path for script in scripts if SCRIPT + script.path not in shown), None)
+        return new and say("path.changed", path=one_line(new))
 
     async def bash(self, context: Context, args: Bash) -> Ran:
         """Run a command line with bash in the workspace. What it started ends with it."""
-        shown = context.preconditions.get(_CONFINED)
-        if shown != self.way.value:
-            raise NotAsShown(say("shell.otherwise", way=shown))
-        for name, base in context.preconditions.items():
-            if self.now(name) != base:
-                raise NotAsShown(say("path.changed", path=one_line(name.removeprefix(BASE))))
-        with self._temporary() as temporary:
-            return await self._run(args.command, context, temporary)
+        with contextlib.ExitStack() as parts:
+            place = self._place(context.preconditions, parts)
+            frozen = await asyncio.to_thread(self._ready, args, context.preconditions, place)
+            return await self._run(args.command, context, self._temporary(parts), frozen)
 
-    async def _run(self, command: str, context: Context, temporary: Path | None) -> Ran:
-        process = await _started(
-            kept_command(self.way, command, self._root, temporary, scratch=temporary),
-            self._root,
-            environment(self._root, context.ref, temporary),
-        )
-        flow, late = Flow(), False
-        reading = asyncio.ensure_future(_read(process, flow))
+    async def _run(self, command: str, context: Context, temporary: Path | None, frozen: Frozen) -> Ran:
+        reader, writer = os.pipe()
         try:
-            late = not (await asyncio.wait({reading}, timeout=context.limit_s))[0]
+            argv = self.sandbox.command(command, self._root, temporary, temporary, writer, frozen)
+            try:
+                process = await _started(argv, self._root, environment(self._root, context.ref, temporary), writer)
+            finally:
+                os.close(writer)
+            flow, late = Flow(), False
+            reading = asyncio.ensure_future(_read(process, flow))
+            try:
+                late = not (await asyncio.wait({reading}, timeout=context.limit_s))[0]
+            finally:
+                await _end(process, reading)
+            exceeded = _reported(reader)
         finally:
-            await _end(process, reading)
+            os.close(reader)
+        if exceeded:
+            output, cut = flow.kept()
+            return Ran(Result.FAILED, output, say(f"shell.over.{exceeded}"), process.returncode, cut)
         return _ran(flow, process.returncode, context.limit_s if late else None)
 
-    @contextlib.contextmanager
-    def _temporary(self) -> Iterator[Path | None]:
-        """A folder for temporary files; bubblewrap brings its own, and an unconfined command has the
-        host's.
+    def _sentence(self, scripts: Sequence[Script]) -> str:
+        if not scripts:
+            return say("shell.does")
+        named = [quoted(mask(script.path)) for script in scripts[:_NAMED]]
+        more = [say("shell.scripts.more", count=len(scripts) - _NAMED)] if len(scripts) > _NAMED else []
+        return say("shell.does.scripts", scripts=", ".join([*named, *more]))
+
+    def _changes(self, scripts: Sequence[Script]) -> str:
+        """What changed in each script since people were last asked about it, for those that are text."""
+        made = []
+        for script in scripts:
+            old, new = self._shown.get(script.path), script.text
+            if new is not None:
+                self._shown[script.path] = new
+                if old is not None and old != new:
+                    made.append(change(shown_path((script.path,)), old, new).diff)
+        return cut_middle("\n".join(made), PREVIEW_KEPT).text
+
+    def _place(self, shown: Mapping[str, str], parts: contextlib.ExitStack) -> Path | None:
+        """A folder for copies of scripts, if the command can see a copy in a script's place."""
+        if not self.sandbox.has_mounts or not any(name.startswith(SCRIPT) for name in shown):
+            return None
+        place = Path(parts.enter_context(tempfile.TemporaryDirectory(prefix="sayso-", ignore_cleanup_errors=True)))
+        place.chmod(0o711)
+        return place
+
+    def _ready(self, args: Bash, shown: Mapping[str, str], place: Path | None) -> Frozen:
+        """Copies of the scripts as they were approved, which the command sees in their place.
+
+        Only where the line is one command: `chmod +x run && ./run` is meant to change the file. Raises NotAsShown if
+        something isn't as it was shown.
         """
-        if self.way is not Confinement.LANDLOCK:
-            yield None
-            return
-        with tempfile.TemporaryDirectory(prefix="sayso-", ignore_cleanup_errors=True) as path:
-            yield Path(path)
+        if why := self.changed(args, shown):
+            raise NotAsShown(why)
+        if place is None or not scripts_of(args.command, self._folder).alone:
+            return ()
+        frozen: list[tuple[str, str]] = []
+        for name in [name.removeprefix(SCRIPT) for name in shown if name.startswith(SCRIPT)]:
+            data, mode = bytes_of(self._folder, name)
+            if hashlib.sha256(data).hexdigest() != shown[SCRIPT + name]:
+                raise NotAsShown(say("path.changed", path=one_line(name)))
+            copy = place / str(len(frozen))
+            copy.write_bytes(data)
+            copy.chmod(mode & 0o555 | 0o444)
+            frozen.append((str(copy), os.path.realpath(self._root / name)))
+        return tuple(frozen)
+
+    def _temporary(self, parts: contextlib.ExitStack) -> Path | None:
+        """A folder for temporary files; with mounts a command brings its own, and unconfined it has the host's."""
+        if self.sandbox.way is not Confinement.LANDLOCK:
+            return None
+        made = tempfile.TemporaryDirectory(prefix="sayso-", ignore_cleanup_errors=True)
+        path = Path(parts.enter_context(made))
+        self.sandbox.give(path)
+        return path
 
 
 def register_shell(registry: Registry, shell: Shell) -> None:
@@ -131,12 +205,14 @@ def register_shell(registry: Registry, shell: Shell) -> None:
         shell.bash,
         Declared(Bash),
         look=shell.look,
-        now=shell.now,
+        changed=shell.changed,
         grace_s=GRACE_S + _KEEPER_S + 1,
     )
 
 
-async def _started(command: Sequence[str], root: Path, env: Mapping[str, str]) -> asyncio.subprocess.Process:
+async def _started(
+    command: Sequence[str], root: Path, env: Mapping[str, str], report: int
+) -> asyncio.subprocess.Process:
     """Start the keeper. A cancellation may not come in between: asyncio would kill it, which then keeps nothing."""
     starting = asyncio.ensure_future(
         asyncio.create_subprocess_exec(
@@ -147,6 +223,7 @@ async def _started(command: Sequence[str], root: Path, env: Mapping[str, str]) -
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
             start_new_session=True,
+            pass_fds=(report,),
         )
     )
     try:
@@ -176,6 +253,14 @@ async def _end(process: asyncio.subprocess.Process, reading: asyncio.Future[None
         await asyncio.wait({reading}, timeout=GRACE_S + _KEEPER_S)
     reading.cancel()
     await asyncio.wait({reading})
+
+
+def _reported(reader: int) -> str:
+    """The bound that the keeper ended the command for, or nothing."""
+    os.set_blocking(reader, False)
+    with contextlib.suppress(BlockingIOError):
+        return os.read(reader, 64).decode()
+    return ""
 
 
 def _ran(flow: Flow, status: int | None, late_s: float | None) -> Ran:

@@ -24,6 +24,7 @@ from adapters.executors.standing import (
     file_parts,
     files_text,
     lines_text,
+    named_path,
     shown_path,
     size_text,
     standing,
@@ -144,8 +145,9 @@ class Edits:
 
     def _prepared(self, planned: Sequence[_Planned]) -> Preparation:
         sentence, preview = _told(planned)
+        undo = say("undo.deleted") if any(each.new is None for each in planned) else ""
         bases = tuple((base_key(each.parts), each.old.base) for each in planned)
-        return Preparation(sentence, cwd=str(self._folder.root), preconditions=bases, preview=preview)
+        return Preparation(sentence, cwd=str(self._folder.root), preconditions=bases, preview=preview, undo=undo)
 
     def _carry_out(self, context: Context, plan: Callable[[], Sequence[_Planned]]) -> Sequence[_Planned]:
         """Make all changes if every file is as it was shown; else none. Returns the changes."""
@@ -178,14 +180,14 @@ def _told(planned: Sequence[_Planned]) -> tuple[str, str]:
     """The sentence for the changes, and their previews, one below the other."""
     first = planned[0]
     if len(planned) == 1 and first.new is not None:
-        return written(shown_path(first.parts), first.old, first.new)
+        return written(first.parts, first.old, first.new)
     made = [
         change(shown_path(each.parts), None if each.old.base == ABSENT else each.old.text, (each.new or b"").decode())
         for each in planned
     ]
     preview = cut_middle("\n".join(each.diff for each in made), PREVIEW_KEPT).text
     if len(planned) == 1:
-        return say("does.delete", path=shown_path(first.parts), size=size_text(first.old.size)), preview
+        return say("does.delete", path=named_path(first.parts), size=size_text(first.old.size)), preview
     added, removed = sum(each.added for each in made), sum(each.removed for each in made)
     counts = {"added": lines_text(added), "removed": lines_text(removed)}
     return say("does.patch", files=files_text(len(planned)), **counts), preview

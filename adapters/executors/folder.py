@@ -78,6 +78,7 @@ class Folder:
                 if make:
                     with contextlib.suppress(FileExistsError):
                         os.mkdir(part, dir_fd=at)
+                        _give_as_above(at, part)
                 below = os.open(part, _FOLDER, dir_fd=at)
                 os.close(at)
                 at = below
@@ -164,14 +165,24 @@ def _digest_at(parts: tuple[str, ...], folder: int) -> str:
 
 def _write_new(name: str, folder: int, data: bytes, *, like: str) -> None:
     with os.fdopen(os.open(name, _NEW, 0o666, dir_fd=folder), "wb") as file:
-        with contextlib.suppress(FileNotFoundError):
+        try:
             old = os.stat(like, dir_fd=folder, follow_symlinks=False)
+        except FileNotFoundError:
+            _give_as_above(folder, name)
+        else:
             with contextlib.suppress(PermissionError):
                 os.fchown(file.fileno(), old.st_uid, old.st_gid)
             os.fchmod(file.fileno(), stat.S_IMODE(old.st_mode))
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
+
+
+def _give_as_above(folder: int, name: str) -> None:
+    """Give what root made to the owner of its folder, because commands may run as that user."""
+    if os.geteuid() == 0:
+        above = os.fstat(folder)
+        os.chown(name, above.st_uid, above.st_gid, dir_fd=folder, follow_symlinks=False)
 
 
 def _put_in_place(spare: str, parts: tuple[str, ...], folder: int, base: str) -> bool:

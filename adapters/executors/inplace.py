@@ -15,7 +15,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from adapters.executors.confinement import Confinement, environment, kept_command
+from adapters.executors.confinement import Sandbox, environment
 from adapters.executors.folder import ABSENT, Folder
 from adapters.executors.previews import PREVIEW_KEPT, change
 from adapters.executors.standing import as_text, base_key, shown_path, standing
@@ -56,7 +56,7 @@ class _Wanted:
     files: tuple[str, ...]
 
 
-def in_place(command: str, folder: Folder, way: Confinement) -> InPlace | None:
+def in_place(command: str, folder: Folder, sandbox: Sandbox) -> InPlace | None:
     """Return what the command would change, or None if it is no plain `sed -i`, or what it does can't be found."""
     wanted = _wanted(command)
     if wanted is None:
@@ -69,7 +69,7 @@ def in_place(command: str, folder: Folder, way: Confinement) -> InPlace | None:
             old = standing(folder, parts) if parts else None
             if old is None or old.base == ABSENT or old.text is None or old.size > _MOST_BYTES:
                 return None
-            new = _edited(wanted, old.text, folder, way, until - time.monotonic())
+            new = _edited(wanted, old.text, folder, sandbox, until - time.monotonic())
             if new is None:
                 return None
             bases.append((base_key(parts), old.base))
@@ -111,11 +111,11 @@ def _arguments(words: Sequence[str]) -> _Wanted | None:
     return _Wanted(tuple(scripts), bool(options & _EXTENDED), tuple(operands))
 
 
-def _edited(wanted: _Wanted, text: str, folder: Folder, way: Confinement, left_s: float) -> str | None:
+def _edited(wanted: _Wanted, text: str, folder: Folder, sandbox: Sandbox, left_s: float) -> str | None:
     """The text as sed makes it, or None if it fails or is over a bound."""
     options = ["-E"] * wanted.extended + [word for script in wanted.scripts for word in ("-e", script)]
     line = f"{shlex.join(['sed', '--sandbox', *options])} | head -c {_MOST_OUTPUT + 1}"
-    output = _output(kept_command(way, f"{_BOUNDS}; {line}", folder.root), text, folder, left_s)
+    output = _output(sandbox.command(f"{_BOUNDS}; {line}", folder.root), text, folder, left_s)
     return None if output is None or len(output) > _MOST_OUTPUT else as_text(output)
 
 

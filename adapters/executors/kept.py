@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from adapters.executors import keeper
+from adapters.executors.confinement import KEEPER
 
 _FIRST = 1
 
@@ -20,7 +20,7 @@ def is_kept(pid: int) -> bool:
     So is one that is gone before it could be looked at: it may have left just for that. A process that can't be seen
     from here (0, as the kernel gives those of other containers) isn't.
     """
-    own, program = os.getpid(), os.fsencode(keeper.__file__)
+    own, program = os.getpid(), os.fsencode(KEEPER)
     try:
         while pid > _FIRST and pid != own:
             parent = _parent(pid)

@@ -23,7 +23,7 @@ from adapters.executors.output import ERROR_KEPT, capped, storable
 from hitl.errors import InvalidConfirmation, SaysoError
 from hitl.model import Preparation, Ran, Result, ToolInfo
 from hitl.redaction import mask
-from hitl.text import cut_middle, one_line
+from hitl.text import cut_middle, one_line, quoted
 from hitl.wording import say
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class _Shown(dict[str, str]):
         self._args = args
 
     def __missing__(self, name: str) -> str:
-        return one_line(_text(self._args[name]), _SENTENCE_ARGUMENT)
+        return quoted(mask(_text(self._args[name])), _SENTENCE_ARGUMENT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +94,7 @@ class Tool:
     sentence: str
     look: Callable[[Any], Preparation] | None
     now: Callable[[str], str] | None
+    changed: Callable[[Any, Mapping[str, str]], str | None] | None
     grace_s: float
     info: ToolInfo
 
@@ -129,15 +130,17 @@ class Registry:
         open_world: bool = True,
         look: Callable[[T], Preparation] | None = None,
         now: Callable[[str], str] | None = None,
+        changed: Callable[[T, Mapping[str, str]], str | None] | None = None,
         grace_s: float = 0.0,
     ) -> None:
         """Add a tool.
 
         `look` finds, before people are asked, what the call would do; it may raise InvalidConfirmation. Where there is
         none, `sentence` tells of it: a template over the arguments in the operator's own words, `Deletes {path}.`.
-        `now` reads one precondition again by its name. `grace_s` is how long past the limit the tool may take to stop
-        what it started and to tell of it. `read_only`, `destructive`, `idempotent` and `open_world` mean what MCP's
-        annotations of these names mean, and are by default the worst.
+        `now` reads one precondition again by its name. `changed` checks all of them, and the present meaning of the
+        arguments, and returns a sentence about the first difference. `grace_s` is how long past the limit the tool may
+        take to stop what it started and to tell of it. `read_only`, `destructive`, `idempotent` and `open_world` mean
+        what MCP's annotations of these names mean, and are by default the worst.
 
         Raises ValueError for a name that is taken, or a tool that nothing tells of.
         """
@@ -157,7 +160,7 @@ class Registry:
         parts = [self.group, name, sentence, inspect.getdoc(function) or "", *_described(arguments.schema)]
         definition = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
         info = ToolInfo(self.name, definition, idempotent, arguments.schema, annotations)
-        self._tools[name] = Tool(name, function, arguments, sentence, look, now, grace_s, info)
+        self._tools[name] = Tool(name, function, arguments, sentence, look, now, changed, grace_s, info)
 
     def offered(self) -> Sequence[str]:
         """Return the names of the tools that may run, in the order in which they were registered."""
@@ -187,6 +190,9 @@ class Registry:
         tool = self._find(call.tools, call.tool)
         if tool is None:
             return say("tool.unlisted.now", tool=one_line(call.tool))
+        if tool.changed is not None:
+            args = tool.arguments.parse(call.arguments)
+            return await _in_thread(tool.changed, args, dict(call.preconditions))
         if tool.now is None:
             return None
         return await _in_thread(_first_change, tool.now, call.preconditions)

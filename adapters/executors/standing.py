@@ -11,7 +11,8 @@ from adapters.executors.folder import ABSENT, Folder, explained
 from adapters.executors.previews import PREVIEW_KEPT, change
 from adapters.executors.registry import NotAsShown
 from hitl.errors import InvalidConfirmation
-from hitl.text import cut_middle, one_line, visible
+from hitl.redaction import mask
+from hitl.text import cut_middle, one_line, quoted, visible
 from hitl.wording import say
 
 #: Bytes of a file that is read, or compared line by line, whole.
@@ -85,6 +86,11 @@ def shown_path(parts: tuple[str, ...]) -> str:
     return visible("/".join(parts), keep_newlines=False)
 
 
+def named_path(parts: tuple[str, ...]) -> str:
+    """Return the path within a sentence of ours: quoted unless it is plainly a path, its secrets masked."""
+    return quoted(mask("/".join(parts)))
+
+
 def size_text(count: int) -> str:
     """Return a number of bytes in words."""
     return say("count.byte") if count == 1 else say("count.bytes", count=f"{count:,}")
@@ -108,17 +114,18 @@ def encoded(text: str) -> bytes:
         raise InvalidConfirmation(say("args.surrogate")) from None
 
 
-def written(path: str, old: Standing, new: bytes) -> tuple[str, str]:
+def written(parts: tuple[str, ...], old: Standing, new: bytes) -> tuple[str, str]:
     """The sentence for writing a file, and its preview."""
+    path, named = shown_path(parts), named_path(parts)
     if old.base == hashlib.sha256(new).hexdigest():
-        return say("does.write.same", path=path, size=size_text(len(new))), ""
+        return say("does.write.same", path=named, size=size_text(len(new))), ""
     if old.text is None or len(new) > READ_WHOLE:
         preview = cut_middle(new.decode().removesuffix("\n"), PREVIEW_KEPT).text
-        return say("does.write.whole", path=path, old=size_text(old.size), new=size_text(len(new))), preview
+        return say("does.write.whole", path=named, old=size_text(old.size), new=size_text(len(new))), preview
     if old.base == ABSENT:
-        return say("does.write.new", path=path, size=size_text(len(new))), change(path, None, new.decode()).diff
+        return say("does.write.new", path=named, size=size_text(len(new))), change(path, None, new.decode()).diff
     made = change(path, old.text, new.decode())
-    sentence = say("does.write.lines", path=path, added=lines_text(made.added), removed=lines_text(made.removed))
+    sentence = say("does.write.lines", path=named, added=lines_text(made.added), removed=lines_text(made.removed))
     return sentence, made.diff
 
 

@@ -29,6 +29,7 @@ from adapters.executors.standing import (
     encoded,
     file_parts,
     files_text,
+    named_path,
     shown_path,
     size_text,
     standing,
@@ -36,7 +37,8 @@ from adapters.executors.standing import (
 )
 from hitl.errors import InvalidConfirmation
 from hitl.model import Preparation
-from hitl.text import one_line, visible
+from hitl.redaction import mask
+from hitl.text import one_line, quoted, visible
 from hitl.wording import say
 
 if TYPE_CHECKING:
@@ -129,18 +131,18 @@ class Workspace:
     def look_at_list(self, args: ListFiles) -> Preparation:
         """Only the path is checked: what is listed may change."""
         parts = self._folder.parts(args.path)
-        return self._prepared(say("does.list", path=shown_path(parts)) if parts else say("does.list.all"))
+        return self._prepared(say("does.list", path=named_path(parts)) if parts else say("does.list.all"))
 
     def look_at_read(self, args: ReadFile) -> Preparation:
         """Only the path is checked: what is read may change."""
-        return self._prepared(say("does.read", path=shown_path(self._parts(args.path))))
+        return self._prepared(say("does.read", path=named_path(self._parts(args.path))))
 
     def look_at_write(self, args: WriteFile) -> Preparation:
         """The file as it is, and the difference that writing would make."""
         parts, data = self._parts(args.path), encoded(args.text)
         with explained(args.path):
             old = standing(self._folder, parts)
-        sentence, preview = written(shown_path(parts), old, data)
+        sentence, preview = written(parts, old, data)
         return self._prepared(sentence, {base_key(parts): old.base}, preview)
 
     def look_at_delete(self, args: DeleteFile) -> Preparation:
@@ -150,8 +152,8 @@ class Workspace:
             old = standing(self._folder, parts)
         if old.base == ABSENT:
             raise InvalidConfirmation(say("path.absent", path=shown_path(parts)))
-        sentence = say("does.delete", path=shown_path(parts), size=size_text(old.size))
-        return self._prepared(sentence, {base_key(parts): old.base})
+        sentence = say("does.delete", path=named_path(parts), size=size_text(old.size))
+        return self._prepared(sentence, {base_key(parts): old.base}, deletes=True)
 
     def look_at_delete_many(self, args: DeleteFiles) -> Preparation:
         """The files that match now: these are shown, and no others are deleted."""
@@ -163,8 +165,8 @@ class Workspace:
         if len(found) > MANY:
             raise InvalidConfirmation(say("path.matches.many", pattern=one_line(pattern), most=f"{MANY:,}"))
         bases = {base_key(parts): self._digest(parts) for parts in found}
-        sentence = say("does.delete.many", files=files_text(len(found)), pattern=one_line(pattern))
-        return self._prepared(sentence, bases, "\n".join(map(shown_path, found)))
+        sentence = say("does.delete.many", files=files_text(len(found)), pattern=quoted(mask(pattern)))
+        return self._prepared(sentence, bases, "\n".join(map(shown_path, found)), deletes=True)
 
     def now(self, precondition: str) -> str:
         """A file's base as it is now; why not, where it can't be read."""
@@ -190,9 +192,13 @@ class Workspace:
                         told = say("path.changed.midway", path=shown_path(parts), files=files_text(done))
                         raise InvalidConfirmation(told)
 
-    def _prepared(self, sentence: str, bases: Mapping[str, str] | None = None, preview: str = "") -> Preparation:
+    def _prepared(
+        self, sentence: str, bases: Mapping[str, str] | None = None, preview: str = "", *, deletes: bool = False
+    ) -> Preparation:
+        undo = say("undo.deleted") if deletes else ""
+        preconditions = tuple((bases or {}).items())
         return Preparation(
-            sentence, cwd=str(self._folder.root), preconditions=tuple((bases or {}).items()), preview=preview
+            sentence, cwd=str(self._folder.root), preconditions=preconditions, preview=preview, undo=undo
         )
 
 

@@ -1,4 +1,4 @@
-"""Who calls: a user of this machine, known by the kernel, or the holder of a bearer token."""
+"""The caller of a request: a user of this machine, known by the kernel, or the holder of a bearer token."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from hitl.credentials import Scope
 from hitl.errors import InvalidConfirmation, NotApprover, Unauthenticated
 from hitl.model import Entry, Event
 from hitl.outcomes import Refusal, fact
-from hitl.people import LOCAL
 from hitl.ports import Change, adding
 
 if TYPE_CHECKING:
@@ -21,9 +20,10 @@ if TYPE_CHECKING:
 
     from hitl.credentials import Credential
     from hitl.gate import Gate
+    from hitl.people import Directory
 
-#: The conversation of calls from a token that is bound to none.
-REMOTE = "http"
+#: The conversation of calls over the Unix socket, and of those from a token that is bound to none.
+LOCAL, REMOTE = "local", "http"
 #: The key of `scope["state"]` under which our listeners put the `Peer`. No header reaches it.
 PEER = "sayso.peer"
 #: Under which the guard puts who calls.
@@ -60,7 +60,7 @@ class Caller:
 
     @property
     def name(self) -> str:
-        """What an agent is called that doesn't say what it is called."""
+        """The default name of an agent: the name of its token, or ''."""
         return self.credential.name if self.credential else ""
 
     @property
@@ -70,16 +70,16 @@ class Caller:
             return LOCAL
         return self.credential.origins[0] if self.credential.origins else REMOTE
 
-    def origin(self, named: str | None) -> str:
-        """The origin of a call. Raises NotApprover for one that isn't bound to the caller."""
+    def origin(self, named: str | None, people: Directory) -> str:
+        """Return the origin of a call. Raises NotApprover for a conversation that isn't bound to the caller."""
         if named is None or named == self.conversation:
             return self.conversation
-        if self.credential is None or not self.credential.may_name(named):
+        if self.credential is None or not self.credential.may_name(people.place(named)):
             raise NotApprover(fact(Refusal.ORIGIN, who=self.identity, place=named))
         return named
 
     def routes(self, named: list[str]) -> tuple[str, ...]:
-        """Further routes of a card. Raises NotApprover for one that isn't bound to the caller."""
+        """Return further routes of a card. Raises NotApprover for a place that isn't bound to the caller."""
         bound = self.credential.routes if self.credential else ()
         for place in named:
             if place not in bound:
@@ -142,7 +142,7 @@ class Authenticator:
         principal = self._gate.people.principal(identity)
         if not self._gate.people.is_listed(principal):
             raise await self._refused(Refusal.PEER, identity)
-        # The lists of people say what each user may do; the gate asks them.
+        # All scopes: the gate looks each user up in the lists of people.
         return Caller(identity, principal, principal, frozenset(Scope), "socket")
 
     async def _refused(self, why: Refusal, identity: str, **data: object) -> NotApprover:

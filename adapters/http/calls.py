@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import PlainTextResponse, Response
 
-from adapters.http import models, problems, views
+from adapters.http import models, problems
 from adapters.http.callers import GONE, Anyone, Asker, Caller, Withdrawer
 from adapters.http.models import MOST_IN_PAGE
 from adapters.http.operations import Operations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hitl.model import Lease
 
 router = APIRouter(prefix="/v1", tags=["calls"])
-#: How long `Prefer: queue` waits for room where the request names no time, in seconds.
+#: Default of `Prefer: queue`, in seconds.
 _QUEUE_S = 30
 
 
@@ -34,7 +34,7 @@ def operations(request: Request) -> Operations:
 
 
 def gone(request: Request) -> asyncio.Future[None] | None:
-    """What resolves when the caller hangs up; None where the server doesn't tell."""
+    """Return a future that resolves when the caller hangs up, or None under a server without our door."""
     found: asyncio.Future[None] | None = getattr(request.state, GONE, None)
     return found
 
@@ -105,7 +105,7 @@ async def read(
         Query(description="What to wait for: a decision, also the reason of a rejection, or the end."),
     ] = "decided",
 ) -> Response:
-    """Read a call as it is now, or as it is once people have decided or the wait is over."""
+    """Read a call now, or once people have decided, or at the end of the wait."""
     call = await ops.wait(caller, await ops.read(caller, ref), wait, until, ended)
     return answer(ops.view(call))
 
@@ -126,8 +126,8 @@ async def read_card(ops: Ops, caller: Anyone, ref: Ref, request: Request) -> Res
     """Read what people see of a call. Reading it doesn't count as opening its details."""
     call = await ops.read(caller, ref)
     if request.headers.get("accept", "").startswith("text/plain"):
-        return PlainTextResponse(views.card_text(call) + "\n", headers={"Cache-Control": "no-store"})
-    return answer(views.card_answer(call))
+        return PlainTextResponse(ops.card_text(call) + "\n", headers={"Cache-Control": "no-store"})
+    return answer(ops.card(call))
 
 
 @router.get("/calls/{ref}/record", summary="Read a record", responses=documented(models.RecordAnswer, 404))

@@ -51,7 +51,7 @@ _MANY = _refusal(429, TooManyPending.code, say("api.many"), "retry-after: 1")
 
 @dataclass(slots=True)
 class Limits:
-    """What connections may take, in seconds, bytes and counts. `counts` holds how many each peer has open."""
+    """Limits of connections, in seconds, bytes and counts. `counts` holds the open connections of each peer."""
 
     #: From the connection, or the first byte, to the end of the headers.
     head_s: float = 5.0
@@ -59,9 +59,9 @@ class Limits:
     body_s: float = 15.0
     #: Between an answer and the next request.
     idle_s: float = 30.0
-    #: How long a reader may stand still.
+    #: Longest time in which the peer reads nothing of an answer.
     write_s: float = 20.0
-    #: How long a refused peer is read on: a close with bytes unread is a reset, and the peer would lose the answer.
+    #: Time for which the door reads on after a refusal. A close with unread bytes is a reset, and the answer is lost.
     linger_s: float = 1.0
     head_bytes: int = 32 * 1024
     #: Arguments of 1 MiB as canonical JSON fit, whatever their characters, if the client doesn't escape these.

@@ -1,7 +1,7 @@
 """`/v1/events`: what happens to the calls that a caller may see, as server-sent events or over a WebSocket.
 
-Both share one cursor: the place of a line in the record, which survives a restart. Whoever comes back with the last
-cursor gets every event after it, and none twice.
+Both share one cursor: the place of a line in the record, which survives a restart. A client that comes back with its
+last cursor gets every later event once.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 router = APIRouter(prefix="/v1", tags=["events"])
 #: A stream says that it lives after so many silent seconds; proxies commonly close one after 60.
 _SILENCE_S = 15.0
-#: How many lines of the record are read at once.
+#: Lines of the record that are read at once.
 _LINES = 200
 #: So many streams one caller may hold at once.
 _MOST_STREAMS = 256
@@ -41,7 +41,7 @@ _TICKET_S = 30
 _MOST_TICKETS = 10_000
 #: The close code of a WebSocket whose caller is refused (RFC 6455, 7.4.1).
 _POLICY_VIOLATION, _GOING_AWAY = 1008, 1001
-#: What a stream tells. Other lines are about single replies and deliveries.
+#: The events of a stream. Other lines of the record are about single replies and deliveries.
 _TOLD = frozenset(
     {
         *(Event.ASKED, Event.ALLOWED, Event.DENIED, Event.VOTED, Event.APPROVED, Event.REJECTED, Event.REASON),
@@ -59,7 +59,7 @@ class Lines(Protocol):
         """Return the lines behind a place of the record, oldest first, each with its place."""
 
     async def last_line(self) -> int:
-        """Return the place of the newest line, 0 if there is none."""
+        """Return the place of the newest line, or 0 for an empty record."""
 
 
 class Feed:
@@ -110,7 +110,7 @@ class Feed:
                 del self._counts[caller.principal]
 
     async def start_of(self, cursor: str | None) -> int:
-        """Where a stream begins: behind its cursor, or now. Raises InvalidConfirmation for what is no cursor."""
+        """Return the place behind which a stream begins. Raises InvalidConfirmation for an invalid cursor."""
         if cursor is None:
             return await self._lines.last_line()
         if not cursor.isascii() or not cursor.isdecimal() or len(cursor) > 18:  # noqa: PLR2004 - fits 64 bits
@@ -233,7 +233,7 @@ def _socket_caller(socket: WebSocket, feed: Feed) -> Caller:
 
 
 async def _converse(socket: WebSocket, feed: Feed, caller: Caller, place: int) -> None:
-    """Send events until the caller leaves or the service stops. What the caller sends is ignored."""
+    """Send events until the caller leaves or the service stops. Messages of the caller are ignored."""
     sending = asyncio.ensure_future(_send(socket, feed, caller, place))
     hearing = asyncio.ensure_future(_hear(socket))
     try:

@@ -1,4 +1,4 @@
-"""What is refused before any route sees it: pages of other sites, and other names of this host."""
+"""The guard before every route: it refuses pages of other sites and other host names, and authenticates the caller."""
 
 from __future__ import annotations
 

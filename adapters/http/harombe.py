@@ -76,7 +76,7 @@ async def read_pending(ops: Ops, caller: Anyone, ref: Ref) -> Response:
     responses=documented(models.HarombeApproval, 404, 409, 410, 413, 422, 500),
 )
 async def decide(ops: Ops, caller: Anyone, ref: Ref, body: models.HarombeDecision) -> Response:
-    """Approve or deny a pending call. Who decides is who the credential says, never the body."""
+    """Approve or deny a pending call. The credential says who decides, never the body."""
     await may_decide(ops, caller, ref)
     verb = _VERBS.get(body.decision, "reject")
     told = models.DecisionRequest.model_validate({"decision": verb, "reason": body.reason, "confirm": body.confirm})

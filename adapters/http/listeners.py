@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp
 
-#: The longest message that a WebSocket takes. What comes is ignored.
+#: The longest message that a WebSocket takes. Messages of callers are ignored.
 _LONGEST_MESSAGE = 4096
-#: How long a stop waits for requests under way; Telegram repeats what it got no answer to.
+#: A stop waits so long for running requests. Telegram repeats a request that gets no answer.
 _STOP_WITHIN_S = 3
 _BACKLOG = 2048
 #: Descriptors that connections leave to the database, tools and platforms.
@@ -151,7 +151,7 @@ def _refuse_second(path: Path) -> None:
 
 
 def _most_connections() -> int:
-    """How many connections the descriptors of this process allow, once as many as it may have are asked for."""
+    """Return the number of connections for which there are descriptors, after raising the limit of this process."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 16_384 if hard == resource.RLIM_INFINITY else hard
     if soft < wanted:

@@ -1,11 +1,11 @@
-"""What requests may hold and what answers hold: the types of the OpenAPI document. Unknown fields are refused."""
+"""The types of the OpenAPI document: requests, whose unknown fields are refused, and answers."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
 
 from hitl.limits import LONGEST_TIMEOUT_S, SHORTEST_TIMEOUT_S
 from hitl.model import Action, Result, Risk, State, Status
@@ -22,6 +22,13 @@ MOST_IN_BATCH = 50
 MOST_IN_PAGE = 200
 #: The longest wait in one request, in seconds. Proxies commonly close a request after 60.
 LONGEST_WAIT_S = 60
+
+
+def _only_text(value: object) -> object:
+    """A time is text: a number could be seconds or milliseconds."""
+    if not isinstance(value, str):
+        raise ValueError("a time is text in the form of RFC 3339")  # noqa: TRY004 - pydantic's own errors come of it
+    return value
 
 
 class _Request(BaseModel):
@@ -73,8 +80,8 @@ class CallRequest(_Request):
         default=None, description="The person for whom the agent asks. It must be the owner of the token."
     )
     note: Text = Field(default="", description="The agent's own words, shown as such.")
-    ask: bool = Field(default=False, description="Ask a person whatever the policy allows.")
-    timeout_s: Annotated[int, Field(ge=SHORTEST_TIMEOUT_S, le=LONGEST_TIMEOUT_S)] | None = Field(
+    ask: bool = Field(default=False, strict=True, description="Ask a person whatever the policy allows.")
+    timeout_s: Annotated[int, Field(strict=True, ge=SHORTEST_TIMEOUT_S, le=LONGEST_TIMEOUT_S)] | None = Field(
         default=None, description="How long to wait for people, at most as long as the policy says."
     )
     previous: Name | None = Field(default=None, description="The ref of an ended call that this one repeats.")
@@ -124,7 +131,7 @@ class ClaimRequest(_Request):
 
 
 class FinishRequest(_Request):
-    """How the claimant's run ended."""
+    """The end of the claimant's run."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -134,7 +141,7 @@ class FinishRequest(_Request):
 
     secret: Annotated[str, Field(min_length=1, max_length=1024)]
     result: Literal[Result.SUCCEEDED, Result.FAILED, Result.TIMED_OUT, Result.UNKNOWN]
-    exit_status: Annotated[int, Field(ge=-(2**31), lt=2**31)] | None = None
+    exit_status: Annotated[int, Field(strict=True, ge=-(2**31), lt=2**31)] | None = None
     output: Annotated[str, Field(max_length=65_536)] = ""
     error: Text | None = None
 
@@ -180,7 +187,7 @@ class TokenRequest(_Request):
     owner: Name | None = Field(default=None, description="The principal who answers for it; required for an agent.")
     origins: list[Name] = Field(default=[], max_length=100)
     routes: list[Name] = Field(default=[], max_length=100)
-    until: datetime | None = None
+    until: Annotated[datetime, BeforeValidator(_only_text)] | None = None
 
 
 class LineRequest(_Request):
@@ -200,26 +207,35 @@ class HarombeDecision(_Request):
 # -- answers ------------------------------------------------------------------------------------------------------
 
 
-class CardView(_Answer):
-    """The card of a call, as data. Every text is visible and masked."""
+class CardPart(_Answer):
+    """One part of the thing that is asked for: a command, a diff, or an argument with its name."""
 
-    title: str
-    risk: Risk
+    kind: Literal["code", "diff", "field", "empty", "ours"]
+    name: str
+    text: str
+
+
+class CardView(_Answer):
+    """The card of a call, as data. Every text is visible and masked; times are in UTC. Empty texts aren't shown."""
+
     sign: str
+    risk: Risk
     short: str
-    mark: str
-    sentence: str
-    why: str
-    arguments: list[tuple[str, str]]
-    preview: str
+    mark: str = Field(description="The 12 characters of the digest.")
+    headline: str = Field(description="Who wants to do what.")
+    parts: list[CardPart]
+    below: str = Field(description="How many arguments the headline leaves to the details.")
+    place: str
+    note: str
+    rule: str = Field(description="Why a rule makes a person decide.")
+    stakes: str = Field(description="The risk in words, and whether it can be undone.")
     warnings: list[str]
-    who: str
-    note: str | None
-    ends: str
+    approvers: str
     how: str
-    outcome: str
+    push: str = Field(description="One line for lock screens.")
+    outcome: str = Field(description="How it ended; empty while it is pending.")
     output: str
-    left_out: int = Field(description="How many characters of the arguments and the preview are not shown.")
+    left_out: int = Field(description="How many characters aren't shown.")
 
 
 class CardAnswer(_Answer):
@@ -236,7 +252,7 @@ class CardAnswer(_Answer):
 
 
 class CallView(_Answer):
-    """A call as it is now. Secrets are masked; only a claim returns the stored arguments."""
+    """A call. Secrets are masked; only a claim returns the stored arguments."""
 
     ref: str = Field(description="The public name of the call.", examples=["01992f4e-8a5e-7a3c-9f60-3f2f0c5f7a11"])
     short: str = Field(description="The ref for people.", examples=["K7Q2MX"])
@@ -252,7 +268,9 @@ class CallView(_Answer):
     risk: Risk
     why: str
     rule: str | None
+    headline: str = Field(description="Who wants to do what.")
     requester: str
+    requester_name: str
     on_behalf_of: str = Field(description="The person behind the requester.")
     agent: str
     note: str
@@ -264,6 +282,7 @@ class CallView(_Answer):
     expires_at: datetime
     decided_at: datetime | None
     decided_by: str | None
+    decided_by_name: str | None
     reason: str | None
     reason_until: datetime | None
     outcome: str
@@ -324,7 +343,7 @@ class RecordAnswer(CallView):
 
 
 class DecisionAnswer(_Answer):
-    """What came of a decision. `decided` is false while more is needed, such as a second confirmation."""
+    """The outcome of a decision request. `decided` is false while more is needed, such as a second confirmation."""
 
     came: str
     text: str
@@ -345,7 +364,7 @@ class Problem(_Answer):
 
 
 class BatchOutcome(_Answer):
-    """What came of one call of a batch: the call, or the error that kept it from being recorded."""
+    """The outcome of one call of a batch: the call, or the error that kept it from being recorded."""
 
     id: str
     call: CallAnswer | None
@@ -359,7 +378,7 @@ class BatchAnswer(_Answer):
 
 
 class VerdictAnswer(_Answer):
-    """What the policy says of a call now. It permits nothing."""
+    """The current verdict of the policy on a call. It permits nothing."""
 
     action: Action
     risk: Risk
@@ -371,7 +390,7 @@ class VerdictAnswer(_Answer):
 
 
 class ReadingAnswer(_Answer):
-    """What one text is understood as."""
+    """One reading of a text."""
 
     verdict: str
     reason: str | None
@@ -380,13 +399,13 @@ class ReadingAnswer(_Answer):
 
 
 class ParseAnswer(ReadingAnswer):
-    """What a text is understood as, and its single readings."""
+    """The reading of a whole text, and of its parts."""
 
     readings: list[ReadingAnswer]
 
 
 class MeAnswer(_Answer):
-    """Whom the service takes the caller for, and what keeps it from gating calls."""
+    """The authenticated caller, and the troubles that keep the service from gating calls."""
 
     identity: str
     principal: str
@@ -482,7 +501,7 @@ class HarombePending(_Answer):
 
 
 class HarombeResult(HarombeApproval):
-    """How a call ended, in the words of the harombe design."""
+    """The end of a call, in the words of the harombe design."""
 
     result: str | None
     error: str | None

@@ -1,17 +1,17 @@
-"""What each request does: translators between the documents of the API and the use cases of the gate."""
+"""The operations behind the routes: they translate between the documents of the API and the use cases of the gate."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import deque
 from typing import TYPE_CHECKING, Any, Protocol
 
 from adapters.http import views
+from adapters.http.queues import Queues
 from hitl.answers import Came, Submitted, unknown_call
 from hitl.canonical import check_text
 from hitl.credentials import Scope
-from hitl.errors import CallChanged, CallUnknown, InvalidConfirmation, NotApprover, SaysoError, TooManyPending
+from hitl.errors import CallChanged, CallUnknown, InvalidConfirmation, NotApprover, SaysoError
 from hitl.gate.fitness import question
 from hitl.integrity import flaws_of
 from hitl.model import Ask, Call, Kind, Lease, Preparation, Ran, Reply, Runs, Status, Verb
@@ -35,19 +35,16 @@ if TYPE_CHECKING:
     from hitl.answers import Answer
     from hitl.gate import Gate
 
-    #: What is in the way of gating a call, a sentence each.
+    #: Returns the troubles that keep the service from gating calls, a sentence each.
     Troubles = Callable[[], Awaitable[Sequence[str]]]
 
-#: What a wait can be for, beside nothing.
-UNTIL = ("decided", "explained", "ended")
-#: So many requests of one requester may queue behind its pending cap.
-MOST_QUEUED = 32
+
 #: One page looks at so many calls at most, so that a caller with few calls among many can't keep the store busy.
 _MOST_SCANNED = 1_000
 
 
 class Desk(Protocol):
-    """What the operations need of the running service."""
+    """The part of the running service that the operations use."""
 
     gate: Gate
 
@@ -74,7 +71,7 @@ class Operations:
         self._desk = desk
         self._gate = desk.gate
         self._waits = waits
-        self._queues: dict[str, deque[asyncio.Future[None]]] = {}
+        self.queues = Queues()
         self.troubles = troubles
 
     # -- asking ---------------------------------------------------------------------------------------------------
@@ -106,7 +103,7 @@ class Operations:
             tool=request.tool,
             args=request.args,
             requester=caller.principal,
-            origin=caller.origin(request.origin),
+            origin=caller.origin(request.origin, self._gate.people),
             runs=Runs.CALLER,
             agent=request.agent or caller.name,
             session=request.session,
@@ -122,47 +119,12 @@ class Operations:
     async def _submitted(
         self, caller: Caller, ask: Ask, queue_s: float, gone: asyncio.Future[None] | None
     ) -> Submitted:
-        queue = self._queues.get(caller.principal)
-        if not queue_s or not queue:
-            # Who doesn't queue isn't held up by those who do: they hold no place that it could take from them.
-            try:
-                return await self._desk.submit(ask)
-            except TooManyPending:
-                if not queue_s:
-                    raise
-        return await self._waits.until(
-            self._in_turn(caller.principal, ask), _NOTHING, queue_s, caller.principal, gone
-        ) or await self._desk.submit(ask)
-
-    async def _in_turn(self, requester: str, ask: Ask) -> Submitted:
-        """Submit once those who came before have, and there is room. Raises TooManyPending if the line is full."""
-        queue = self._queues.setdefault(requester, deque())
-        if len(queue) >= MOST_QUEUED:
-            raise TooManyPending(fact(Refusal.WAITING, who=requester, count=MOST_QUEUED))
-        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        queue.append(place)
-        try:
-            while True:
-                if queue[0] is place:
-                    with contextlib.suppress(TooManyPending):
-                        return await self._desk.submit(ask)
-                await place
-                place = queue[queue.index(place)] = asyncio.get_running_loop().create_future()
-        finally:
-            queue.remove(place)
-            self._next(requester)
-
-    def changed(self, call: Call) -> None:
-        """A call changed: its requester may have room for the next in line."""
-        if call.requester in self._queues and call.status is not Status.PENDING:
-            self._next(call.requester)
-
-    def _next(self, requester: str) -> None:
-        queue = self._queues.get(requester)
-        if not queue:
-            self._queues.pop(requester, None)
-        elif not queue[0].done():
-            queue[0].set_result(None)
+        if not queue_s:
+            return await self._desk.submit(ask)
+        in_turn = self.queues.in_turn(caller.principal, lambda: self._desk.submit(ask))
+        submitted = await self._waits.until(in_turn, _NOTHING, queue_s, caller.principal, gone)
+        # At the end of its time in line, a request gets the gate's own answer.
+        return submitted or await self._desk.submit(ask)
 
     async def ask_all(
         self, caller: Caller, items: Sequence[BatchItem], key: str | None
@@ -179,7 +141,7 @@ class Operations:
     async def wait(
         self, caller: Caller, call: Call, limit_s: float, until: str, gone: asyncio.Future[None] | None
     ) -> Call:
-        """Return the call once people decided, explained a rejection, or it is over; else as it stands at the limit."""
+        """Return the call after the event that `until` names, or at the limit."""
         if limit_s <= 0:
             return call
         waits = {"decided": self._desk.decided, "explained": self._desk.explained, "ended": self._desk.ended}
@@ -223,15 +185,23 @@ class Operations:
         lines = list(await store.history(call.ref))
         flaws = flaws_of(store.keys, call, await store.votes(call.ref), lines)
         beside = {"on_behalf_of": self._gate.people.on_behalf_of(call.requester)}
-        return full_view(call, lines) | beside | {"flaws": [sentence(flaw) for flaw in flaws]}
+        return full_view(call, lines, self._gate.names) | beside | {"flaws": [sentence(flaw) for flaw in flaws]}
 
     def view(self, call: Call) -> dict[str, Any]:
         """A call for a reader who may see it."""
-        return views.call_view(call, self._gate.people)
+        return views.call_view(call, self._gate.people, self._gate.names)
+
+    def card(self, call: Call) -> dict[str, Any]:
+        """A call's card as data and as text."""
+        return views.card_answer(call, self._gate.names)
+
+    def card_text(self, call: Call) -> str:
+        """A call's card as text."""
+        return views.card_text(call, self._gate.names)
 
     def answer(self, submitted: Submitted, lease: Lease | None) -> dict[str, Any]:
         """A call for who has just asked for it."""
-        return views.call_answer(submitted, self._gate.people, lease)
+        return views.call_answer(submitted, self._gate.people, self._gate.names, lease)
 
     # -- deciding -------------------------------------------------------------------------------------------------
 
@@ -273,7 +243,7 @@ class Operations:
             raise answer.error
         decided = answer.came in {Came.APPROVED, Came.REJECTED, Came.DETAILS}
         told = self.view(answer.call) if answer.call else None
-        return {"came": answer.came.value, "text": answer.text, "decided": decided, "call": told}
+        return {"came": answer.came.value, "text": answer.told(self._gate.names), "decided": decided, "call": told}
 
     async def withdraw(self, caller: Caller, target: str) -> Call:
         """Take a pending call back. Raises as `Gate.withdraw`."""
@@ -312,11 +282,13 @@ class Operations:
             tool=request.tool,
             args=request.args,
             requester=caller.principal,
-            origin=caller.origin(request.origin),
+            origin=caller.origin(request.origin, self._gate.people),
             runs=Runs.CALLER,
             cwd=request.cwd,
         )
-        verdict = self._gate.terms.verdict(self._gate.policies, question(ask, ask.args, Preparation("", cwd=ask.cwd)))
+        verdict = self._gate.terms.verdict(
+            self._gate.policies, question(ask, ask.args, Preparation("", cwd=ask.cwd), None)
+        )
         named = ("action", "risk", "rule", "reason", "why", "timeout_s", "policy")
         return {name: getattr(verdict, name) for name in named}
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
+from starlette.routing import compile_path
 
 from hitl.errors import Failed, InvalidConfirmation, SaysoError, TooManyPending, Unavailable
 from hitl.outcomes import Refusal
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 MEDIA_TYPE = "application/problem+json"
-#: How long to leave the service alone where no error says it, in seconds.
+#: Default of Retry-After, in seconds.
 _RETRY_S = {TooManyPending.status: 10, Unavailable.status: 2}
 _log = logging.getLogger(__name__)
 
@@ -43,7 +44,7 @@ def response(document: Mapping[str, Any], headers: Mapping[str, str] | None = No
 
 
 def headers_of(error: SaysoError) -> Mapping[str, str]:
-    """What a client must know beside the document: when to come back, and how to authenticate."""
+    """Return the headers of a refusal: when to come back, and how to authenticate."""
     if error.status == HTTPStatus.UNAUTHORIZED:
         return {"WWW-Authenticate": "Bearer"}
     if error.status not in _RETRY_S:
@@ -71,12 +72,21 @@ async def _invalid(_: Request, error: Exception) -> Response:
     return answer(InvalidConfirmation(say("api.invalid", problems="; ".join(told[:5]))), errors=told[:20])
 
 
-async def _plain(_: Request, error: Exception) -> Response:
+async def _plain(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - as above
     phrase = HTTPStatus(error.status_code).phrase
     code = phrase.upper().replace(" ", "_").replace("-", "_")
     document = _document(code, error.status_code, str(error.detail or phrase), ())
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        return response(document, {"Allow": ", ".join(_methods(request))})
     return response(document, error.headers)
+
+
+def _methods(request: Request) -> list[str]:
+    """Return the methods of a path. The framework names the methods of its first route alone."""
+    paths = request.app.openapi()["paths"].items()
+    found = [verbs for path, verbs in paths if compile_path(path)[0].match(request.scope["path"])]
+    return sorted({verb.upper() for verbs in found for verb in verbs}) or ["GET"]
 
 
 async def _failed(request: Request, error: Exception) -> Response:

@@ -1,4 +1,4 @@
-"""How answers are declared for the OpenAPI document, and how they are made. Tests hold the two to one another."""
+"""Answers: their declaration for the OpenAPI document, and their making. Tests compare the two."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ Prefer = Annotated[
     str | None,
     Header(
         description="`wait=SECONDS` waits in this request. `queue` waits for room when too many calls are pending.",
-        examples=["wait=30"],
+        examples=["wait=5"],
     ),
 ]
-#: What every route may answer.
+#: Refusals that every route may answer.
 _ALWAYS = {
     400: "The request can't be used as it is.",
     401: "No working bearer token came with the request.",
@@ -73,7 +73,7 @@ def answer(document: Mapping[str, Any], status: int = 200, headers: Mapping[str,
 
 
 def preferred_wait(prefer: str | None) -> float:
-    """How long a request prefers to wait, in seconds (RFC 7240). Raises InvalidConfirmation for too long."""
+    """Return the wait that a request prefers, in seconds (RFC 7240). Raises InvalidConfirmation for a longer one."""
     found = _WAIT.search(prefer or "")
     seconds = int(found[1]) if found else 0
     if seconds > LONGEST_WAIT_S:

@@ -102,7 +102,7 @@ class Tokens:
         return found
 
     def _owners(self) -> Mapping[str, str]:
-        """Who answers for each agent's token. A revoked token keeps its owner: its calls stay the owner's."""
+        """Return the owner of each agent's token. A revoked token keeps its owner: its calls stay the owner's."""
         return {found.identity: found.owner for found in self._by_hash.values() if found.owner}
 
     def _use(self, credential: Credential, now: datetime) -> None:
@@ -116,7 +116,7 @@ class Tokens:
             try:
                 await self._store.used_credential(name, now)
             except Exception:  # noqa: BLE001 - the time of the last use is no reason to refuse a request
-                _log.exception("token.use_not_kept", {"name": name})
+                _log.exception("http.token_use_not_kept", {"name": name})
 
         task = asyncio.get_running_loop().create_task(keep())
         self._using.add(task)

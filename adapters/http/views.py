@@ -5,7 +5,9 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, Any
 
-from hitl.cards import Card, card, details
+from hitl.canonical import digest_mark
+from hitl.cards import Way, card, details
+from hitl.lines import in_utc, plain
 from hitl.redaction import mask
 from hitl.text import cut_middle, visible
 from hitl.views import view
@@ -15,47 +17,62 @@ if TYPE_CHECKING:
 
     from hitl.answers import Submitted
     from hitl.credentials import Credential
+    from hitl.lines import Line
     from hitl.model import Call, Lease
     from hitl.people import Directory
+    from hitl.people.names import Names
 
 #: The longest diff, and the longest texts that a diff is made of, in characters.
 LONGEST_DIFF = 16_384
-#: What coding agents call the two sides of an edit.
+#: Names that coding agents give the two sides of an edit.
 _EDITS = (("old_string", "new_string"), ("old_str", "new_str"), ("old_text", "new_text"))
 
 
-def call_view(call: Call, people: Directory) -> dict[str, Any]:
+def call_view(call: Call, people: Directory, names: Names) -> dict[str, Any]:
     """A call for a reader who may see it."""
-    return view(call) | {"on_behalf_of": people.on_behalf_of(call.requester)}
+    return view(call, names) | {"on_behalf_of": people.on_behalf_of(call.requester)}
 
 
-def call_answer(submitted: Submitted, people: Directory, lease: Lease | None = None) -> dict[str, Any]:
+def call_answer(submitted: Submitted, people: Directory, names: Names, lease: Lease | None = None) -> dict[str, Any]:
     """A call for who has just asked for it. `lease` is the claim that was taken in the same request."""
     call = lease.call if lease else submitted.call
     claim = {"args": call.arguments, "until": lease.until.isoformat()} if lease else None
     beside = {"fresh": submitted.fresh, "same_as": submitted.same_as, "claim": claim}
-    return call_view(call, people) | {"card": card_view(card(call))} | beside
+    return call_view(call, people, names) | {"card": card_view(call, names)} | beside
 
 
-def card_view(shown: Card) -> dict[str, Any]:
-    """A card as data."""
-    names = ("title", "sign", "short", "mark", "sentence", "why", "preview", "who", "note", "ends", "how", "outcome")
-    parts = {name: getattr(shown, name) for name in (*names, "output", "left_out")}
-    return parts | {"risk": shown.risk.value, "arguments": shown.arguments, "warnings": shown.warnings}
+def card_view(call: Call, names: Names) -> dict[str, Any]:
+    """A card as data. Times in its texts are in UTC."""
+    shown = card(call, names, Way.BUTTONS)
+    same = ("sign", "short", "headline", "below", "place", "note", "rule", "warnings", "push", "output", "left_out")
+    lines = {name: _plain(getattr(shown, name)) for name in ("stakes", "approvers", "how")}
+    return {
+        **{name: getattr(shown, name) for name in same},
+        **lines,
+        "risk": shown.risk.value,
+        "mark": digest_mark(call.digest),
+        "parts": [{"kind": part.kind.value, "name": part.name, "text": part.text} for part in shown.parts],
+        "outcome": " ".join(filter(None, (_plain(shown.end), _plain(shown.end_why)))),
+    }
 
 
-def card_answer(call: Call) -> dict[str, Any]:
+def _plain(line: Line) -> str:
+    return plain(line, in_utc)
+
+
+def card_answer(call: Call, names: Names) -> dict[str, Any]:
     """A card as data and as text, with its diff."""
     diff = _diff(call)
-    known = {"ref": call.ref, "short": call.short, "digest": call.digest, "card": card_view(card(call))}
+    known = {"ref": call.ref, "short": call.short, "digest": call.digest, "card": card_view(call, names)}
     sides = {"diff_old": _side(diff, "-"), "diff_new": _side(diff, "+")}
-    return known | {"text": card_text(call), "diff": _shown(diff)} | sides
+    return known | {"text": card_text(call, names), "diff": _shown(diff)} | sides
 
 
-def card_text(call: Call) -> str:
-    """A card as text: everything about the call, then how it stands."""
-    shown = card(call)
-    return f"{shown.title} [{shown.short}]\n{details(call)}\n{shown.ends}\n{shown.outcome}"
+def card_text(call: Call, names: Names) -> str:
+    """A card as text: the headline, everything about the call, and how it stands."""
+    shown = card(call, names, Way.BUTTONS)
+    outcome = [_plain(shown.end), _plain(shown.end_why)] if not shown.open else [_plain(shown.approvers)]
+    return "\n".join(filter(None, [f"{shown.sign} {shown.headline}", details(call, names), *outcome]))
 
 
 def token_view(credential: Credential) -> dict[str, Any]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterator
 
 T = TypeVar("T")
-#: So many requests of one caller may wait at once. It is above the 1,000 agents that one service is promised to hold.
+#: So many requests of one caller may wait at once. A service promises to hold 1,000 waiting agents.
 MOST_WAITING = 2_000
 
 

@@ -13,7 +13,7 @@ from cachetools import FIFOCache
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from adapters.slack.errors import GONE, SERVER_ERROR, TOO_MANY, AstrayError, explained, promised
-from adapters.slack.handlers import Alone, Kept, Me, message_of, parse_place, place_of, writer_of
+from adapters.slack.handlers import Alone, Kept, Me, writer_of
 from adapters.slack.messages import (
     Message,
     card_message,
@@ -25,8 +25,10 @@ from adapters.slack.messages import (
     reason_window,
 )
 from adapters.slack.retries import Soon
+from adapters.slack.surface import channel_of, message_of, parse_place, place_of
 from adapters.slack.threads import Threads
-from hitl.people import chat_of
+from hitl.model import State
+from hitl.people.names import Names
 from hitl.ports import PlatformError
 from hitl.wording import say
 
@@ -80,6 +82,8 @@ class SlackChat:
         self._keys = keys
         self._pace = pace
         self._people = people
+        #: The names of people, which the service that this chat is attached to replaces by its own.
+        self.names = Names(people)
         self._stands = stands
         self._fresh = fresh
         #: The hash of what each message was edited to last.
@@ -115,7 +119,7 @@ class SlackChat:
     async def posted(self, conversation: str) -> None:
         """Wait until no card is on its way to that chat: whoever sends one knows then what became of it."""
         for route, lock in list(self._posting.items()):
-            if chat_of(route) == chat_of(conversation):
+            if channel_of(route) == channel_of(conversation):
                 async with lock:
                     pass
 
@@ -127,7 +131,7 @@ class SlackChat:
         """Edit the card to what the call is now. One that can't be edited is posted anew, or its outcome said."""
         if self._edited.get(message) == _hash(self._card(route, call)):
             return
-        await self._pace.edit()
+        self._pace.edit_now(refresh=call.state is State.AWAITING)
         call = (await self._fresh(call.ref) if self._fresh else None) or call
         shown = self._card(route, call)
         if not await self._edit(message, shown):
@@ -160,7 +164,7 @@ class SlackChat:
 
     async def _replace(self, route: str, shown: Message, call: Call) -> None:
         if call.ended:
-            await self._send(route, outcome_message(call), about=call.ref)
+            await self._send(route, outcome_message(call, self.names), about=call.ref)
         else:
             message = await self._send(route, shown, about=call.ref)
             if self._stands:
@@ -226,11 +230,14 @@ class SlackChat:
                 _log.warning("slack.not_told", {"way": tell.__name__, "why": str(error)})
         return None
 
-    async def who(self, user: str) -> Who:
-        """What Slack says of a person, for ten minutes from when it was asked. Raises PlatformError."""
+    async def who(self, user: str, *, again: bool = False) -> Who:
+        """Return Slack's record of a person, at most ten minutes old. Raises PlatformError.
+
+        `again` asks Slack even if a record is kept.
+        """
         now = asyncio.get_running_loop().time()
         asked_at, known = self._who.get(user, (0.0, None))
-        if known is None or now - asked_at > _KNOWN_FOR_S:
+        if again or known is None or now - asked_at > _KNOWN_FOR_S:
             async with explained():
                 known = _who(promised(await self.client.users_info(user=user), "user"))
             self._who[user] = (now, known)
@@ -263,7 +270,9 @@ class SlackChat:
 
     def _card(self, route: str, call: Call) -> Message:
         heard = self._member.get(route, (0.0, True))[1]
-        return card_message(call, self._keys, chat_of(route), self._users(call.approvers), heard=heard)
+        _, place, _ = _parsed(route)
+        reader = self._people.principal(route) if place.startswith(_PEOPLE) else ""
+        return card_message(call, self._keys, channel_of(route), self.names, heard=heard, reader=reader)
 
     async def _look_at(self, route: str) -> None:
         """Learn whether we are a member of a channel that a route names, for ten minutes.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
 
+from adapters.slack.refusals import REMEDIES
 from hitl.ports import PlatformError
 
 if TYPE_CHECKING:
@@ -30,10 +31,16 @@ _PASSING = frozenset(
     }
 )
 #: Nothing can be sent to that conversation, whatever it says (chat.postMessage, errors).
-GONE = frozenset({"channel_not_found", "is_archived", "not_in_channel"})
+GONE = frozenset({"channel_not_found", "is_archived", "not_in_channel", "restricted_action"})
 #: Nor to any other.
 _SHUT_OUT = frozenset(
     {
+        "access_denied",
+        "ekm_access_denied",
+        "missing_scope",
+        "no_permission",
+        "not_allowed_token_type",
+        "team_access_not_granted",
         "account_inactive",
         "invalid_auth",
         "not_authed",
@@ -101,4 +108,5 @@ def _refused(error: SlackApiError) -> NoReturn:
     passing = code in _PASSING or not code or status == TOO_MANY or status >= SERVER_ERROR
     pause = pause_of(getattr(response, "headers", None) or {})
     lost = code in GONE | _SHUT_OUT and not passing
-    raise PlatformError(code or ELSE, passing=passing, retry_s=pause, lost=lost) from error
+    remedy = REMEDIES.get(code, "")
+    raise PlatformError(code or ELSE, passing=passing, retry_s=pause, lost=lost, remedy=remedy) from error

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import parse_qs
 
 from adapters.slack.formatting import EMOJI, plain, shown
-from adapters.slack.messages import APPROVE, DETAILS, PAGE_ACTION, REASON_FIELD, REASON_WINDOW, REJECT, packed
+from adapters.slack.messages import APPROVE, PAGE_ACTION, REASON_FIELD, packed
+from adapters.slack.surface import PLATFORM, identity_of, is_direct, message_of, place_of
 from hitl.events import Command, Echo, Explained, Heard, PageTurned, Press, Reaction, Text
 from hitl.model import Verb
 from hitl.records import replace
@@ -23,14 +24,11 @@ from hitl.records import replace
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-PLATFORM = "slack"
 #: Message sub-types that a person sends; whatever else has one is told by Slack, by bots, or about another message.
 _SAID = frozenset({None, "file_share", "thread_broadcast"})
 _BROADCAST = "thread_broadcast"
-_DIRECT = "D"
 _UNKNOWN = "?"
 _SLACKBOT = "USLACKBOT"
-_ACTIONS = frozenset({APPROVE, REJECT, DETAILS})
 _COMMANDS = {"withdraw": "cancel", "": "help"}
 _TONE = re.compile(r"::skin-tone-[1-6]$")
 
@@ -89,37 +87,16 @@ class Kept:
         return cls(**json.loads(text))
 
 
-def place_of(team: str, channel: str, thread: str | None = None) -> str:
-    """A channel or a thread of it as a conversation. A direct one has the person's id in place of the channel's."""
-    return f"{PLATFORM}:{team}/{channel}" + (f"/{thread}" if thread else "")
-
-
-def parse_place(place: str) -> tuple[str, str, str | None]:
-    """Team, channel (or person) and thread of a conversation. Raises ValueError for what is none of Slack's."""
-    platform, _, rest = place.partition(":")
-    team, channel, thread, *more = *rest.split("/"), "", ""
-    if platform != PLATFORM or not (team and channel) or any(more):
-        raise ValueError(place)
-    return team, channel, thread or None
-
-
-def identity_of(team: str, user: str) -> str:
-    """Who a person is: the team that they belong to, and their id."""
-    return f"{PLATFORM}:{team}/{user}"
-
-
-def message_of(channel: str, ts: str) -> str:
-    """A message's id among all chats."""
-    return f"{channel}:{ts}"
-
-
 def read(raw: bytes) -> dict[str, Any]:
     """What Slack sent, whichever way: JSON, a form around JSON, or a command's form. Raises ValueError, LookupError."""
-    if raw.lstrip()[:1] == b"{":
-        found = json.loads(raw)
-    else:
-        form = {name: values[0] for name, values in parse_qs(raw.decode(), keep_blank_values=True).items()}
-        found = json.loads(form["payload"]) if "payload" in form else form
+    try:
+        if raw.lstrip()[:1] == b"{":
+            found = json.loads(raw)
+        else:
+            form = {name: values[0] for name, values in parse_qs(raw.decode(), keep_blank_values=True).items()}
+            found = json.loads(form["payload"]) if "payload" in form else form
+    except RecursionError as error:
+        raise ValueError("nested too deep") from error
     if not isinstance(found, dict):
         raise TypeError("no object")
     return found
@@ -144,20 +121,6 @@ def event_of(body: Mapping[str, Any]) -> tuple[str, str]:
     return str(body["event_id"]), f"{PLATFORM}:{channel}"
 
 
-def understand(body: Mapping[str, Any], me: Me) -> Heard | None:
-    """The event that something sent is, or None for one that nobody here reads.
-
-    Raises LookupError, TypeError or ValueError for what Slack doesn't send.
-    """
-    if event := _fields(body.get("event")):
-        return _event(body, event, me)
-    if "command" in body:
-        return _command(body, me)
-    if body.get("type") == "view_submission":
-        return _reason(body)
-    return _action(body, me) if body.get("type") == "block_actions" else None
-
-
 def author_of(body: Mapping[str, Any]) -> tuple[str, str, str] | None:
     """Channel, thread ('' for the channel itself) and author of a new message, whoever wrote it; None for others."""
     event = _fields(body.get("event"))
@@ -169,11 +132,6 @@ def author_of(body: Mapping[str, Any]) -> tuple[str, str, str] | None:
 def writer_of(message: Mapping[str, Any]) -> str:
     """The person who wrote a message, or the bot."""
     return str(message.get("user") or message.get("bot_id") or _UNKNOWN)
-
-
-def is_direct(channel: str) -> bool:
-    """Whether it is a conversation of one person with us."""
-    return channel.startswith(_DIRECT)
 
 
 def is_shared(body: Mapping[str, Any]) -> bool:
@@ -189,7 +147,12 @@ def is_shared(body: Mapping[str, Any]) -> bool:
     )
 
 
-def _event(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Heard | None:
+def said(body: Mapping[str, Any], me: Me) -> Heard | None:
+    """Read a message, a mention or a reaction.
+
+    As all translators here, raises LookupError, TypeError or ValueError for what Slack doesn't send.
+    """
+    event = _fields(body.get("event"))
     if event.get("type") == "reaction_added":
         return _reaction(body, event, me)
     if not _is_message(event):
@@ -223,7 +186,7 @@ def _message(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Heard
         return None
     user = str(user)
     channel, ts, thread = event["channel"], event["ts"], event.get("thread_ts") or ""
-    direct = channel.startswith(_DIRECT)
+    direct = is_direct(channel)
     mentioned = f"<@{me.user}>" in text or f"<@{me.user}|" in text
     root = thread or (ts if mentioned and not direct else "")
     said = shown(event, me.user)
@@ -240,9 +203,19 @@ def _message(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Heard
         overheard=bool(thread) and event.get("parent_user_id") == me.user,
         at=_moment(ts),
     )
-    if _UNKNOWN in heard.identity:
-        return replace(heard, barred="chat.stranger")
-    return replace(heard, barred="chat.broadcast") if event.get("subtype") == _BROADCAST else heard
+    barred = _barred(event, heard.identity)
+    return replace(heard, barred=barred) if barred else heard
+
+
+def _barred(event: Mapping[str, Any], identity: str) -> str | None:
+    """Why a message can't be anybody's decision, if so. A fetched message may have been edited since it was sent."""
+    if _UNKNOWN in identity:
+        return "chat.stranger"
+    if event.get("subtype") == _BROADCAST:
+        return "chat.broadcast"
+    if event.get("edited"):
+        return "chat.edited"
+    return "chat.bot" if event.get("app_id") else None
 
 
 def _reaction(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Heard | None:
@@ -253,7 +226,7 @@ def _reaction(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Hear
     name = _TONE.sub("", str(event["reaction"]))
     return Reaction(
         identity=identity_of(_team(body, event), user),
-        conversation=place_of(me.team, user if channel.startswith(_DIRECT) else channel),
+        conversation=place_of(me.team, user if is_direct(channel) else channel),
         message=message_of(channel, item["ts"]),
         text=EMOJI.get(name, f":{name}:"),
         press=Alone(user, channel).pack(),
@@ -261,12 +234,11 @@ def _reaction(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Hear
     )
 
 
-def _action(body: Mapping[str, Any], me: Me) -> Heard | None:
+def pressed(body: Mapping[str, Any], me: Me) -> Press | PageTurned:
+    """Read a button press, on a message or in a window."""
     action = body["actions"][0]
     name = str(action.get("action_id", ""))
     page = name.removeprefix(f"{PAGE_ACTION}:")
-    if name not in _ACTIONS and page == name:
-        return None
     value, (alone, where) = str(action.get("value", "")), _pressed(body, me)
     if page == name:
         return Press(**where, press=alone.pack(), data=value, at=_moment(action.get("action_ts")))
@@ -283,7 +255,7 @@ def _pressed(body: Mapping[str, Any], me: Me) -> tuple[Alone, dict[str, Any]]:
         channel, ts = _channel(body), str(container.get("message_ts") or "")
         thread = str(container.get("thread_ts") or _fields(body.get("message")).get("thread_ts") or "")
         thread = "" if thread == ts else thread
-        where = place_of(me.team, user if channel.startswith(_DIRECT) else channel, thread)
+        where = place_of(me.team, user if is_direct(channel) else channel, thread)
         message = message_of(channel, ts) if ts else None
     alone = Alone(
         user, channel, thread, str(body.get("trigger_id", "")), str(body.get("response_url", "")), view.get("id", "")
@@ -291,10 +263,10 @@ def _pressed(body: Mapping[str, Any], me: Me) -> tuple[Alone, dict[str, Any]]:
     return alone, {"identity": identity_of(_team_of_user(body), user), "conversation": where, "message": message}
 
 
-def _reason(body: Mapping[str, Any]) -> Explained | None:
+def explained(body: Mapping[str, Any], me: Me) -> Explained:
+    """Read what came from the window that asks for a reason."""
+    del me
     view = body["view"]
-    if view.get("callback_id") != REASON_WINDOW:
-        return None
     kept, user = Kept.unpack(view["private_metadata"]), body["user"]["id"]
     return Explained(
         identity=identity_of(_team_of_user(body), user),
@@ -306,15 +278,15 @@ def _reason(body: Mapping[str, Any]) -> Explained | None:
     )
 
 
-def _command(body: Mapping[str, Any], me: Me) -> Command:
-    """`/sayso WORD ...`: a command can't be given in a thread, and stands for all of its channel's."""
+def commanded(body: Mapping[str, Any], me: Me) -> Command:
+    """Read `/sayso WORD ...`. A command can't be given in a thread, and stands for all of its channel's."""
     user, channel = body["user_id"], body["channel_id"]
     word, _, rest = str(body.get("text") or "").strip().partition(" ")
     team = body.get("team_id") or body.get("enterprise_id") or _UNKNOWN
     alone = Alone(user, channel, "", str(body.get("trigger_id", "")), str(body.get("response_url", "")))
     return Command(
         identity=identity_of(team, user),
-        conversation=place_of(me.team, user if channel.startswith(_DIRECT) else channel),
+        conversation=place_of(me.team, user if is_direct(channel) else channel),
         press=alone.pack(),
         name=_COMMANDS.get(word.casefold(), word.casefold()),
         text=plain(rest.strip()),
@@ -332,6 +304,13 @@ def _team(body: Mapping[str, Any], event: Mapping[str, Any]) -> str:
 def _team_of_user(body: Mapping[str, Any]) -> str:
     enterprise, team = _fields(body.get("enterprise")), _fields(body.get("team"))
     return str(_fields(body.get("user")).get("team_id") or team.get("id") or enterprise.get("id") or _UNKNOWN)
+
+
+def channel_in(body: Mapping[str, Any]) -> str:
+    """Return the channel of an event of any kind, '' if it names none."""
+    event = _fields(body.get("event"))
+    found = event.get("channel") or _fields(event.get("item")).get("channel")
+    return found if isinstance(found, str) else _channel(body)
 
 
 def _channel(body: Mapping[str, Any]) -> str:

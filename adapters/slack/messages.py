@@ -12,9 +12,11 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from hitl.cards import Card, card, outcome, outcome_for_agent
+from hitl.cards import OUTPUT_CHARS, Card, Way, card, outcome, outcome_for_agent
+from hitl.lines import Code, Moment, Strong, Who, in_utc, plain
 from hitl.model import Verb
-from hitl.records import replace
+from hitl.people.names import NOBODY
+from hitl.shown import Kind
 from hitl.text import cut_middle
 from hitl.tokens import ButtonData, Keyring
 from hitl.wording import say
@@ -22,7 +24,10 @@ from hitl.wording import say
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from hitl.lines import Line
     from hitl.model import Call
+    from hitl.people.names import Names
+    from hitl.shown import Part
 
 Block: TypeAlias = "dict[str, Any]"
 
@@ -34,9 +39,10 @@ LONGEST = 12_000
 #: What one page of the details holds, in blocks that a section's limit would fit too.
 PAGE = 9_000
 _CHUNK = 2_800
-_SMALL = 300
-_MOST_MENTIONS = 20
 _FALLBACK = 500
+#: Block Kit reference, `accessibility_label`.
+_READ_ALOUD = 75
+PLATFORM = "slack"
 
 APPROVE, REJECT, DETAILS = "sayso:approve", "sayso:reject", "sayso:details"
 PAGE_ACTION = "sayso:page"
@@ -55,19 +61,25 @@ class Message:
 
 
 def card_message(
-    call: Call, keys: Keyring, place: str, mentioned: Sequence[str] = (), *, heard: bool = True
+    call: Call,
+    keys: Keyring,
+    place: str,
+    names: Names = NOBODY,
+    *,
+    heard: bool = True,
+    reader: str = "",
 ) -> Message:
-    """The card of a call as it is now, for one channel (`place`). Buttons and mentions only while it waits.
+    """The card of a call as it is now, for one channel (`place`). Buttons and mentions only while it is pending.
 
-    `mentioned` are the user ids of those who may answer; `heard` says whether words from that channel reach us.
+    `heard` says whether words from that channel reach us; `reader` is the principal who alone reads it, '' for many.
     """
-    shown = card(call)
-    if not heard:
-        shown = replace(shown, how=say("card.how.buttons", short=call.short))
-    blocks = [*_what(shown), _arguments(shown), *_around(shown)]
-    blocks += _open(call, shown, keys, place, mentioned) if shown.open else _closed(shown)
-    fallback = f"{shown.title} · {shown.short}: {shown.sentence if shown.open else shown.outcome}"
-    return Message(tuple(filter(None, blocks)), _fallback(fallback))
+    way = Way.THREAD if heard else Way.BUTTONS
+    shown = card(call, names, way, reader=reader, platform=PLATFORM)
+    if not shown.open:
+        # What an agent wrote is never in this text: a notification has no frame to put it in.
+        return Message(tuple(_closed(call, shown, keys, place, names)), _fallback(_ended(shown)))
+    blocks = (_what(shown), _foot(shown, names), _actions(call, shown, keys, place))
+    return Message(blocks, _fallback(shown.push))
 
 
 def plain_message(text: str) -> Message:
@@ -86,9 +98,9 @@ def notice_message(call: Call, mentioned: Sequence[str]) -> Message:
     return Message(({"type": "rich_text", "elements": lines},), _fallback(told))
 
 
-def outcome_message(call: Call) -> Message:
+def outcome_message(call: Call, names: Names | None = None) -> Message:
     """What to say where a card can't be edited."""
-    return plain_message(f"{call.short}: {outcome(call)}")
+    return plain_message(f"{call.short}: {outcome(call, names)}")
 
 
 def page_message(ref: str, text: str, number: int) -> Message:
@@ -144,11 +156,14 @@ def reason_window(short: str, verb: Verb, metadata: str) -> Block:
 
 
 def chunks(text: str, units: int = SECTION) -> tuple[str, ...]:
-    """The text in pieces of at most so many UTF-16 units, ended at line feeds where there are any; at least one."""
+    """The text in pieces of at most so many UTF-16 units, at least one.
+
+    A piece ends at a line feed if there is one in its second half.
+    """
     found, rest = [], text
     while length(rest) > units:
         end = _fits(rest, units)
-        line_end = rest.rfind("\n", 0, end) + 1
+        line_end = rest.rfind("\n", end // 2, end) + 1
         end = line_end or end
         found.append(rest[:end])
         rest = rest[end:]
@@ -181,63 +196,81 @@ def _fits(text: str, units: int) -> int:
     return next(count for count, width in enumerate(widths) if width > units)
 
 
-def _what(shown: Card) -> Iterator[Block]:
-    yield {"type": "header", "text": _plain(cut(f"{shown.title} · {shown.short}", HEADER))}
-    # Slack takes no empty text.
-    if shown.sentence:
-        yield _section(cut(shown.sentence, SECTION))
-    if shown.why:
-        yield _context(cut(shown.why, SECTION))
-
-
-def _arguments(shown: Card) -> Block:
-    """Names in bold, each value in a frame of its own."""
-    lines: list[Block] = []
-    for name, value in shown.arguments:
-        lines.append({"type": "rich_text_section", "elements": _named(name, value)})
-        lines += [_preformatted(value)] if value else []
-    lines += [_preformatted(shown.preview)] if shown.preview else []
-    return {"type": "rich_text", "elements": lines} if lines else {}
-
-
-def _named(name: str, value: str) -> list[Block]:
-    """Slack takes no empty text, so an empty value is said, in letters that no value has."""
-    label = _words(f"{name}:", bold=True)
-    return [label] if value else [label, _words(f" {say('card.empty')}", italic=True)]
-
-
-def _around(shown: Card) -> Iterator[Block]:
-    if shown.warnings:
-        yield _section(cut("\n".join(shown.warnings), SECTION))
+def _what(shown: Card) -> Block:
+    """What is asked for, where, and what speaks for and against it."""
+    colon = ":" if shown.parts else ""
+    lines = [_line_of(_words(f"{shown.sign} "), _words(cut(shown.headline, SECTION) + colon, bold=True))]
+    lines += _thing(shown.parts)
+    lines += [_line_of(_words(text)) for text in (shown.below, shown.place) if text]
     if shown.note:
-        yield _context(cut(shown.note, SECTION))
-    yield _context(cut(f"{shown.who} · {say('card.mark', mark=shown.mark)}", SECTION))
+        lines.append({"type": "rich_text_quote", "elements": [_words(cut(shown.note, SECTION))]})
+    if shown.rule:
+        lines.append(_line_of(_words(shown.rule)))
+    lines.append(_line_of(*_rich(shown.stakes)))
+    lines += [_line_of(_words(say("card.warning", note=warning))) for warning in shown.warnings]
+    return {"type": "rich_text", "elements": lines}
 
 
-def _open(call: Call, shown: Card, keys: Keyring, place: str, mentioned: Sequence[str]) -> Iterator[Block]:
-    before, time, after = say("card.ends", time="\0").partition("\0")
-    del time
-    ends = [_words(before), _date(shown), _words(f"{after}\n→ {shown.how}")]
-    people = itertools.chain.from_iterable((_words(" "), _user(one)) for one in mentioned[:_MOST_MENTIONS])
-    yield {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": [*ends, *people]}]}
-    buttons = [
-        _button(action, say(f"button.{verb}"), _data(call, keys, verb, place), style)
-        for verb, action, style in _ACTIONS
-    ]
-    yield {"type": "actions", "elements": buttons}
+def _thing(parts: Sequence[Part]) -> Iterator[Block]:
+    """Values of one line stand with their names, anything else in a frame of its own. Slack takes no empty text."""
+    for part in parts:
+        if part.kind in {Kind.CODE, Kind.DIFF}:
+            yield _preformatted(part.text)
+        elif part.kind is Kind.OURS or not part.name:
+            yield _line_of(_words(part.text, italic=True))
+        else:
+            style = {"italic": True} if part.kind is Kind.EMPTY else {}
+            value = [_words(f" {part.text}", **style)] if part.text else []
+            yield _line_of(_words(f"{part.name}:", bold=True), *value)
 
 
-def _closed(shown: Card) -> Iterator[Block]:
-    sign = say("sign.done" if shown.done else "sign.over")
-    yield _section(cut(f"{sign} {shown.outcome}", SECTION))
+def _foot(shown: Card, names: Names) -> Block:
+    """Who may approve, until when, and how to answer. Those who may are mentioned, and nobody else is."""
+    told = (*shown.approvers, *(("\n", *shown.how) if shown.how else ()))
+    return {"type": "rich_text", "elements": [_line_of(*_rich(told, names))]}
+
+
+def _actions(call: Call, shown: Card, keys: Keyring, place: str) -> Block:
+    """Green approves and red rejects. An approval that takes more than one step has no colour, and ends in dots."""
+    label = cut(shown.push, _READ_ALOUD)
+    buttons = []
+    for verb, action, style in _ACTIONS:
+        steps = shown.steps and verb is Verb.APPROVE
+        text = say("button.approve.steps" if steps else f"button.{verb}")
+        button = _button(action, text, _data(call, keys, verb, place), None if steps else style)
+        buttons.append(button | {"accessibility_label": cut(f"{text}: {label}", _READ_ALOUD)})
+    return {"type": "actions", "elements": buttons}
+
+
+def _closed(call: Call, shown: Card, keys: Keyring, place: str, names: Names) -> Iterator[Block]:
+    """What happened to what beside a button for the details; then who, when and why."""
+    details = _button(DETAILS, say("button.details"), _data(call, keys, Verb.DETAILS, place), None)
+    yield {**_section(cut(_ended(shown), SECTION)), "accessory": details}
+    why = (*shown.end_why, say("card.name", short=shown.short))
+    yield {"type": "rich_text", "elements": [_line_of(*_rich(why, names))]}
     if shown.output:
-        yield {"type": "rich_text", "elements": [_preformatted(cut(shown.output, _SMALL))]}
+        yield {"type": "rich_text", "elements": [_preformatted(cut(shown.output, OUTPUT_CHARS))]}
 
 
-def _date(shown: Card) -> Block:
-    """The time of day on the reader's own clock; where it can't be shown, in UTC."""
-    moment = int(shown.deadline.timestamp())
-    return {"type": "date", "timestamp": moment, "format": "{time_secs}", "fallback": shown.ends_at}
+def _ended(shown: Card) -> str:
+    return f"{say(f'end.sign.{shown.end_sign}')} {plain(shown.end, in_utc)}"
+
+
+def _rich(told: Line, names: Names = NOBODY) -> Iterator[Block]:
+    """The elements of a line. Slack itself shows an account's name, and a time on the reader's own clock."""
+    for segment in told:
+        if isinstance(segment, Who):
+            account = names.account(segment.principal, PLATFORM).partition("/")[2]
+            own = segment.text == say("card.you")
+            yield _user(account) if account and not own else _words(segment.text)
+        elif isinstance(segment, Moment):
+            moment = int(segment.at.timestamp())
+            yield {"type": "date", "timestamp": moment, "format": "{time}", "fallback": in_utc(segment)}
+        elif isinstance(segment, Code):
+            yield _words(segment.text, code=True)
+        else:
+            strong = {"bold": True} if isinstance(segment, Strong) else {}
+            yield _words(cut(segment if isinstance(segment, str) else segment.text, SECTION), **strong)
 
 
 def _data(call: Call, keys: Keyring, verb: Verb, place: str) -> str:
@@ -255,6 +288,10 @@ def _plain(text: str) -> Block:
 
 def _section(text: str) -> Block:
     return {"type": "section", "text": _plain(text)}
+
+
+def _line_of(*elements: Block) -> Block:
+    return {"type": "rich_text_section", "elements": list(elements)}
 
 
 def _context(text: str) -> Block:

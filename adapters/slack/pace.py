@@ -1,7 +1,8 @@
 """How fast Slack lets an app speak: a message a second in a channel, fifty edits a minute in all.
 
 "Rate limits": `chat.postMessage` is limited by channel, `chat.update` is of tier 3. Waiting here costs less than a
-429, which stops the method for the whole workspace.
+429, which stops the method for the whole workspace. Refreshes of cards that are open anyway leave half of the edits to
+outcomes, which people wait for.
 """
 
 from __future__ import annotations
@@ -12,11 +13,15 @@ from typing import TYPE_CHECKING
 
 from cachetools import FIFOCache
 
+from hitl.ports import NotYetError
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
 PER_CHANNEL_S = 1.0
 EDITS = 50
+#: So many edits a minute stay free for outcomes, which aren't refreshes.
+KEPT_EDITS = 25
 EDITS_S = 60.0
 _KEPT_CHANNELS = 10_000
 
@@ -46,10 +51,17 @@ class Pace:
 
     async def edit(self) -> None:
         """Wait for the next slot for an edit."""
-        full = len(self._edits) == EDITS
-        at = max(self._now(), self._edits_from, self._edits[0] + EDITS_S * self._scale if full else 0.0)
+        at = self._edit_at(EDITS)
         self._edits.append(at)
         await self._until(at)
+
+    def edit_now(self, *, refresh: bool) -> None:
+        """Take a slot for an edit. Raises NotYetError, and takes none, if there is none now: new cards don't wait."""
+        at = self._edit_at(EDITS - KEPT_EDITS if refresh else EDITS)
+        now = self._now()
+        if at > now:
+            raise NotYetError(at - now)
+        self._edits.append(at)
 
     def hold(self, channel: str, seconds: float) -> None:
         """Slack asks for a pause in this channel: no slot before it is over."""
@@ -58,6 +70,11 @@ class Pace:
     def hold_edits(self, seconds: float) -> None:
         """Slack asks for a pause between edits."""
         self._edits_from = max(self._edits_from, self._now() + seconds)
+
+    def _edit_at(self, most: int) -> float:
+        """When so many edits a minute allow the next one."""
+        full = len(self._edits) >= most
+        return max(self._now(), self._edits_from, self._edits[-most] + EDITS_S * self._scale if full else 0.0)
 
     def _reserve(self, channel: str, until: float) -> None:
         self._next[channel] = until

@@ -1,8 +1,8 @@
 """How events come in: by signed requests, or over Socket Mode. Both record first, acknowledge second, decide later.
 
-One Bolt app takes what either brings. Its first middleware commits the raw event to the inbox and then answers, which
-is the acknowledgement: so nothing is acknowledged that isn't recorded, and nothing that is recorded is left without
-one, whether anybody here reads it or not. It is read only afterwards, and decided in the order of its lane.
+The raw event is committed to the inbox before Slack gets an answer, which is the acknowledgement. So no event is
+acknowledged that isn't recorded, and no recorded event lacks one, whether anybody here reads it or not. It is read only
+afterwards, and decided in the order of its lane.
 """
 
 from __future__ import annotations
@@ -15,30 +15,29 @@ import random
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
-from slack_bolt.app.async_app import AsyncApp
-from slack_bolt.authorization import AuthorizeResult
-from slack_bolt.request.async_request import AsyncBoltRequest
-from slack_bolt.response import BoltResponse
 from slack_sdk.errors import SlackApiError, SlackClientError
 
-from adapters.slack.errors import ELSE, STRANGE, error_code, pause_of, promised
+from adapters.slack.errors import ELSE, error_code, pause_of, promised
 from adapters.slack.handlers import event_of, read
+from adapters.slack.surface import PLATFORM
 from hitl.backoff import LONGEST_S, Backoff
 from hitl.errors import Unavailable
 from hitl.faults import reach
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Callable, Mapping
 
     from slack_sdk.web.async_client import AsyncWebClient
 
     from hitl import ports
 
-SOURCE = "slack"
+SOURCE = PLATFORM
 SIGNATURE_HEADER = "X-Slack-Signature"
 TIMESTAMP_HEADER = "X-Slack-Request-Timestamp"
 #: "Verifying requests from Slack": how old a request may be.
 WINDOW_S = 300
+#: Python refuses to read numbers of more than 4,300 digits; seconds have ten until the year 2286.
+_LONGEST_STAMP = 16
 #: A connection is dead that answers no ping within half of this.
 HEARTBEAT_S = 20.0
 #: The longest wait after a connection that was well and ended.
@@ -55,21 +54,29 @@ _LASTING = frozenset(
         "missing_scope",
     }
 )
-_OK, _BAD, _BUSY = 200, 400, 503
+OK, BAD, BUSY = 200, 400, 503
 _log = logging.getLogger(__name__)
 
 
-def _nothing() -> None:
-    """Where nobody wants to know."""
-
-
 class Inbox:
-    """Records what Slack sends; `woken` is called after each commit, `missed` when something may have passed us by."""
+    """Records what Slack sends. `missed` is called when something may have passed us by."""
 
-    def __init__(self, store: ports.Inbox, woken: Callable[[], None], missed: Callable[[], None] = _nothing) -> None:
+    def __init__(self, store: ports.Inbox, missed: Callable[[], None]) -> None:
         self._store = store
-        self._woken = woken
         self.missed = missed
+        #: Called after each commit, if anybody wants to know.
+        self.woken: Callable[[], None] | None = None
+
+    async def take(self, raw: bytes) -> int:
+        """Commit what came, and return the HTTP status of the answer: 200, 400 for what Slack doesn't send, or 503."""
+        try:
+            await self.keep(raw)
+        except Unavailable:
+            self.missed()
+            return BUSY
+        except (LookupError, TypeError, ValueError):
+            return BAD
+        return OK
 
     async def keep(self, raw: bytes) -> None:
         """Commit what came, once, however often it is sent. Raises Unavailable when that can't be done.
@@ -77,41 +84,11 @@ class Inbox:
         Raises LookupError, TypeError or ValueError for what Slack doesn't send.
         """
         event, lane = event_of(read(raw))
-        reach("slack.received")
+        reach("events.received")
         await self._store.receive(SOURCE, event, lane, raw)
-        reach("slack.recorded")
-        self._woken()
-
-
-def bolt(client: AsyncWebClient, inbox: Inbox) -> AsyncApp:
-    """The app that records and acknowledges. Signatures were checked by whoever hands in a request."""
-
-    async def keep(request: AsyncBoltRequest, body: dict[str, Any], next_: Callable[[], Awaitable[Any]]) -> Any:
-        if body.get("type") == "url_verification" or "ssl_check" in body:
-            return await next_()
-        raw = request.raw_body.encode() if request.mode == "http" else json.dumps(body).encode()
-        try:
-            await inbox.keep(raw)
-        except Unavailable:
-            inbox.missed()
-            return BoltResponse(status=_BUSY)
-        except (LookupError, TypeError, ValueError):
-            return BoltResponse(status=_BAD)
-        return BoltResponse(status=_OK, body="")
-
-    async def nobody(**_: Any) -> AuthorizeResult:
-        return AuthorizeResult(enterprise_id=None, team_id=None)
-
-    logger = logging.getLogger("slack_bolt.sayso")
-    # Without a name, the library names the app after a file that it finds on the stack. That takes a tenth of a second.
-    return AsyncApp(
-        name="sayso",
-        client=client,
-        logger=logger,
-        before_authorize=keep,
-        authorize=nobody,
-        request_verification_enabled=False,
-    )
+        reach("events.recorded")
+        if self.woken:
+            self.woken()
 
 
 def is_signed(secret: str, headers: Mapping[str, str], body: bytes, now: float) -> bool:
@@ -120,7 +97,7 @@ def is_signed(secret: str, headers: Mapping[str, str], body: bytes, now: float) 
     "Verifying requests from Slack": HMAC-SHA256 over version, time stamp and raw body.
     """
     said, given = headers.get(TIMESTAMP_HEADER, ""), headers.get(SIGNATURE_HEADER, "")
-    if not (said.isascii() and said.isdecimal()) or abs(now - int(said)) > WINDOW_S:
+    if not (said.isascii() and said.isdecimal() and len(said) <= _LONGEST_STAMP) or abs(now - int(said)) > WINDOW_S:
         return False
     right = hmac.digest(secret.encode(), b"v0:%s:%s" % (said.encode(), body), "sha256").hex()
     return hmac.compare_digest(f"v0={right}".encode(), given.encode())
@@ -129,22 +106,27 @@ def is_signed(secret: str, headers: Mapping[str, str], body: bytes, now: float) 
 class Sockets:
     """Socket Mode: several connections, each event on one of them. `trouble` says why none is up, if so.
 
-    While none is, what happens may pass us by: `missed` is called when that begins, and when it ends.
+    Without a connection, events may pass us by. The inbox hears when such a time begins, and when it ends.
     """
 
     def __init__(
         self,
-        app: AsyncApp,
+        inbox: Inbox,
         client: AsyncWebClient,
         session: aiohttp.ClientSession,
         token: str,
         *,
         connections: int,
         heartbeat_s: float = HEARTBEAT_S,
-        missed: Callable[[], None] = _nothing,
+        regained: Callable[[], None] | None = None,
     ) -> None:
-        self._missed = missed
-        self._lines = [_Line(app, client, session, token, heartbeat_s, self._unheard) for _ in range(connections)]
+        self._missed = inbox.missed
+        self._regained = regained
+        #: Whether a connection was ever up: the first one ends no gap.
+        self._began = False
+        self._lines = [
+            _Line(inbox, client, session, token, heartbeat_s, self._unheard, self._heard) for _ in range(connections)
+        ]
 
     @property
     def trouble(self) -> str | None:
@@ -155,6 +137,13 @@ class Sockets:
     def _unheard(self) -> None:
         if self.trouble is not None:
             self._missed()
+
+    def _heard(self) -> None:
+        """A connection comes up. If it is the only one, events may have passed us by until now."""
+        self._unheard()
+        if self.trouble is not None and self._began and self._regained:
+            self._regained()
+        self._began = True
 
     async def run(self) -> None:
         """For ever."""
@@ -168,19 +157,21 @@ class _Line:
 
     def __init__(
         self,
-        app: AsyncApp,
+        inbox: Inbox,
         client: AsyncWebClient,
         session: aiohttp.ClientSession,
         token: str,
         heartbeat_s: float,
         unheard: Callable[[], None],
+        heard: Callable[[], None],
     ) -> None:
-        self._app = app
+        self._inbox = inbox
         self._client = client
         self._session = session
         self._token = token
         self._heartbeat_s = heartbeat_s
         self._unheard = unheard
+        self._heard = heard
         self._pauses = Backoff()
         self.trouble: str | None = "no connection to Slack yet"
 
@@ -199,7 +190,7 @@ class _Line:
                 await self._pause(why, max(LONGEST_S if code in _LASTING else 0.0, asked or 0.0))
             except (SlackClientError, aiohttp.ClientError, OSError, TimeoutError) as error:
                 await self._pause(type(error).__name__)
-            except STRANGE as error:
+            except Exception as error:  # noqa: BLE001 - whatever an event holds, the next ones must come
                 await self._pause(f"{ELSE}: {type(error).__name__}")
 
     async def _connected(self) -> None:
@@ -217,7 +208,7 @@ class _Line:
     async def _took(self, socket: aiohttp.ClientWebSocketResponse, told: dict[str, Any]) -> bool:
         """Take one message; False where Slack wants another connection."""
         if told.get("type") == "hello":
-            self._unheard()
+            self._heard()
             self.trouble = None
             self._pauses.reset()
             _log.info("slack.connected")
@@ -228,11 +219,10 @@ class _Line:
         return True
 
     async def _recorded(self, envelope: dict[str, Any]) -> bool:
-        request = AsyncBoltRequest(mode="socket_mode", body=envelope.get("payload") or {})
-        response = await self._app.async_dispatch(request)
-        if response.status != _OK:
-            _log.warning("slack.not_acknowledged", {"type": envelope.get("type"), "status": response.status})
-        return bool(response.status == _OK)
+        status = await self._inbox.take(json.dumps(envelope.get("payload") or {}).encode())
+        if status != OK:
+            _log.warning("slack.not_acknowledged", {"type": envelope.get("type"), "status": status})
+        return status == OK
 
     async def _pause(self, why: str, seconds: float = 0.0) -> None:
         self.trouble = why

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 
 from cachetools import FIFOCache
 
+from adapters.slack.surface import channel_of
+
 _PLACES = 10_000
 _REMEMBERED = 50
 
@@ -41,6 +43,15 @@ class Threads:
         talk = self._talks.get(place)
         if talk is not None and ts > talk.ours:
             talk.ref, talk.ours, talk.sure = None, ts, False
+
+    def unsettle(self, channel: str) -> None:
+        """Somebody else may have written with our name in that channel or a thread of it, perhaps for one person alone.
+
+        Our latest message there is about nothing then, until we write there again.
+        """
+        for place, talk in self._talks.items():
+            if channel_of(place) == channel:
+                talk.ref = None
 
     def missed(self) -> None:
         """Others may have written without our hearing of it."""

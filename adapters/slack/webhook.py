@@ -6,45 +6,52 @@ import logging
 import time
 from typing import TYPE_CHECKING
 
-from slack_bolt.adapter.starlette.async_handler import to_async_bolt_request, to_starlette_response
-from starlette.responses import Response
-from starlette.routing import Route
-
-from adapters.slack.receiver import is_signed
+from adapters.slack.handlers import read
+from adapters.slack.receiver import BAD, OK, is_signed
+from hitl.errors import SettingsError
+from hitl.patience import Patience
+from hitl.platforms import Endpoint
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from typing import TypeAlias
+    from collections.abc import Callable, Mapping
 
-    from slack_bolt.app.async_app import AsyncApp
-    from starlette.requests import Request
-
-    #: Reads a body within the shell's bound; None where it is too long.
-    ReadBody: TypeAlias = Callable[[Request], Awaitable[bytes | None]]
+    from adapters.slack.receiver import Inbox
+    from hitl.platforms import ReadBody
 
 PATH = "/slack/events"
+_UNPROVED, _TOO_LONG = 401, 413
 _log = logging.getLogger(__name__)
 
 
-def route(app: AsyncApp, secret: str, read_body: ReadBody, now: Callable[[], float] = time.time) -> Route:
-    """The one route for events, presses, windows and commands.
+def endpoint(inbox: Inbox, secret: str, now: Callable[[], float] = time.time) -> Endpoint:
+    """The one endpoint for events, presses, windows and commands.
 
-    Raises ValueError without a secret: then anybody could press buttons.
+    Raises SettingsError without a secret: then anybody could press buttons.
     """
     if not secret:
-        raise ValueError("Slack's requests need a signing secret: set slack.signing_secret_file")
+        raise SettingsError("Slack's requests need a signing secret: set slack.signing_secret_file")
 
-    async def receive(request: Request) -> Response:
-        body = await read_body(request)
+    patience = Patience(now)
+
+    async def answer(headers: Mapping[str, str], read_body: ReadBody) -> tuple[int, bytes]:
+        body = await read_body()
         if body is None:
-            return Response(status_code=413)
-        if not is_signed(secret, request.headers, body, now()):
-            _log.warning("slack.unsigned")
-            return Response(status_code=401)
-        try:
-            asked = to_async_bolt_request(request, body)
-        except ValueError:
-            return Response(status_code=400)
-        return to_starlette_response(await app.async_dispatch(asked))
+            return _TOO_LONG, b""
+        if not is_signed(secret, headers, body, now()):
+            if patience.admits("unsigned"):
+                _log.warning("slack.unsigned")
+            return _UNPROVED, b""
+        return await _answered(inbox, body)
 
-    return Route(PATH, receive, methods=["POST"])
+    return Endpoint(PATH, answer)
+
+
+async def _answered(inbox: Inbox, body: bytes) -> tuple[int, bytes]:
+    """Record an event; a question of Slack whether we are here ("url_verification", "ssl_check") is only answered."""
+    try:
+        asked = read(body)
+    except (LookupError, TypeError, ValueError):
+        return BAD, b""
+    if asked.get("type") == "url_verification":
+        return OK, str(asked.get("challenge", "")).encode()
+    return (OK if "ssl_check" in asked else await inbox.take(body)), b""

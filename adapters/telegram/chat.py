@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from contextlib import asynccontextmanager, suppress
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakValueDictionary
 
@@ -12,9 +14,9 @@ from telegram import ForceReply, InlineKeyboardButton, InlineKeyboardMarkup, Lin
 from telegram.constants import ParseMode
 from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, RetryAfter, TelegramError
 
-from adapters.telegram.handlers import is_private, message_of, parse_place, place_of
 from adapters.telegram.messages import (
     LONGEST,
+    PLATFORM,
     Message,
     card_message,
     length,
@@ -24,16 +26,19 @@ from adapters.telegram.messages import (
     whole_message,
 )
 from adapters.telegram.receiver import seconds_of
+from adapters.telegram.refusals import is_of_place, remedy
+from adapters.telegram.surface import is_private, message_of, parse_place, place_of
 from hitl.cards import outcome
 from hitl.errors import Unavailable
-from hitl.model import Verb
+from hitl.model import State, Verb
+from hitl.people.names import Names
 from hitl.ports import PlatformError
 from hitl.seals import bound
 from hitl.text import cut_middle
 from hitl.wording import say
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 
     from telegram import Bot
 
@@ -41,7 +46,12 @@ if TYPE_CHECKING:
     from hitl.model import Bound, Call
     from hitl.tokens import Keyring
 
+_log = logging.getLogger(__name__)
+#: Whether this task is sending a message of ours.
+_ours: ContextVar[bool] = ContextVar("ours", default=False)
 _TOAST = 200
+#: So many approvers a card names.
+_NAMED = 3
 _NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 _KEPT = 10_000
 
@@ -70,6 +80,8 @@ class TelegramChat:
         bind: Callable[[Bound], Awaitable[None]] | None = None,
     ) -> None:
         self.bot = bot
+        #: The names of people, which the service that this chat is attached to replaces by its own.
+        self.names = Names()
         self._keys = keys
         self._pace = pace
         self._moves = moves or {}
@@ -85,6 +97,8 @@ class TelegramChat:
         self._writing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         #: The hash of what each message was edited to last.
         self._edited: FIFOCache[str, int] = FIFOCache(_KEPT)
+        #: The accounts that Telegram was asked about.
+        self._asked_about: FIFOCache[str, None] = FIFOCache(_KEPT)
 
     def latest(self, place: str, before: str | None) -> str | None:
         """The ref that our latest message there is about, if it stood there before that message was sent.
@@ -100,14 +114,28 @@ class TelegramChat:
 
     async def post(self, route: str, call: Call) -> str:
         """Post the card; the message's id among all chats."""
-        return await self._send(route, card_message(call, self._keys, _sealed_for(route)), about=call.ref)
+        await self._meet(route, (call.requester, *call.approvers[:_NAMED]))
+        return await self._send(route, self._card(route, call, refreshed=False), about=call.ref)
+
+    async def _meet(self, route: str, people: Iterable[str]) -> None:
+        """Ask Telegram once what people are called whose names nobody knows. The others are shown by their ids."""
+        chat_id, _ = parse_place(self._moves.get(route, route))
+        for account in {self.names.account(each, PLATFORM) for each in people if not self.names.is_known(each)}:
+            if not account.isdecimal() or account in self._asked_about:
+                continue
+            self._asked_about[account] = None
+            with suppress(PlatformError):
+                async with _explained():
+                    user = (await self.bot.get_chat_member(chat_id, int(account))).user
+                self.names.learn(f"{PLATFORM}:{account}", user.full_name, f"@{user.username}" if user.username else "")
 
     async def update(self, route: str, message: str, call: Call) -> None:
         """Edit the card to what the call is now. One that can't be edited is posted anew, or its outcome said."""
         if self._edited.get(message) == hash(self._card(route, call)):
             return
         try:
-            await self._paced(int(message.partition(":")[0]), self._edit(route, message, call))
+            chat_id, refresh = int(message.partition(":")[0]), call.state is State.AWAITING
+            await self._paced(chat_id, self._edit(route, message, call), refresh=refresh)
         except _UnchangedError:
             return
         except PlatformError as error:
@@ -144,13 +172,14 @@ class TelegramChat:
 
         return edit
 
-    def _card(self, route: str, call: Call) -> Message:
-        return card_message(call, self._keys, _sealed_for(route), refreshed=True)
+    def _card(self, route: str, call: Call, *, refreshed: bool = True) -> Message:
+        reader = self.names.people.principal(route) if is_private(route) else ""
+        return card_message(call, self._keys, _sealed_for(route), self.names, reader=reader, refreshed=refreshed)
 
     async def _replace(self, route: str, call: Call) -> None:
         shown = self._card(route, call)
         if not shown.buttons:
-            return await self.tell(route, f"{call.short}: {outcome(call)}", about=call.ref)
+            return await self.tell(route, f"{call.short}: {outcome(call, self.names)}", about=call.ref)
         message = await self._send(route, shown, about=call.ref)
         if self._stands:
             await self._stands(call.ref, route, message)
@@ -174,10 +203,14 @@ class TelegramChat:
         answers: str | None = None,
         press: str | None = None,
     ) -> None:
-        """Ask for a reason: a reply field opens by itself for one person (an identity), whom the question mentions."""
+        """Ask for the reason of a yes: a reply field opens by itself for one person (an identity), who is mentioned.
+
+        The card of a rejected call asks why by itself.
+        """
         del press
-        key = "answer.why_approved" if verb is Verb.APPROVE else "answer.why_rejected"
-        message = question(say(key, short=call.short), int(person.partition(":")[2]))
+        if verb is Verb.REJECT:
+            return
+        message = question(say("answer.why_approved", short=call.short), int(person.partition(":")[2]))
         field = ForceReply(selective=True)
         sent = await self._send(route, message, about=call.ref, answers=answers, markup=field)
         await self._bound(sent, call.ref, person)
@@ -198,12 +231,12 @@ class TelegramChat:
         return await self._bound(await self._deliver(route, send, about=about), about)
 
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
-        """Answer a press, once. One that is too old to be answered is none to worry about."""
+        """Answer a press, once. A press that is too old to be answered was decided all the same, and the log tells."""
         try:
             async with _explained():
                 await self.bot.answer_callback_query(press, text=cut_middle(text, _TOAST).text, show_alert=alert)
-        except PlatformError:
-            return
+        except PlatformError as error:
+            _log.warning("telegram.press_not_answered", {"why": str(error)})
 
     async def close(self) -> None:
         """Close the connections."""
@@ -235,6 +268,7 @@ class TelegramChat:
         async with self._writing.setdefault(route, asyncio.Lock()):
             before = self._last.get(route)
             await self._remember(route, None)
+            ours = _ours.set(True)
             try:
                 message = await self._put(route, send, answers)
             except PlatformError as error:
@@ -242,8 +276,24 @@ class TelegramChat:
                     # Refused, or to be sent later: it is surely not there.
                     await self._remember(route, before)
                 raise
+            finally:
+                _ours.reset(ours)
             await self._remember(route, (message, about))
             return message
+
+    @asynccontextmanager
+    async def others_write(self, chat_id: int) -> AsyncIterator[None]:
+        """Hold the chat while somebody writes there with our bot: afterwards our latest message there is unknown.
+
+        Our own messages pass through.
+        """
+        if _ours.get() or chat_id < 0:
+            yield
+            return
+        route = place_of(chat_id, None)
+        async with self._writing.setdefault(route, asyncio.Lock()):
+            await self._remember(route, None)
+            yield
 
     async def _remember(self, route: str, last: tuple[str, str | None] | None) -> None:
         """Our latest message there. Raises Unavailable where it can't be made unknown."""
@@ -283,15 +333,15 @@ class TelegramChat:
         if self._moved:
             await self._moved(old, new)
 
-    async def _paced(self, chat_id: int, request: _Request) -> Any:
+    async def _paced(self, chat_id: int, request: _Request, *, refresh: bool = False) -> Any:
         """The request in its turn; where Telegram can't read the HTML, the same once more as plain text."""
         try:
-            return await self._once(chat_id, request, html=True)
+            return await self._once(chat_id, request, html=True, refresh=refresh)
         except _UnparsedError:
             return await self._once(chat_id, request, html=False)
 
-    async def _once(self, chat_id: int, request: _Request, *, html: bool) -> Any:
-        await self._pace.turn(chat_id)
+    async def _once(self, chat_id: int, request: _Request, *, html: bool, refresh: bool = False) -> Any:
+        await (self._pace.refresh if refresh else self._pace.turn)(chat_id)
         try:
             async with _explained():
                 return await request(html=html)
@@ -349,7 +399,7 @@ async def _explained() -> AsyncIterator[None]:
     except BadRequest as error:
         raise _bad_request(error) from error
     except (Forbidden, InvalidToken) as error:
-        raise PlatformError(error.message, passing=False, lost=True) from error
+        raise PlatformError(error.message, passing=False, lost=True, remedy=remedy(error.message)) from error
     except (TelegramError, TimeoutError) as error:
         raise PlatformError(type(error).__name__, passing=True) from error
     except (LookupError, TypeError, ValueError) as error:
@@ -368,7 +418,7 @@ _BAD_REQUESTS: Mapping[str, type[PlatformError]] = {
 def _bad_request(error: BadRequest) -> PlatformError:
     said = error.message.casefold()
     kind = next((kind for words, kind in _BAD_REQUESTS.items() if words in said), PlatformError)
-    return kind(error.message, passing=False, lost=said.endswith("chat not found"))
+    return kind(error.message, passing=False, lost=is_of_place(said), remedy=remedy(said))
 
 
 def _number(message: str) -> int:
@@ -392,4 +442,5 @@ def _text(message: Message, *, html: bool) -> dict[str, Any]:
 def _markup(message: Message) -> InlineKeyboardMarkup | None:
     if not message.buttons:
         return None
-    return InlineKeyboardMarkup([[InlineKeyboardButton(label, callback_data=data) for label, data in message.buttons]])
+    row = [InlineKeyboardButton(one.label, callback_data=one.data, style=one.style or None) for one in message.buttons]
+    return InlineKeyboardMarkup([row])

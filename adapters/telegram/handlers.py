@@ -11,26 +11,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from telegram import (
-    CallbackQuery,
     Chat,
     Message,
     MessageEntity,
-    MessageReactionUpdated,
     ReactionTypeEmoji,
     Update,
     User,
 )
 
 from adapters.telegram.formatting import cut_off, spans_of
+from adapters.telegram.surface import PLATFORM, message_of, place_of
 from hitl.events import BEFORE_NAME, Command, Heard, Moved, Press, Reaction, Text
 from hitl.replies import Span, SpanKind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-#: Exactly the updates that something here reads; Telegram remembers the list.
-ALLOWED_UPDATES = ("message", "edited_message", "callback_query", "message_reaction", "channel_post")
-GENERAL_TOPIC = 1
 _DECIDING = frozenset({"approve", "reject", "cancel"})
 #: What may follow our name at the end of a text.
 _AFTER_WORDS = " .!"
@@ -48,30 +44,6 @@ class Me:
     username: str
 
 
-def place_of(chat_id: int, topic: int | None) -> str:
-    """A chat, or a topic of one, as a conversation. The General topic (id 1) is the chat itself."""
-    return f"telegram:{chat_id}" + (f"/{topic}" if topic and topic != GENERAL_TOPIC else "")
-
-
-def message_of(chat_id: int, message_id: int) -> str:
-    """A message's id among all chats."""
-    return f"{chat_id}:{message_id}"
-
-
-def parse_place(place: str) -> tuple[int, int | None]:
-    """Chat id and topic of a conversation. Raises ValueError for another platform's."""
-    platform, _, rest = place.partition(":")
-    chat, _, topic = rest.partition("/")
-    if platform != "telegram":
-        raise ValueError(place)
-    return int(chat), int(topic) if topic else None
-
-
-def is_private(place: str) -> bool:
-    """Whether it is a chat with one person: groups and channels have negative ids (Bot API, `Chat`)."""
-    return parse_place(place)[0] > 0
-
-
 def order_of(update: Mapping[str, Any]) -> str:
     """The lane whose raw updates are handled in order: a conversation, and in it each person's presses.
 
@@ -80,34 +52,26 @@ def order_of(update: Mapping[str, Any]) -> str:
     pressed = _fields(update.get("callback_query"))
     if pressed:
         chat = _fields(_fields(pressed.get("message")).get("chat"))
-        return f"telegram:{chat.get('id')}/press/{_fields(pressed.get('from')).get('id')}"
+        return f"{PLATFORM}:{chat.get('id')}/press/{_fields(pressed.get('from')).get('id')}"
     chats = (_fields(_fields(part).get("chat")).get("id") for part in update.values())
-    return f"telegram:{next(filter(None, chats), '')}"
+    return f"{PLATFORM}:{next(filter(None, chats), '')}"
 
 
 def _fields(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def understand(update: Update, me: Me) -> Heard | None:
-    """The event that an update is, or None for one that nobody here reads."""
-    if update.callback_query:
-        return _press(update.callback_query)
-    if update.message_reaction:
-        return _reaction(update.message_reaction)
-    if update.edited_message:
-        return _barred_reply(update.edited_message, "chat.edited", me)
-    if update.channel_post:
-        return _barred_reply(update.channel_post, "chat.channel", me)
-    return _message(update.message, me) if update.message else None
-
-
-def _press(query: CallbackQuery) -> Press:
+def pressed(update: Update, me: Me) -> Heard | None:
+    """Read a button press."""
+    del me
+    query = update.callback_query
+    if query is None:
+        return None
     message = query.message
     chat_id = message.chat.id if message else query.from_user.id
     place = _place(message) if isinstance(message, Message) else place_of(chat_id, None)
     return Press(
-        identity=_identity(query.from_user),
+        **_person(query.from_user),
         conversation=place,
         message=message_of(chat_id, message.message_id) if message else None,
         data=query.data or "",
@@ -116,7 +80,12 @@ def _press(query: CallbackQuery) -> Press:
     )
 
 
-def _reaction(reaction: MessageReactionUpdated) -> Heard | None:
+def reacted(update: Update, me: Me) -> Heard | None:
+    """Read emoji that were added to a message; None for emoji that were taken away."""
+    del me
+    reaction = update.message_reaction
+    if reaction is None:
+        return None
     added = [kind.emoji for kind in reaction.new_reaction if isinstance(kind, ReactionTypeEmoji)]
     before = {kind.emoji for kind in reaction.old_reaction if isinstance(kind, ReactionTypeEmoji)}
     new = [emoji for emoji in added if emoji not in before]
@@ -124,13 +93,28 @@ def _reaction(reaction: MessageReactionUpdated) -> Heard | None:
         return None
     barred = "chat.anonymous" if reaction.user is None else "chat.bot" if reaction.user.is_bot else None
     return Reaction(
-        identity=_identity(reaction.user),
+        **_person(reaction.user),
         conversation=place_of(reaction.chat.id, None),
         message=message_of(reaction.chat.id, reaction.message_id),
         text="".join(new),
         barred=barred,
         at=reaction.date,
     )
+
+
+def edited(update: Update, me: Me) -> Heard | None:
+    """Read an edited message, which never decides."""
+    return _barred_reply(update.edited_message, "chat.edited", me) if update.edited_message else None
+
+
+def posted(update: Update, me: Me) -> Heard | None:
+    """Read a post in a channel, which has no author who could decide."""
+    return _barred_reply(update.channel_post, "chat.channel", me) if update.channel_post else None
+
+
+def said(update: Update, me: Me) -> Heard | None:
+    """Read a new message. One kind of message announces that its group became a supergroup."""
+    return _message(update.message, me) if update.message else None
 
 
 def _message(message: Message, me: Me) -> Heard | None:
@@ -150,7 +134,7 @@ def _said(message: Message, me: Me) -> Heard | None:
     if (not text and not ours) or (command is not None and not command["mine"]):
         return None
     sent: dict[str, Any] = {
-        "identity": _identity(message.from_user),
+        **_person(message.from_user),
         "conversation": _place(message),
         "message": message_of(message.chat.id, message.message_id),
         "at": message.date,
@@ -264,5 +248,25 @@ def _is_me(message: Message, entity: MessageEntity, me: Me) -> bool:
     return named or (entity.type == MessageEntity.TEXT_MENTION and entity.user is not None and entity.user.id == me.id)
 
 
+def _person(user: User | None) -> Mapping[str, Any]:
+    """Return the id that Telegram proves, and the person's present name and handle."""
+    if user is None:
+        return {"identity": _identity(user)}
+    handle = f"@{user.username}" if user.username else ""
+    return {"identity": _identity(user), "called": user.full_name, "handle": handle}
+
+
 def _identity(user: User | None) -> str:
-    return f"telegram:{user.id}" if user else "telegram:unknown"
+    return f"{PLATFORM}:{user.id}" if user else f"{PLATFORM}:unknown"
+
+
+#: The function that reads each kind of update.
+TRANSLATORS: Mapping[str, Callable[[Update, Me], Heard | None]] = {
+    "message": said,
+    "edited_message": edited,
+    "callback_query": pressed,
+    "message_reaction": reacted,
+    "channel_post": posted,
+}
+#: Exactly the kinds that something here reads; Telegram remembers the list.
+ALLOWED_UPDATES = tuple(TRANSLATORS)

@@ -12,10 +12,13 @@ import itertools
 import re
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from hitl.cards import Card, card, outcome_for_agent
+from hitl.cards import OUTPUT_CHARS, Card, Way, card, outcome_for_agent
+from hitl.lines import Code, Moment, Who, in_utc, plain
 from hitl.model import Verb
+from hitl.people.names import NOBODY
+from hitl.shown import Kind
 from hitl.text import cut_middle, encodable
 from hitl.tokens import ButtonData, Keyring
 from hitl.wording import say
@@ -23,11 +26,14 @@ from hitl.wording import say
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from hitl.lines import Line, Segment
     from hitl.model import Call
+    from hitl.people.names import Names
+    from hitl.shown import Part
 
+PLATFORM = "telegram"
 #: Bot API, sendMessage: 4096 characters after entities parsing; counted in UTF-16 units, which never under-counts.
 LONGEST = 4096
-_SMALL = 300
 #: Of more entities in a message Telegram keeps none ("Limits"). A line with several live words is code as a whole.
 _MOST_ENTITIES = 100
 _MOST_IN_LINE = 3
@@ -37,28 +43,38 @@ _TOKENS = re.compile(r"\s+|\d(?:[ -]?\d){12,}|\S+")
 _ALIVE = re.compile(r"://|[^\s.]\.\w|[@#$]\w|(?<![\w/])/\w|\d(?:[ -]?\d){12}")
 _OUR_COMMANDS = re.compile(r"/(?:pending|show|approve|reject|cancel|status|whoami|help|start)[:,.]?")
 
-Keyboard = tuple[tuple[str, str], ...]
+
+class Button(NamedTuple):
+    """A button: its label, its data, and its colour (Bot API 9.4, `style`), '' for none."""
+
+    label: str
+    data: str
+    style: str = ""
+
+
+Keyboard: TypeAlias = "tuple[Button, ...]"
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message to be: HTML, the same as plain text, and a row of buttons (label, data)."""
+    """A message to be: HTML, the same as plain text, and a row of buttons."""
 
     html: str
     plain: str
     buttons: Keyboard = ()
 
 
-def card_message(call: Call, keys: Keyring, place: str, *, refreshed: bool = False) -> Message:
-    """The card of a call as it is now, for one chat (`place`). Buttons only while it waits.
+def card_message(
+    call: Call, keys: Keyring, place: str, names: Names = NOBODY, *, reader: str = "", refreshed: bool = False
+) -> Message:
+    """Return the card of a call in its present state, for one chat (`place`). Buttons only while it is pending.
 
-    `refreshed` adds that presses made while the bot was away are lost and should be repeated.
+    `reader` is the principal of the one person who reads that chat, '' in a group. `refreshed` adds that presses made
+    while the bot was away are lost and should be repeated.
     """
-    shown = card(call)
-    parts = list(_parts(shown))
-    if refreshed and shown.open:
-        parts.append(_Part(say("card.refreshed"), "i"))
-    return _message(_fitting(parts), keyboard(call, keys, place) if shown.open else ())
+    shown = card(call, names, Way.REPLY, reader=reader, platform=PLATFORM)
+    parts = list(_pending(shown, names, refreshed=refreshed) if shown.open else _decided(shown, names))
+    return _message(_fitting(parts), keyboard(call, shown, keys, place) if shown.open else ())
 
 
 def _message(parts: Sequence[_Part], buttons: Keyboard = ()) -> Message:
@@ -66,10 +82,17 @@ def _message(parts: Sequence[_Part], buttons: Keyboard = ()) -> Message:
     return Message(html, _cut("\n".join(part.plain for part in parts), LONGEST), buttons)
 
 
-def keyboard(call: Call, keys: Keyring, place: str) -> Keyboard:
-    """Approve, Reject and Details, each sealed for this call, deadline and chat."""
-    labels = ((Verb.APPROVE, "button.approve"), (Verb.REJECT, "button.reject"), (Verb.DETAILS, "button.details"))
-    return tuple((say(label), _data(call, keys, verb, place)) for verb, label in labels)
+def keyboard(call: Call, shown: Card, keys: Keyring, place: str) -> Keyboard:
+    """Approve, Reject and Details, each sealed for this call, deadline and chat.
+
+    Green approves and red rejects. An approval that takes more than one step has no colour, and its label ends in dots.
+    """
+    labels = (
+        (Verb.APPROVE, "button.approve.steps" if shown.steps else "button.approve", "" if shown.steps else "success"),
+        (Verb.REJECT, "button.reject", "danger"),
+        (Verb.DETAILS, "button.details", ""),
+    )
+    return tuple(Button(say(label), _data(call, keys, verb, place), style) for verb, label, style in labels)
 
 
 def plain_message(text: str) -> Message:
@@ -133,7 +156,10 @@ def _cut(text: str, units: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A line or block of a message, and the element that it stands in."""
+    """A line or block of a message, and its HTML element.
+
+    `markup` is the HTML of a line that holds more than text; the message is then still as long as its text is.
+    """
 
     text: str
     tag: str = ""
@@ -143,50 +169,91 @@ class _Part:
     def html(self) -> str:
         if self.markup is not None:
             return self.markup
-        if self.tag == "pre":
-            return _element(self.text, "pre") if self.text else ""
+        if self.tag in {"pre", "diff"}:
+            return _block(self.text, self.tag) if self.text else ""
+        if self.tag == "blockquote":
+            return f"<blockquote>{inert(self.text)}</blockquote>"
         return inert(self.text, self.tag)
 
     @property
     def plain(self) -> str:
         """Where there is no markup, a block is marked line by line: nothing in it may pose as a line of ours."""
-        return self.text if self.tag != "pre" else "\n".join(f"│ {line}" for line in self.text.split("\n"))
+        if self.tag in {"pre", "diff", "blockquote"}:
+            return "\n".join(f"│ {line}" for line in self.text.split("\n"))
+        return self.text
+
+
+def _block(text: str, tag: str) -> str:
+    if tag == "diff":
+        return f'<pre><code class="language-diff">{escape(text)}</code></pre>'
+    return _element(text, "pre")
 
 
 def _data(call: Call, keys: Keyring, verb: Verb, place: str) -> str:
     return ButtonData.sealed(keys, verb, call.ref, digest=call.digest, deadline=call.deadline, place=place).pack()
 
 
-def _parts(shown: Card) -> Iterator[_Part]:
-    yield _Part(f"{shown.title} · {shown.short}", "b")
-    yield _Part(shown.sentence)
-    yield _Part(shown.why, "i")
-    for name, value in shown.arguments:
-        yield _Part(f"{name}:")
-        yield _Part(value, "pre")
-    if shown.preview:
-        yield _Part(shown.preview, "pre")
-    yield from (_Part(warning) for warning in shown.warnings)
+def _pending(shown: Card, names: Names, *, refreshed: bool) -> Iterator[_Part]:
+    """A card that can be answered; the thing comes right after the headline, which is what a phone shows of it."""
+    yield _Part(f"{shown.sign} {shown.headline}{':' if shown.parts else ''}", "b")
+    yield from _thing(shown.parts)
+    yield from (_Part(text) for text in (shown.below, shown.place) if text)
     if shown.note:
-        yield _Part(shown.note)
-    yield _Part(f"{shown.who} · {shown.mark}")
-    if shown.open:
-        yield _Part(shown.ends, markup=_countdown(shown))
-        yield _Part(f"→ {shown.how}")
-    else:
-        yield _Part(f"{_sign(shown)} {shown.outcome}", "b")
-    if not shown.open and shown.output:
-        yield _Part(cut_middle(shown.output, _SMALL).text, "pre")
+        yield _Part(shown.note, "blockquote")
+    if shown.rule:
+        yield _Part(shown.rule)
+    yield _lined(shown.stakes, names)
+    yield from (_Part(say("card.warning", note=warning)) for warning in shown.warnings)
+    yield _Part("")
+    yield _lined(shown.approvers, names)
+    if shown.how:
+        yield _lined(shown.how, names)
+    if refreshed:
+        yield _Part(say("card.refreshed"), "i")
 
 
-def _sign(shown: Card) -> str:
-    return say("sign.done" if shown.done else "sign.over")
+def _thing(parts: Sequence[Part]) -> Iterator[_Part]:
+    """Put short values beside their names, and anything else in a block of its own."""
+    for part in parts:
+        if part.kind in {Kind.CODE, Kind.DIFF}:
+            yield _Part(part.text, "diff" if part.kind is Kind.DIFF else "pre")
+        elif part.kind is Kind.OURS or not part.name:
+            yield _Part(part.text, "i")
+        else:
+            value = f" {inert(part.text, 'i' if part.kind is Kind.EMPTY else '')}" if part.text else ""
+            text = f"{part.name}: {part.text}".rstrip(" ")
+            yield _Part(text, markup=f"{inert(f'{part.name}:', 'b')}{value}")
 
 
-def _countdown(shown: Card) -> str:
-    """Bot API 9.5 `tg-time`: clients that know it count down, others show the time of day inside."""
-    moment = f'<tg-time unix="{int(shown.deadline.timestamp())}" format="r">{escape(shown.ends_at)}</tg-time>'
-    return say("card.ends", time=moment)
+def _decided(shown: Card, names: Names) -> Iterator[_Part]:
+    """A card that nobody can answer any more: what happened to what, then who, when and why."""
+    yield _lined((say(f"end.sign.{shown.end_sign}"), " ", *shown.end), NOBODY)
+    yield _lined((*shown.end_why, say("card.name", short=shown.short)), names)
+    if shown.output:
+        yield _Part(cut_middle(shown.output, OUTPUT_CHARS).text, "pre")
+
+
+def _lined(told: Line, names: Names) -> _Part:
+    """A line with people mentioned, if they have an account here, and with times on the reader's own clock."""
+    markup = "".join(_segment(segment, names) for segment in told)
+    return _Part(plain(told, _time), markup=markup)
+
+
+def _segment(segment: Segment, names: Names) -> str:
+    if isinstance(segment, Who):
+        account = names.account(segment.principal, PLATFORM)
+        return f'<a href="tg://user?id={account}">{escape(segment.text)}</a>' if account else inert(segment.text)
+    if isinstance(segment, Moment):
+        form = "r" if segment.counts_down else "t"
+        return f'<tg-time unix="{int(segment.at.timestamp())}" format="{form}">{escape(_time(segment))}</tg-time>'
+    if isinstance(segment, Code):
+        return _element(segment.text, "code")
+    return inert(segment, "") if isinstance(segment, str) else inert(segment.text, "b")
+
+
+def _time(moment: Moment) -> str:
+    """Return the text for clients that don't know `tg-time` (Bot API 9.5)."""
+    return in_utc(moment)
 
 
 def _fitting(parts: list[_Part]) -> list[_Part]:

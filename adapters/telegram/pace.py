@@ -1,6 +1,7 @@
 """How fast Telegram lets a bot speak: a message a second in a chat, twenty a minute in a group, thirty a second in all.
 
 Bot FAQ, "My bot is hitting limits"; edits count like messages. Waiting here costs less than a 429, which stops all.
+Refreshes of cards that are open anyway leave room for what people wait for: new cards and outcomes.
 """
 
 from __future__ import annotations
@@ -11,12 +12,16 @@ from typing import TYPE_CHECKING
 
 from cachetools import FIFOCache
 
+from hitl.ports import NotYetError
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
 PER_CHAT_S = 1.0
 PER_GROUP = 20
 PER_GROUP_S = 60.0
+#: So many of a group's messages a minute stay free for new cards and outcomes, which aren't refreshes.
+KEPT_PER_GROUP = 10
 OVERALL = 30
 OVERALL_S = 1.0
 _KEPT_CHATS = 10_000
@@ -36,16 +41,32 @@ class Pace:
         self._sleep = sleep
         self._scale = scale
         self._sent: FIFOCache[int, deque[float]] = FIFOCache(_KEPT_CHATS)
+        #: The latest slot of each chat that was no refresh's. Behind a refresh a message needn't wait for a second:
+        #: Telegram allows short bursts.
+        self._last: FIFOCache[int, float] = FIFOCache(_KEPT_CHATS)
         self._all: deque[float] = deque(maxlen=OVERALL)
 
     async def turn(self, chat_id: int) -> None:
         """Wait for this chat's next slot, then for the next of all: a chat that must wait long holds up no other."""
-        await self._until(_take(self._of(chat_id), self._free(chat_id)))
+        self._last[chat_id] = at = _take(self._of(chat_id), self._free(chat_id))
+        await self._until(at)
         await self._until(_take(self._all, self._free_for_all()))
+
+    async def refresh(self, chat_id: int) -> None:
+        """Take a slot for a refresh. Raises NotYetError, and takes none, if that leaves too few for others."""
+        sent = self._of(chat_id)
+        at = max(self._free(chat_id), self._free_for_all(), sent[-1] + PER_CHAT_S * self._scale if sent else 0.0)
+        if chat_id < 0 and len(sent) >= PER_GROUP - KEPT_PER_GROUP:
+            at = max(at, sent[KEPT_PER_GROUP - PER_GROUP] + PER_GROUP_S * self._scale)
+        now = self._now()
+        if at > now:
+            raise NotYetError(at - now)
+        _take(sent, now)
+        _take(self._all, now)
 
     def hold(self, chat_id: int, seconds: float) -> None:
         """Telegram asks for a pause in this chat: no slot before it is over."""
-        _take(self._of(chat_id), self._now() + seconds)
+        self._last[chat_id] = _take(self._of(chat_id), self._now() + seconds)
 
     async def _until(self, at: float) -> None:
         await self._sleep(max(0.0, at - self._now()))
@@ -58,7 +79,8 @@ class Pace:
 
     def _free(self, chat_id: int) -> float:
         sent = self._sent[chat_id]
-        at = max(self._now(), sent[-1] + PER_CHAT_S * self._scale) if sent else self._now()
+        last = self._last.get(chat_id)
+        at = self._now() if last is None else max(self._now(), last + PER_CHAT_S * self._scale)
         full = chat_id < 0 and len(sent) == PER_GROUP
         return max(at, sent[0] + PER_GROUP_S * self._scale) if full else at
 

@@ -18,6 +18,7 @@ from telegram import Update
 from telegram.error import Conflict, RetryAfter, TelegramError
 
 from adapters.telegram.handlers import ALLOWED_UPDATES, order_of
+from adapters.telegram.surface import PLATFORM
 from hitl.backoff import Backoff
 from hitl.errors import Unavailable
 from hitl.faults import reach
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from hitl import ports
 
-SOURCE = "telegram"
+SOURCE = PLATFORM
 SECRET_HEADER = "X-Telegram-Bot-Api-Secret-Token"  # noqa: S105 - the header's name
 #: The server caps a long poll at 50 seconds.
 POLL_S = 50
@@ -41,8 +42,7 @@ _log = logging.getLogger(__name__)
 class Inbox:
     """Records updates; `woken` is called after each commit."""
 
-    def __init__(self, bot: Bot, store: ports.Inbox, woken: Callable[[], None]) -> None:
-        self._bot = bot
+    def __init__(self, store: ports.Inbox, woken: Callable[[], None]) -> None:
         self._store = store
         self._woken = woken
 
@@ -55,9 +55,10 @@ class Inbox:
         await asyncio.gather(*(self._store.receive(SOURCE, *row) for row in rows))
         self._woken()
 
-    def read(self, body: bytes) -> Update:
-        """The update that was recorded. Raises LookupError, TypeError, ValueError or AttributeError for others."""
-        return Update.de_json(json.loads(body), self._bot)
+
+def read(body: bytes, bot: Bot) -> Update:
+    """Return the update that was recorded. Raises LookupError, TypeError, ValueError or AttributeError for others."""
+    return Update.de_json(json.loads(body), bot)
 
 
 class Poller:
@@ -88,18 +89,30 @@ class Poller:
                 await self._pause(f"no answer from Telegram ({type(error).__name__})")
             except Unavailable as error:
                 await self._pause(error.message)
-            except (LookupError, TypeError, ValueError) as error:
+            except Exception as error:  # noqa: BLE001 - whatever an update holds, the next ones must come
                 await self._pause(f"something else answers in Telegram's place: {type(error).__name__}")
 
     async def run_once(self) -> int:
         """One poll: what came is committed, and only then acknowledged by the next poll's offset."""
         updates = await self._poll(self._patience())
         if updates:
-            reach("telegram.received")
-            await self._inbox.keep(updates)
-            reach("telegram.recorded")
-            self._offset = max(int(update["update_id"]) for update in updates) + 1
+            reach("events.received")
+            await self._keep(updates)
+            reach("events.recorded")
+            self._offset = max(int(update["update_id"]) for update in updates if _is_numbered(update)) + 1
         return len(updates)
+
+    async def _keep(self, updates: Sequence[Mapping[str, Any]]) -> None:
+        """Keep all that can be kept: an update that can't be must not hold up those behind it. Raises Unavailable."""
+        try:
+            return await self._inbox.keep(updates)
+        except _UNREADABLE:
+            for update in updates:
+                try:
+                    await self._inbox.keep([update])
+                except _UNREADABLE as error:
+                    number = update["update_id"] if _is_numbered(update) else None
+                    _log.error("telegram.unreadable", {"update": number, "why": type(error).__name__})
 
     def _patience(self) -> int:
         """How long to poll: not at all while it isn't known that Telegram answers, so that this is known soon.
@@ -120,6 +133,15 @@ class Poller:
         self.trouble = why
         _log.warning("telegram.polling", {"trouble": why})
         await asyncio.sleep(max(seconds, self._pauses.next()))
+
+
+#: Errors that a malformed update raises.
+_UNREADABLE = (LookupError, TypeError, ValueError, AttributeError, RecursionError)
+
+
+def _is_numbered(update: Any) -> bool:
+    """Whether it has the number that every update has."""
+    return isinstance(update, dict) and type(update.get("update_id")) is int
 
 
 def seconds_of(error: RetryAfter) -> float:

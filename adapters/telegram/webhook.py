@@ -5,47 +5,39 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from starlette.responses import Response
-from starlette.routing import Route
-
 from adapters.telegram.receiver import SECRET_HEADER, secret_fits
-from hitl.errors import Unavailable
+from hitl.errors import SettingsError, Unavailable
+from hitl.platforms import Endpoint
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from typing import TypeAlias
-
-    from starlette.requests import Request
+    from collections.abc import Mapping
 
     from adapters.telegram.receiver import Inbox
-
-    #: Reads a body within the shell's bound; None where it is too long.
-    ReadBody: TypeAlias = Callable[[Request], Awaitable[bytes | None]]
+    from hitl.platforms import ReadBody
 
 PATH = "/telegram/webhook"
+_OK, _BAD, _UNPROVED, _TOO_LONG, _BUSY = 200, 400, 401, 413, 503
 
 
-def route(inbox: Inbox, secret: str, read_body: ReadBody) -> Route:
-    """The webhook's route. Raises ValueError without a secret: such a webhook would let anybody press buttons."""
+def endpoint(inbox: Inbox, secret: str) -> Endpoint:
+    """The webhook. Raises SettingsError without a secret: such a webhook would let anybody press buttons."""
     if not secret:
-        raise ValueError("a webhook needs a secret: set telegram.webhook_secret")
+        raise SettingsError("a webhook needs a secret: set telegram.webhook_secret")
 
-    async def receive(request: Request) -> Response:
-        if not secret_fits(request.headers.get(SECRET_HEADER), secret):
-            return Response(status_code=401)
-        body = await read_body(request)
-        if body is None:
-            return Response(status_code=413)
-        return await _kept(inbox, body)
+    async def answer(headers: Mapping[str, str], read_body: ReadBody) -> tuple[int, bytes]:
+        if not secret_fits(headers.get(SECRET_HEADER), secret):
+            return _UNPROVED, b""
+        body = await read_body()
+        return (_TOO_LONG if body is None else await _kept(inbox, body)), b""
 
-    return Route(PATH, receive, methods=["POST"])
+    return Endpoint(PATH, answer)
 
 
-async def _kept(inbox: Inbox, body: bytes) -> Response:
+async def _kept(inbox: Inbox, body: bytes) -> int:
     try:
         await inbox.keep([json.loads(body)])
-    except (ValueError, LookupError, TypeError):
-        return Response(status_code=400)
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return _BAD
     except Unavailable:
-        return Response(status_code=503)
-    return Response(status_code=200)
+        return _BUSY
+    return _OK

@@ -10,6 +10,7 @@ from adapters.terminal.messages import box, ended, plain
 from hitl.cards import card, outcome_for_agent
 from hitl.model import Decision, Status, Verb
 from hitl.outcomes import Told, fact
+from hitl.people.names import NOBODY, Names
 from hitl.wording import say, sentence
 
 if TYPE_CHECKING:
@@ -29,10 +30,20 @@ class TerminalChat:
     `begun_at` is when the line that is being handled was begun.
     """
 
-    def __init__(self, show: Callable[[str], None], *, width: Callable[[], int] | None, colour: bool) -> None:
+    def __init__(
+        self,
+        show: Callable[[str], None],
+        *,
+        width: Callable[[], int] | None,
+        colour: bool,
+        names: Names = NOBODY,
+        reader: str = "",
+    ) -> None:
         self._show = show
         self._width = width
         self._colour = colour
+        self.names = names
+        self._reader = reader
         self._told: FIFOCache[tuple[str, Status, str | None], None] = FIFOCache(_MOST_TOLD)
         self.shown: dict[str, datetime] = {}
         self.last: str | None = None
@@ -46,9 +57,13 @@ class TerminalChat:
 
     def post(self, call: Call, at: datetime) -> None:
         """Show the card of a call."""
-        self._show(box(call, width=self._width(), colour=self._colour) if self._width else plain(call))
+        self._show(self._box(call) if self._width else plain(call, self.names, reader=self._reader))
         self.shown[call.ref] = at
         self.last = call.ref
+
+    def _box(self, call: Call) -> str:
+        width = self._width() if self._width else 0
+        return box(call, self.names, width=width, colour=self._colour, reader=self._reader)
 
     def outcome(self, call: Call, *, whole: bool) -> None:
         """Show an outcome once, `whole` with what the tool said.
@@ -59,7 +74,7 @@ class TerminalChat:
         if told in self._told:
             return
         self._told[told] = None
-        self.say(_whole(call) if whole else ended(call, colour=self._colour), call.ref)
+        self.say(_whole(call) if whole else ended(call, self.names, colour=self._colour, reader=self._reader), call.ref)
 
     def say(self, text: str, about: str | None = None) -> None:
         """Show a text; `about` is the ref of the call that it is about, if it is about one."""

@@ -1,6 +1,6 @@
 """Lines typed at a terminal as neutral events: translators, nothing more.
 
-A key (`a`, `d`, `v`) counts only as a whole line: a single press can't, because refusals begin with the same
+A key (`a`, `r`, `d`) counts only as a whole line: a single press can't, because refusals begin with the same
 letters ("abort", "absolutely not"). A line that was begun before the card appeared never answers that card.
 """
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from hitl.model import Call
     from hitl.tokens import Keyring
 
-KEYS: Mapping[str, Verb] = {"a": Verb.APPROVE, "d": Verb.REJECT, "v": Verb.DETAILS}
+KEYS: Mapping[str, Verb] = {"a": Verb.APPROVE, "r": Verb.REJECT, "d": Verb.DETAILS}
 #: What a key says where it can't be about the card shown last: words, read and questioned like any.
-_IN_WORDS: Mapping[str, str] = {"a": "yes", "d": "no", "v": "details"}
+_IN_WORDS: Mapping[str, str] = {"a": "yes", "r": "no", "d": "details"}
 
 
 def understand(

@@ -1,6 +1,7 @@
-"""Cards as text for a terminal: in a box with colour on a TTY, plain lines anywhere else. Pure functions.
+"""Cards as text for a terminal: beside a coloured bar on a TTY, plain lines anywhere else. Pure functions.
 
-The parts that a Card holds are visible text already, so nothing in them can move the cursor or change a colour.
+A bar on the left survives every font, every width from 40 columns, and a terminal without colour. The parts that a
+Card holds are visible text already, so nothing in them can move the cursor or change a colour.
 """
 
 from __future__ import annotations
@@ -8,46 +9,57 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import regex
+from msgspec import Struct
 from wcwidth import wcswidth
 
-from hitl.cards import Card, card
+from hitl.cards import Card, Way, card
+from hitl.lines import Moment
+from hitl.lines import plain as plainly
 from hitl.model import Risk
-from hitl.text import one_line
+from hitl.people.names import NOBODY
+from hitl.shown import Kind
 from hitl.wording import say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from hitl.model import Call
+    from hitl.people.names import Names
+    from hitl.shown import Part
 
 _COLOURS: Mapping[Risk, str] = {Risk.CRITICAL: "31", Risk.HIGH: "33", Risk.MEDIUM: "93", Risk.LOW: "32"}
+_BOLD, _FAINT, _WARNING = "1", "2", "33"
 _WIDEST = 88
 _NARROWEST = 40
 _TAB = 4
 _CLUSTER = regex.compile(r"\X")
+_BAR = "┃"
+_INDENT = "  "
 
 
-def box(call: Call, *, width: int, colour: bool) -> str:
-    """The card of a waiting call in a frame, at most `width` columns wide."""
-    shown = card(call)
-    inner = max(_NARROWEST, min(width, _WIDEST)) - 4
-    paint = _painter(shown.risk) if colour else _plain
-    short = f" {shown.short} "
-    title = f" {_clip(shown.title, inner - len(short) - 3)} "
-    rule = "─" * (inner - wcswidth(title) - len(short))
-    lines = [paint(f"╭─{title}{rule}{short}─╮")]
-    lines += [_row(line, inner, paint, colour=colour) for line in _body(shown, inner)]
-    foot = f" {_clip(shown.ends, inner - 2)} "
-    lines.append(paint("╰─" + foot + "─" * (inner + 1 - wcswidth(foot)) + "╯"))
+def box(call: Call, names: Names = NOBODY, *, width: int, colour: bool, reader: str = "") -> str:
+    """The card of a pending call beside a bar, at most `width` columns wide. It begins with the risk."""
+    shown = card(call, names, Way.KEYS, reader=reader)
+    inner = max(_NARROWEST, min(width, _WIDEST)) - 2
+    paint = _painter(_COLOURS[shown.risk], colour=colour)
+    title = say("terminal.title", risk=say(f"terminal.risk.{shown.risk.value}"))
+    blank = " " * max(1, inner - wcswidth(title) - len(shown.short))
+    first = f"{paint(_BAR)} {_painter(f'1;{_COLOURS[shown.risk]}', colour=colour)(title)}{blank}"
+    lines = [f"{first}{_painter(_FAINT, colour=colour)(shown.short)}"]
+    for part in _parts(shown):
+        for piece in _wrap(part.text.expandtabs(_TAB), inner - len(part.indent)):
+            text = f"{part.indent}{piece}".rstrip(" ")
+            lines.append(f"{paint(_BAR)} {_painter(part.style, colour=colour)(text)}" if text else paint(_BAR))
     return "\n".join(lines)
 
 
-def plain(call: Call) -> str:
+def plain(call: Call, names: Names = NOBODY, *, reader: str = "") -> str:
     """The card as plain lines, for pipes and screen readers."""
-    shown = card(call)
-    body = (line.text and f"  {line.text}" for line in _parts(shown))
-    return "\n".join([f"{shown.title} [{shown.short}]", *body, f"  {shown.ends}"])
+    shown = card(call, names, Way.WORDS, reader=reader)
+    title = say("terminal.title", risk=say(f"terminal.risk.{shown.risk.value}"))
+    body = (f"  {part.indent}{line}".rstrip(" ") for part in _parts(shown) for line in part.text.split("\n"))
+    return "\n".join([f"{title} [{shown.short}]", *body])
 
 
 def wrapped(text: str, width: int) -> str:
@@ -55,83 +67,94 @@ def wrapped(text: str, width: int) -> str:
     return "\n".join(piece for line in text.split("\n") for piece in _wrap(line, width))
 
 
-def ended(call: Call, *, colour: bool) -> str:
-    """The one line that a card becomes when it is over."""
-    shown = card(call)
-    text = f"{shown.short} {one_line(call.tool, 60)}: {shown.outcome}"
-    return f"\x1b[2m{text}\x1b[0m" if colour else text
+def ended(call: Call, names: Names = NOBODY, *, colour: bool, reader: str = "") -> str:
+    """The two lines that a card becomes when it is over: what happened to what, then who, when and why."""
+    shown = card(call, names, Way.KEYS, reader=reader)
+    why = plainly(shown.end_why, _clock)
+    sign = say(f"terminal.sign.{shown.end_sign}")
+    lines = [f"{sign} {plainly(shown.end, _clock)} [{shown.short}]", *([f"{_INDENT}{why}"] if why else [])]
+    faint = _painter(_FAINT, colour=colour)
+    return "\n".join([lines[0], *map(faint, lines[1:])])
 
 
-def countdown(calls: list[Call], now: datetime, width: int) -> str:
-    """What the bottom line says while calls wait: how long is left, of the one that ends first, and the keys.
+def countdown(call: Call | None, more: int, now: datetime, width: int) -> str:
+    """Return the bottom line: the request that the keys act on, the time that is left, and the keys.
 
-    No window is so narrow that it names the key to approve and cuts off the one to deny.
+    `more` is how many others are pending. No window is so narrow that it names the key to approve and cuts off the one
+    to reject.
     """
-    if not calls:
+    if call is None:
         return ""
-    first = min(calls, key=lambda call: call.deadline)
-    seconds = max(0, int((first.deadline - now).total_seconds()))
-    told = [_left(first, f"{seconds // 60}:{seconds % 60:02d}", len(calls) - 1, keys) for keys in _keys()]
+    seconds = max(0, int((call.deadline - now).total_seconds()))
+    left = f"{seconds // 60}:{seconds % 60:02d}"
+    told = [_left(call, left, more, keys) for keys in _keys()]
+    told.insert(2, say("terminal.narrow", short=call.short, left=left))
     return next((text for text in told if wcswidth(text) <= width), told[-1])
 
 
-def _left(first: Call, left: str, more: int, keys: str) -> str:
+def _left(call: Call, left: str, more: int, keys: str) -> str:
     if more:
-        return say("terminal.left.more", left=left, short=first.short, count=more, keys=keys)
-    return say("terminal.left", left=left, short=first.short, keys=keys)
+        return say("terminal.left.more", left=left, short=call.short, count=more, keys=keys).rstrip(" ")
+    return say("terminal.left", left=left, short=call.short, keys=keys).rstrip(" ")
 
 
 def _keys() -> tuple[str, ...]:
-    """Ways to name the keys, the longest first; the card says how to answer, too."""
-    return say("terminal.keys"), say("terminal.keys.short"), ""
+    """Ways to name the keys, the longest first."""
+    return say("terminal.keys"), say("terminal.keys.short"), say("terminal.keys.shortest"), ""
 
 
-class _Line:
-    """A line of a card: its text, and whether it is a diff line."""
+class _Line(Struct, frozen=True):
+    """A line of a card: its text, how far in it begins, and its style."""
 
-    __slots__ = ("diff", "faint", "text")
-
-    def __init__(self, text: str, *, diff: bool = False, faint: bool = False) -> None:
-        self.text, self.diff, self.faint = text, diff, faint
+    text: str
+    indent: str = ""
+    style: str = ""
 
 
 def _parts(shown: Card) -> Iterator[_Line]:
-    yield _Line(shown.sentence)
-    yield _Line(shown.why, faint=True)
-    yield _Line("")
-    for name, value in shown.arguments:
-        first, *more = value.split("\n")
-        yield _Line(f"{name}: {first}")
-        yield from (_Line(f"{' ' * len(name)}  {line}") for line in more)
-    if shown.preview:
-        yield _Line("")
-        yield from (_Line(line, diff=True) for line in shown.preview.split("\n"))
-    yield _Line("")
-    yield from (_Line(warning) for warning in shown.warnings)
+    """The lines of a card. Only ours begin at the bar: what an agent wrote is indented, also where it is broken."""
+    yield _Line(f"{shown.headline}{':' if shown.parts else ''}", style=_BOLD)
+    yield from _thing(shown.parts)
+    yield from (_Line(text) for text in (shown.below, shown.place) if text)
     if shown.note:
-        yield _Line(shown.note)
-    yield _Line(f"{shown.who} · {say('card.mark', mark=shown.mark)}", faint=True)
-    yield _Line(f"→ {shown.how}")
+        yield _Line(shown.note, _INDENT)
+    if shown.rule:
+        yield _Line(shown.rule)
+    yield _Line(plainly(shown.stakes, _clock))
+    yield from (_Line(say("card.warning", note=warning), style=_WARNING) for warning in shown.warnings)
+    yield _Line(plainly(shown.approvers, _clock), style=_FAINT)
+    if shown.how:
+        yield _Line(plainly(shown.how, _clock), style=_FAINT)
 
 
-def _body(shown: Card, inner: int) -> Iterator[_Line]:
-    for part in _parts(shown):
-        for piece in _wrap(part.text.expandtabs(_TAB), inner):
-            yield _Line(piece, diff=part.diff, faint=part.faint)
+def _thing(parts: Sequence[Part]) -> Iterator[_Line]:
+    """Put short values beside their names, and anything else on lines of its own between blank lines."""
+    blocks = {Kind.CODE, Kind.DIFF, Kind.OURS}
+    before = None
+    for part in parts:
+        if part.kind in blocks and before not in blocks:
+            yield _Line("")
+        if part.kind is Kind.OURS:
+            yield _Line(part.text, style=_FAINT)
+        elif part.kind in blocks:
+            yield from (_Line(line, _INDENT, _style(part.kind, line)) for line in part.text.split("\n"))
+        else:
+            name = f"{part.name}: " if part.name else ""
+            yield _Line(f"{name}{part.text}", _INDENT)
+        before = part.kind
+        if part is parts[-1] and part.kind in blocks:
+            yield _Line("")
 
 
-def _row(line: _Line, inner: int, paint: _Paint, *, colour: bool) -> str:
-    pad = " " * max(0, inner - wcswidth(line.text))
-    text = _shade(line) if colour else line.text
-    return f"{paint('│')} {text}{pad} {paint('│')}"
+def _style(kind: Kind, line: str) -> str:
+    if kind is Kind.DIFF:
+        return {"+": "32", "-": "31"}.get(line[:1], "")
+    return _BOLD
 
 
-def _shade(line: _Line) -> str:
-    if line.faint:
-        return f"\x1b[2m{line.text}\x1b[0m"
-    if line.diff and line.text.startswith(("+", "-")):
-        return f"\x1b[{'32' if line.text[0] == '+' else '31'}m{line.text}\x1b[0m"
-    return line.text
+def _clock(moment: Moment) -> str:
+    """Return the time of day in this machine's time zone."""
+    return f"{moment.at.astimezone():%H:%M}"
 
 
 def _wrap(text: str, width: int) -> Iterator[str]:
@@ -155,19 +178,6 @@ def _fitting(text: str, width: int) -> int:
     return len(text)
 
 
-def _clip(text: str, width: int) -> str:
-    return text if wcswidth(text) <= width else text[: _fitting(text, width - 1)] + "…"
-
-
-def _painter(risk: Risk) -> _Paint:
-    return lambda text: f"\x1b[{_COLOURS[risk]}m{text}\x1b[0m"
-
-
-def _plain(text: str) -> str:
-    return text
-
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    _Paint = Callable[[str], str]
+def _painter(style: str, *, colour: bool) -> Callable[[str], str]:
+    """Return a function that writes text in a style, or leaves it alone if there is no colour."""
+    return (lambda text: f"\x1b[{style}m{text}\x1b[0m") if colour and style else str

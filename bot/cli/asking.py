@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bot.cli.common import AsJson, Config, SocketFile, connect, fail, print_json
-from hitl.errors import AlreadyDecided, CallDenied, CallUnknown, InvalidConfirmation, KeyConflict, NotApprover
+from hitl.errors import (
+    AlreadyDecided,
+    CallDenied,
+    CallUnknown,
+    InvalidConfirmation,
+    KeyConflict,
+    NotApprover,
+    RejectedRecently,
+)
 from hitl.wording import say
 from sayso_client.errors import ClientError
 
@@ -34,6 +42,7 @@ USAGE, UNAVAILABLE, RELEASED_ALREADY, NOT_WAITED = 2, 13, 15, 16
 _FAILURES: Mapping[str, int] = {
     AlreadyDecided.code: RELEASED_ALREADY,
     CallDenied.code: STATUSES["denied"],
+    RejectedRecently.code: STATUSES["rejected"],
     NotApprover.code: STATUSES["denied"],
     KeyConflict.code: USAGE,
     CallUnknown.code: USAGE,
@@ -57,7 +66,9 @@ def ask(
     key: Annotated[str | None, typer.Option("--key", help="Idempotency key: the same key is the same call.")] = None,
     at_once: Annotated[bool, typer.Option("--at-once", help="On a no, don't wait for its reason.")] = False,
     by_policy: Annotated[bool, typer.Option("--by-policy", help="Let the policy decide whether to ask.")] = False,
-    no_wait: Annotated[bool, typer.Option("--no-wait", help="Print the ref and exit 16.")] = False,
+    no_wait: Annotated[
+        bool, typer.Option("--no-wait", help="If a person must decide, print the ref and exit 16.")
+    ] = False,
     outcome: Annotated[Path | None, typer.Option("--outcome", help="Write how it ended to this file, as JSON.")] = None,
     config: Config = None,
     socket: SocketFile = None,
@@ -91,10 +102,10 @@ def ask(
     try:
         with asking:
             call = asking.ask()
-            if no_wait:
+            if no_wait and call["status"] == "pending":
                 print_json(call) if json else typer.echo(call["short"])
                 raise typer.Exit(NOT_WAITED)
-            said = _wait(asking, at_once=at_once)
+            said = "" if no_wait else _wait(asking, at_once=at_once)
         ended = _take(asking, words) if asking.approved else None
     except ClientError as error:
         told = {"code": error.code, "message": error.message}
@@ -174,9 +185,13 @@ def _arguments(args: str, command: list[str]) -> dict[str, Any]:
         fail("--args must be a JSON object", USAGE)
     if not command:
         return dict(given)
-    if taken := {"argv", "cwd"} & set(given):
+    from sayso_client.scripts import ARGUMENT, digests
+
+    if taken := {"argv", "cwd", ARGUMENT} & set(given):
         fail(f"--args can't hold {', '.join(sorted(taken))} beside a command", USAGE)
-    return {**given, "argv": command, "cwd": str(Path.cwd())}
+    folder = str(Path.cwd())
+    scripts = digests(command, folder)
+    return {**given, "argv": command, "cwd": folder, **({ARGUMENT: scripts} if scripts else {})}
 
 
 def _seconds(text: str | None) -> int | None:

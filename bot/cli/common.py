@@ -85,7 +85,7 @@ class Kept(NamedTuple):
 def kept_files(found: Settings, *, there: bool = True) -> Kept:
     """The database, the keys of its seals and its mark; `there`: exit 1 where there is no database yet."""
     from adapters.database.folder import KEYS
-    from adapters.database.keys import load
+    from adapters.database.keys import read
     from adapters.database.mark import Mark
     from bot.compose import mark_beside
     from hitl.tokens import Keyring
@@ -94,7 +94,7 @@ def kept_files(found: Settings, *, there: bool = True) -> Kept:
     if there and not (state / "sayso.db").exists():
         fail(f"there is no database in {state}: the service makes it at its first start", 1)
     given = found.given_keys()
-    keys = Keyring(load(given or state / KEYS, given=given is not None))
+    keys = Keyring(read(given or state / KEYS, given=given is not None))
     return Kept(state / "sayso.db", keys, Mark(found.mark_file() or mark_beside(state), keys))
 
 

@@ -9,7 +9,19 @@ from typing import Annotated
 
 import typer
 
-from bot.cli import approving, asking, auditing, keeping, policies, reading, running, setting_up, simulating
+from bot.cli import (
+    approving,
+    asking,
+    auditing,
+    keeping,
+    policies,
+    reading,
+    relaying,
+    running,
+    setting_up,
+    simulating,
+    tokens,
+)
 from hitl.errors import SaysoError
 from sayso_client.errors import ClientError
 
@@ -21,7 +33,10 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (running, asking, approving, auditing, keeping, reading, policies, setting_up, simulating):
+for group in (
+    *(running, relaying, asking, approving, auditing, keeping, reading),
+    *(policies, setting_up, simulating, tokens),
+):
     group.register(app)
 
 

@@ -33,6 +33,9 @@ def demo(
     state: Annotated[
         Path | None, typer.Option("--state", help="Keep the record here, not in a temporary folder.")
     ] = None,
+    timeout: Annotated[
+        int | None, typer.Option("--timeout", min=5, max=7 * 24 * 3600, help="Seconds that a request stays pending.")
+    ] = None,
 ) -> None:
     """The whole loop in this terminal: agent, cards, your answers.
 
@@ -41,7 +44,7 @@ def demo(
     from bot.demo import Demo
 
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
-    asyncio.run(Demo(workspace=workspace, state=state).run(interactive=interactive))
+    asyncio.run(Demo(workspace=workspace, state=state, timeout_s=timeout).run(interactive=interactive))
 
 
 def run(config: Config = None) -> None:

@@ -7,7 +7,7 @@ import os
 import secrets
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NoReturn
 
 import typer
 
@@ -29,10 +29,11 @@ self_approval_socket = {self_approval}
 
 
 class Platform(StrEnum):
-    """What can be set up: chat platforms, and coding agents."""
+    """What can be set up: chat platforms, the servers of an MCP client, and coding agents."""
 
     TELEGRAM = "telegram"
     SLACK = "slack"
+    MCP = "mcp"
     CLAUDE_CODE = "claude-code"
     CODEX = "codex"
     COPILOT = "copilot"
@@ -70,7 +71,10 @@ def register(app: typer.Typer) -> None:
 
 def init(
     platform: Annotated[
-        Platform | None, typer.Argument(help="A chat platform to add to the file, or a coding agent to gate.")
+        Platform | None, typer.Argument(help="What to add to the file, or a coding agent to gate.")
+    ] = None,
+    client: Annotated[
+        str | None, typer.Argument(help="For mcp: claude-desktop, claude-code, cursor, vscode or codex.")
     ] = None,
     file: Annotated[Path, typer.Option("--file", help="Where to write it.")] = Path("sayso.toml"),
     requester: Annotated[
@@ -92,11 +96,17 @@ def init(
         typer.Option("--receive", help="How events come in: polling or webhook (Telegram), socket or http (Slack)."),
     ] = None,
     secrets_in: Annotated[
-        str, typer.Option("--secrets", help="Slack: the folder that holds the files of its tokens.")
+        str, typer.Option("--secrets", help="Slack and MCP: the folder for the files of their secrets.")
     ] = "~/.config/sayso",
+    client_file: Annotated[
+        Path | None, typer.Option("--from", help="MCP: the client's file, where it isn't the usual one.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="MCP and coding agents: don't ask before writing.")] = False,
+    remove: Annotated[
+        bool, typer.Option("--remove", help="MCP and coding agents: restore the file as it was.")
+    ] = False,
     webhook_url: Annotated[str, typer.Option("--webhook-url", help="Telegram: this service's https address.")] = "",
     config: Config = None,
-    remove: Annotated[bool, typer.Option("--remove", help="Coding agents: take the hook out again.")] = False,
     managed: Annotated[
         bool, typer.Option("--managed", help="Coding agents: the settings that only root can change.")
     ] = False,
@@ -104,9 +114,10 @@ def init(
     untested: Annotated[
         bool, typer.Option("--untested", help="Coding agents: also for a version that wasn't tried.")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Coding agents: write without asking.")] = False,
 ) -> None:
-    """Write a first configuration, add a chat platform to one, or put a coding agent's tool calls behind the service.
+    """Write a first configuration, or add to one.
+
+    It adds a chat platform, or the servers of an MCP client. Or it puts a coding agent's tool calls behind the service.
 
     Example: sayso init --approver local:1001
 
@@ -115,18 +126,18 @@ def init(
     Example: sayso init slack --secrets ~/.config/sayso
 
     Example: sayso init claude-code
-    """
-    if platform is not None and platform not in _WAYS:
-        from bot.coding_agents import set_up
-        from bot.settings import find_config
 
-        if config is None and (found := find_config(None)) and found.absolute().parent == Path.cwd():
-            # The hook lasts, so where it asks must not come from a folder that somebody else's project filled.
-            fail(f"Settings in the working folder must be named: --config {found.name}. Nothing was written.", 2)
+    Example: sayso init mcp claude-code
+    """
+    if platform is Platform.MCP:
+        from bot.cli.moving import move
+
+        move(client, client_file, file, Path(secrets_in).expanduser() / "mcp", yes=yes, remove=remove)
+        return
+    if platform is not None and platform not in _WAYS:
         flags = {"--managed": managed, "--untested": untested and not remove, "--yes": yes}
-        words = [flag for flag, given in flags.items() if given]
-        words += [] if remove else ["--wait", str(wait)]
-        raise typer.Exit(set_up(settings(config, ruling=True), platform.value, words, remove=remove))
+        words = [flag for flag, given in flags.items() if given] + ([] if remove else ["--wait", str(wait)])
+        _gate(platform.value, config, words, remove=remove)
     if platform is not None:
         way = _way(platform, receive)
         if platform is Platform.SLACK:
@@ -169,6 +180,17 @@ def doctor(config: Config = None, json: AsJson = False) -> None:
             typer.echo(f"{_SIGNS[check.state.value]} {check.name}: {check.text}")
     if any(check.state.value == "red" for check in checks):
         raise typer.Exit(1)
+
+
+def _gate(host: str, config: Path | None, words: list[str], *, remove: bool) -> NoReturn:
+    """Install or remove the hook of a coding agent."""
+    from bot.coding_agents import set_up
+    from bot.settings import find_config
+
+    if config is None and (found := find_config(None)) and found.absolute().parent == Path.cwd():
+        # The hook lasts, so where it asks must not come from a folder that somebody else's project filled.
+        fail(f"Settings in the working folder must be named: --config {found.name}. Nothing was written.", 2)
+    raise typer.Exit(set_up(settings(config, ruling=True), host, words, remove=remove))
 
 
 def _add_telegram(file: Path, token_file: str, receive: Receive, webhook_url: str) -> None:

@@ -1,4 +1,4 @@
-"""`simulate`: the chat platforms' servers that we ship, to try everything without an account."""
+"""`simulate`: the servers that we ship, of chat platforms and MCP, to try everything without an account."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ _TOKEN = re.compile(r"[0-9]+:\S+")
 
 def register(app: typer.Typer) -> None:
     """Add this group."""
-    simulate = typer.Typer(help="Chat platforms on this machine, without an account.", no_args_is_help=True)
+    simulate = typer.Typer(help="Chat platforms and MCP servers, without an account.", no_args_is_help=True)
     simulate.command("telegram")(telegram)
     simulate.command("slack")(slack)
+    simulate.command("mcp")(mcp)
     simulate.callback()(lambda: None)
     app.add_typer(simulate, name="simulate")
 
@@ -66,6 +67,18 @@ def slack(
     argv += [f"--person={name}" for name in dict.fromkeys(people or ["ada", "ben"])]
     argv += [f"--request-url={request_url}"] if request_url else []
     _play("slack", argv, port)
+
+
+def mcp(
+    folder: Annotated[str, typer.Argument(help="Where its script lies; a folder without one gets two tools.")],
+) -> None:
+    """An MCP server that plays a script.
+
+    It speaks on standard streams and does what FOLDER/script.json says. Name the command in [mcp.servers].
+
+    Example: sayso simulate mcp ~/notes-server
+    """
+    _client("mcp").main([folder])
 
 
 def _play(platform: str, argv: list[str], port: int) -> None:

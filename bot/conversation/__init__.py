@@ -3,6 +3,5 @@
 from __future__ import annotations
 
 from bot.conversation.router import Router
-from bot.conversation.talker import Manner, Talker
 
-__all__ = ["Manner", "Router", "Talker"]
+__all__ = ["Router"]

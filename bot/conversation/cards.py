@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from hitl.delivery import shown
 from hitl.errors import InvalidConfirmation, NotApprover
 from hitl.model import Status
-from hitl.people import chat_of
 from hitl.ports import Change, adding
 from hitl.tokens import ButtonData
 from hitl.wording import say
@@ -71,7 +70,8 @@ class Cards:
         """
         data = ButtonData.unpack(heard.data)
         call = await self._store.get(data.ref)
-        chat, keys = chat_of(heard.conversation), self._voice.gate.keys
+        people, keys = self._voice.gate.people, self._voice.gate.keys
+        chat = people.place(heard.conversation).chat
         if call is None or not data.holds(keys, digest=call.digest, deadline=call.deadline, place=chat):
             raise InvalidConfirmation(say("chat.forged"))
         known = await self._store.by_message(heard.message) if heard.message else None
@@ -79,7 +79,7 @@ class Cards:
             raise InvalidConfirmation(say("chat.forged"))
         if known is not None:
             return data.verb, call, known[1], True
-        here = [route for route in call.routes if chat_of(route) == chat]
+        here = [route for route in call.routes if people.place(route).chat == chat]
         return data.verb, call, heard.conversation if heard.conversation in here or not here else here[0], False
 
     async def _adopt(self, heard: Press | Echo, call: Call, route: str) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hitl.answers import unknown_call
-from hitl.cards import card
+from hitl.cards import headline
 from hitl.errors import SaysoError
 from hitl.model import Kind, Verb
 from hitl.records import replace
 from hitl.tokens import as_short
-from hitl.wording import say
+from hitl.wording import SIGNS, say
 
 if TYPE_CHECKING:
     from bot.conversation.voice import Voice
@@ -37,7 +37,7 @@ class Commands:
             "status": self._status,
             "cancel": self._cancel,
         }.get(heard.name)
-        return await self._voice.tell(heard, await told(heard) if told else self._voice.manner.help, alone=True)
+        return await self._voice.tell(heard, await told(heard) if told else say(self._voice.surface.help), alone=True)
 
     async def _decide(self, heard: Command) -> None:
         target, _, reason = " ".join(heard.text.split()).partition(" ")
@@ -63,7 +63,11 @@ class Commands:
     async def _pending(self, heard: Command) -> str:
         calls = [call for call in await self._store.pending() if self._voice.may_see(heard, call)]
         lines = [
-            say("chat.pending", short=call.short, risk=call.verdict.risk.value, sentence=card(call).sentence)
+            say(
+                "chat.pending",
+                short=call.short,
+                headline=f"{SIGNS[call.verdict.risk]} {headline(call, self._gate.names)}",
+            )
             for call in calls
         ]
         return "\n".join(lines) or say("chat.pending.none")
@@ -81,4 +85,4 @@ class Commands:
         return say("chat.withdrawn", short=call.short)
 
     def _usage(self, heard: Command) -> str:
-        return say("chat.usage", command=f"{self._voice.manner.prefix}{heard.name}")
+        return say("chat.usage", command=f"{self._voice.surface.prefix}{heard.name}")

@@ -32,7 +32,7 @@ class Presses:
         self._cards = cards
         self._service = voice.service
         self._talker = voice.talker
-        self._toasts = voice.manner.toasts
+        self._toasts = voice.surface.toasts
 
     async def pressed(self, heard: Press) -> None:
         """Decide by a press, or show the call; refuse one that no button of ours made."""
@@ -51,7 +51,7 @@ class Presses:
             (answer,) = await self._service.decide(reply)
             await self._after(heard, route, answer, told=True)
             if answer.came is not Came.REASON_NEEDED:
-                await self._talker.answer_press(str(heard.press), answer.text, alert=True)
+                await self._talker.answer_press(str(heard.press), self._voice.text(answer), alert=True)
         return await self._cards.correct(heard, route, answer)
 
     async def _look(self, heard: Press, route: str, reply: Reply) -> Answer:
@@ -59,8 +59,14 @@ class Presses:
         answer, press = await self._voice.gate.peek(reply), str(heard.press)
         seen = answer.came is Came.DETAILS
         if self._toasts or not seen:
-            await self._talker.answer_press(press, say("button.details") if seen else answer.text, alert=not seen)
-        if seen and answer.call is not None and await self._showed(heard, route, answer.call, answer.text):
+            await self._talker.answer_press(
+                press, say("button.details") if seen else self._voice.text(answer), alert=not seen
+            )
+        if (
+            seen
+            and answer.call is not None
+            and await self._showed(heard, route, answer.call, answer.told(self._voice.gate.names))
+        ):
             await self._service.decide(reply)
         return answer
 

@@ -1,6 +1,6 @@
 """Where an event of a surface goes: presses, words and commands to the gate, the rest to the agent.
 
-Knows no platform. Each platform brings a `Talker` (its words out) and hands in `Heard` events (its words in).
+Knows no platform. Each surface brings its declaration and a `Talker` (its words out), and hands in `Heard` events.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from adapters.agents.offline import Offline
 from bot.conversation.cards import Cards
 from bot.conversation.commands import Commands
 from bot.conversation.presses import Presses
-from bot.conversation.talker import Manner, Talker
 from bot.conversation.turns import Turns
 from bot.conversation.voice import Voice
 from bot.conversation.words import Words
@@ -24,16 +23,15 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from bot.service import Service
+    from hitl.platforms import Surface, Talker
     from hitl.ports import Agent
 
 
 class Router:
     """All conversations of one surface."""
 
-    def __init__(
-        self, service: Service, talker: Talker, manner: Manner | None = None, agent: Agent | None = None
-    ) -> None:
-        voice = Voice(service, talker, manner or Manner("/", say("chat.help")))
+    def __init__(self, service: Service, talker: Talker, surface: Surface, agent: Agent | None = None) -> None:
+        voice = Voice(service, talker, surface)
         cards, words = Cards(voice), Words(voice, Turns(voice, agent or Offline()))
         self._voice = voice
         self._acts: Mapping[type[Heard], Callable[[Any], Awaitable[None]]] = {
@@ -49,6 +47,7 @@ class Router:
 
     async def handle(self, heard: Heard) -> None:
         """Do what the event asks for. Raises what the store or the platform raises."""
+        self._voice.gate.names.learn(heard.identity, heard.called, heard.handle)
         heard = replace(heard, conversation=await self._began_as(heard.conversation))
         await (self._barred if heard.barred else self._acts[type(heard)])(heard)
 
@@ -74,7 +73,7 @@ class Router:
             await self._voice.show(heard, call)
 
     async def _moved(self, heard: Moved) -> None:
-        """A conversation got another name. Telegram says so twice: here, and to whoever writes to the old one."""
+        """A conversation got another name. A platform may say so twice: here, and to whoever writes to the old one."""
         self._voice.talker.learn_move(heard.conversation, heard.moved_to)
         if (await self._voice.store.moves()).get(heard.conversation) != heard.moved_to:
             await self._voice.service.moved(heard.conversation, heard.moved_to)

@@ -55,7 +55,7 @@ class Turns:
             return await (self._explain(heard) if _is_question(heard.text) else self._begin(heard))
         if heard.addressed:
             may_ask = self._voice.gate.access.may_ask(self._voice.principal(heard), heard.conversation)
-            helped = self._agent.help if may_ask else self._voice.manner.help
+            helped = self._agent.help if may_ask else say(self._voice.surface.help)
             alone = bool(otherwise.text)
             return await self._voice.tell(heard, otherwise.text or helped, otherwise.call, alone=alone)
         if otherwise.text and self._voice.may_question(heard, None):
@@ -69,7 +69,9 @@ class Turns:
         if not calls:
             return await self._voice.tell(heard, say("chat.pending.none"))
         for call in calls:
-            await self._voice.talker.show(heard.conversation, f"{call.short}.txt", details(call), about=call.ref)
+            await self._voice.talker.show(
+                heard.conversation, f"{call.short}.txt", details(call, self._voice.gate.names), about=call.ref
+            )
         return None
 
     async def _begin(self, heard: Text) -> None:

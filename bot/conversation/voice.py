@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from bot.conversation.patience import Patience
 from hitl.answers import Came
-from hitl.cards import card, details
+from hitl.cards import details, outcome
 from hitl.errors import CallDenied
 from hitl.events import Command, Text
 from hitl.model import Entry, Reply
-from hitl.people import belongs
-from hitl.ports import Change, adding
+from hitl.patience import Patience
+from hitl.ports import Change, PlatformError, adding
 from hitl.wording import say
 
 if TYPE_CHECKING:
-    from bot.conversation.talker import Manner, Talker
     from bot.service import Service
     from hitl.answers import Answer
     from hitl.events import Heard
     from hitl.model import Call, Event, Kind
+    from hitl.platforms import Surface, Talker
 
 DECIDED = frozenset({Came.APPROVED, Came.REJECTED})
 
@@ -28,27 +28,40 @@ DECIDED = frozenset({Came.APPROVED, Came.REJECTED})
 class Voice:
     """The service and a surface's words out, with what every part of a conversation says and asks."""
 
-    def __init__(self, service: Service, talker: Talker, manner: Manner) -> None:
+    def __init__(self, service: Service, talker: Talker, surface: Surface) -> None:
         self.service = service
         self.gate = service.gate
         self.store = service.store
         self.talker = talker
-        self.manner = manner
+        self.surface = surface
         self.patience = Patience(time.monotonic)
 
     async def answer(self, heard: Heard, answer: Answer, *, alone: bool = False) -> None:
-        """Tell what came of a reply; anything but a decision to that person alone, where the platform can."""
-        await self.tell(heard, self.text(answer), answer.call, alone=alone or answer.came not in DECIDED)
+        """Answer a reply. Everything except a decision goes to that person alone, if the platform can do that.
+
+        A decision needs no words where the request's card stands, because the card tells it. A command is answered.
+        """
+        if answer.came in DECIDED and not isinstance(heard, Command) and self._card_tells(heard, answer.call):
+            return
+        alone = alone or answer.came not in DECIDED
+        await self.tell(heard, self.text(answer), answer.call, alone=alone, refused=answer.came is Came.REFUSED)
+
+    def _card_tells(self, heard: Heard, call: Call | None) -> bool:
+        return (
+            call is not None and not self.surface.shows_outcomes and self.gate.people.belongs(call, heard.conversation)
+        )
 
     def text(self, answer: Answer) -> str:
         """What to tell of what came of a reply; '' where the surface shows by itself what became of the call."""
         settled = answer.came is Came.APPROVED or isinstance(answer.error, CallDenied)
-        return "" if settled and self.manner.shows_outcomes else answer.text
+        return "" if settled and self.surface.shows_outcomes else answer.told(self.gate.names)
 
-    async def tell(self, heard: Heard, text: str, about: Call | None = None, *, alone: bool = False) -> None:
+    async def tell(
+        self, heard: Heard, text: str, about: Call | None = None, *, alone: bool = False, refused: bool = False
+    ) -> None:
         """Answer an event: that person alone, where that is better and the platform can.
 
-        A stranger is answered once a minute for each card and kind of event.
+        A stranger is answered once a minute for each card and kind of event, and hears a refusal in private alone.
         """
         ref = about.ref if about else None
         what = heard.name if isinstance(heard, Command) else type(heard)
@@ -57,6 +70,16 @@ class Voice:
             return
         if text and alone and heard.press:
             await self.talker.answer_press(heard.press, text, alert=True)
+        elif (
+            text
+            and refused
+            and stranger
+            and self.gate.people.is_chat(heard.conversation)
+            and not heard.conversation.startswith(heard.identity)
+        ):
+            # A platform may not let us write to this person in private. Nobody else needs the refusal.
+            with suppress(PlatformError):
+                await self.talker.tell(heard.identity, text)
         elif text:
             await self.talker.tell(heard.conversation, text, about=ref, answers=heard.message)
 
@@ -67,7 +90,7 @@ class Voice:
 
     async def show(self, heard: Heard, call: Call) -> None:
         """Show a call whole, with how it stands."""
-        text = f"{details(call)}\n\n{card(call).outcome}"
+        text = f"{details(call, self.gate.names)}\n\n{outcome(call, self.gate.names)}"
         await self.talker.show(heard.conversation, f"{call.short}.txt", text, about=call.ref, press=heard.press)
 
     def whoami(self, heard: Heard) -> str:
@@ -80,7 +103,9 @@ class Voice:
 
     def may_see(self, heard: Heard, call: Call) -> bool:
         """Whether that person may read the call, there."""
-        return belongs(call, heard.conversation) and self.gate.access.may_see(self.principal(heard), call)
+        return self.gate.people.belongs(call, heard.conversation) and self.gate.access.may_see(
+            self.principal(heard), call
+        )
 
     def reply(self, heard: Heard, kind: Kind, **more: Any) -> Reply:
         """An event as a reply to a card; `more` are fields of the reply."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bot.conversation.turns import Turns
     from bot.conversation.voice import Voice
     from hitl.events import Explained, Reaction, Text
+    from hitl.model import Call
 
 #: Answers to words that may have been said to somebody else.
 _QUESTIONS = frozenset({Came.UNCLEAR, Came.WHICH, Came.NOT_A_REPLY})
@@ -38,6 +39,8 @@ class Words:
         pointed = await self._voice.gate.pointed_at(heard.answers) if heard.answers else None
         if pointed is not None and pointed.asks == heard.identity:
             return await self._reason(heard, pointed.ref)
+        if (call := await self._unexplained(heard, pointed.ref if pointed else None)) is not None:
+            return await self._explain(heard, call)
         for answer in await self._service.decide(self._reply(heard)):
             direct = pointed is not None and answer.call is not None
             if answer.came is Came.NOT_A_REPLY:
@@ -85,6 +88,25 @@ class Words:
                 self._spent[heard.answers] = None
             await self._voice.answer(heard, answer)
         return None
+
+    async def _unexplained(self, heard: Text, pointed: str | None) -> Call | None:
+        """The call that this person rejected, was asked why, and says why now in any words.
+
+        Words that point to nothing are about the latest message there, unless they are for the agent.
+        """
+        latest = None
+        if heard.private and pointed is None and not self._turns.is_for_agent(heard):
+            latest = self._voice.talker.latest(heard.conversation, heard.message)
+        call = await self._voice.store.get(pointed or latest or "")
+        own = call is not None and call.decided_by == self._voice.principal(heard)
+        return call if own and call is not None and call.awaits_reason else None
+
+    async def _explain(self, heard: Text, call: Call) -> None:
+        """Add why. A "no, because it is mine" gives its reason, and any other words are the reason."""
+        read = replies.read(heard.text, known_refs={call.short}, language=heard.language, spans=heard.spans)
+        reason = read[0].reason if len(read) == 1 and read[0].verdict is replies.Verdict.REJECT else None
+        answer = await self._voice.gate.add_reason(call.ref, heard.identity, reason or heard.text)
+        await self._voice.answer(heard, answer)
 
     def _reply(self, heard: Text, **more: Any) -> Reply:
         """A text as a reply, with all that tells which call it is about."""

@@ -6,8 +6,9 @@ import contextlib
 import os
 import time
 
-from sayso_client.commands import handled, restore, run
+from sayso_client.commands import CHANGED, Ended, handled, restore, run
 from sayso_client.errors import ClientError
+from sayso_client.scripts import ARGUMENT, changed
 from sayso_client.wording import say
 
 TYPE_CHECKING = False
@@ -17,13 +18,17 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from sayso_client.client import Client
-    from sayso_client.commands import Ended
 
     #: A call as the service shows it to who asked.
     Call = dict[str, Any]
 
 _POLL_S = 30
 _RECONNECT_S = 30
+#: timeout(1) signals the command and then its group, so one wish to stop arrives twice. A signal within this time of
+#: the first one is the same wish.
+_SAME_WISH_S = 1.0
+#: The statuses of a call that another waiter took.
+_TAKEN = frozenset({"running", "released", "succeeded", "failed", "timed_out", "unknown"})
 
 
 class Asking:
@@ -44,6 +49,7 @@ class Asking:
         self.call: Call = {}
         #: Whether a signal has come that ends the waiting.
         self.interrupted = False
+        self._interrupted_at = 0.0
 
     def __enter__(self) -> Self:
         """Itself, with signals handled."""
@@ -88,6 +94,8 @@ class Asking:
     def run(self, command: Sequence[str]) -> Ended | None:
         """Run the command of the approved call, report how it ended, and return that.
 
+        It isn't run if one of its scripts has changed since it was asked; that is how it ended then.
+
         Returns None when the call can't be had any more, or the report comes too late; `call` then says why.
 
         Raises ClientError with TAMPERED, before anything runs, when the service gives out another command or folder
@@ -101,7 +109,10 @@ class Asking:
             return None
         if (leased["args"]["argv"], leased["args"]["cwd"]) != (list(command), folder):
             raise ClientError("TAMPERED", say("command.otherwise"))
-        ended = run(command, folder, self.call["ref"])
+        if path := changed(self._request["args"].get(ARGUMENT, {}), folder):
+            ended = Ended(CHANGED, say("command.changed", path=path), started=False)
+        else:
+            ended = run(command, folder, self.call["ref"])
         report = {"result": "failed" if ended.status else "succeeded", "exit_status": ended.status, "error": ended.why}
         return ended if self._take("finish", secret=secret, **report) else None
 
@@ -113,6 +124,8 @@ class Asking:
             if error.code not in {"ALREADY_DECIDED", "HITL_001"}:
                 raise
             self.call = self._send("wait", ref=self.call["ref"], limit_s=0)["call"]
+            if op != "finish" and self.call["status"] in _TAKEN:
+                self.call["message"] = say("command.taken", short=self.call["short"])
             return None
         self.call = answer["call"]
         return answer
@@ -122,18 +135,19 @@ class Asking:
             self._waiting = True
             while goes_on():
                 self.call = self._send("wait", ref=self.call["ref"], until=until, limit_s=_POLL_S)["call"]
-        except KeyboardInterrupt:
-            self.interrupted = True
-            raise
         finally:
             self._waiting = False
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        """A signal ends the wait. Before, while the call is being asked, it is kept: a second one ends all at once."""
+        """A signal ends the wait; while the call is being asked it is kept until then. A second one ends all at once,
+        unless it comes so soon that it is the same wish: that must not cut the withdrawal.
+        """
         del number, frame
-        if self._waiting or self.interrupted:
+        now, first = time.monotonic(), not self.interrupted
+        if first:
+            self.interrupted, self._interrupted_at = True, now
+        if self._waiting if first else now - self._interrupted_at >= _SAME_WISH_S:
             raise KeyboardInterrupt
-        self.interrupted = True
 
     def _withdraw(self) -> None:
         """Take the call back; if somebody said yes just before, nobody claims it and it lapses unrun."""

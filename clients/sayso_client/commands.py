@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: The status of a command that could not be started, as in a shell.
 NOT_STARTED = 127
+#: The status of a command whose scripts changed after it was asked: `sayso ask` calls it tampered.
+CHANGED = 13
 #: A person, a supervisor, or a terminal that is closed.
 _ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

@@ -42,7 +42,7 @@ class Answer:
 
     @property
     def length(self) -> int:
-        """How long a body is that doesn't come in chunks. Raises BrokenError if that isn't said."""
+        """The length of a body without chunks. Raises BrokenError if the answer doesn't name it."""
         length = self._fields.get(b"content-length", b"")
         if not length.isdigit() or int(length) > _LONGEST_ANSWER:
             raise BrokenError
@@ -121,7 +121,7 @@ def _line(lines: BinaryIO) -> bytes:
 
 
 class _Taken(dict[str, "Any"]):
-    """Fields for a path, each taken out of the fields and safe to stand there."""
+    """Fields for a path. Reading a field removes it from the others, and quotes it."""
 
     def __init__(self, named: dict[str, Any]) -> None:
         super().__init__()
@@ -142,13 +142,13 @@ def _quoted(text: str) -> str:
 
 
 def _printable(key: str) -> str:
-    """A key as a header may hold it: one that is anything but printable ASCII is escaped."""
+    """Return a key for a header. A key with other characters than printable ASCII is escaped."""
     plain = key.isascii() and key.isprintable() and key == key.strip() and "%" not in key
     return key if plain else _quoted(key)
 
 
 def _body(named: dict[str, Any]) -> bytes:
-    # Half characters can't be sent as UTF-8, but they can as escapes; the service says what is wrong with them.
+    # Lone surrogates have no UTF-8, so they are sent as escapes. The service refuses them with a sentence.
     try:
         return json.dumps(named, ensure_ascii=False).encode()
     except UnicodeEncodeError:

@@ -14,6 +14,7 @@ ENGLISH: Mapping[str, str] = {
         " Set `runtime` to a folder that only its user can make; nothing was done."
     ),
     "reach.broken": "The service on {path} broke off. What it had recorded is kept; ask again with the same key.",
+    "relay.none": "No MCP gateway answers on {path} ({error}). Add [mcp] to the settings, and start `sayso run`; nothing was done.",
     "reach.lost": "The service can't be reached ({error}). Nothing ran.",
     "reach.odd": "What answered (HTTP status {status}) isn't the service. Nothing ran.",
     # when the client isn't set up
@@ -72,7 +73,9 @@ ENGLISH: Mapping[str, str] = {
     "hook.then.opencode": "OpenCode's server takes answers from any program on this machine: set OPENCODE_SERVER_PASSWORD. `permission` of a project, OPENCODE_PERMISSION and --pure with --auto are stronger than these settings: set OPENCODE_DISABLE_PROJECT_CONFIG=1.",
     # a command on the caller's machine
     "command.not_started": "{program} can't be run in {folder}: {error}",
+    "command.changed": "{path} has changed since it was shown. Nothing was run; ask again.",
     "command.otherwise": "The service on the socket gave out another command than was asked for. Nothing was run.",
+    "command.taken": "{short} was approved, and another waiter got the approval, which is good for one run. Nothing was run here.",
     "command.status": "exit status {status}",
 }
 

@@ -9,17 +9,18 @@ import argparse
 import asyncio
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import yaml
 
-from adapters.slack.webhook import PATH
+from adapters.slack import setup
+from adapters.slack.checks import report
+from adapters.slack.settings import SlackSettings
 from bot.errors import SettingsError
-from bot.settings import Settings, SlackSettings, find_config, load
-from bot.slack_setup import EMAIL_SCOPE, report
+from bot.settings import Settings, find_config, load
 
 if TYPE_CHECKING:
-    from bot.checks import Check
+    from hitl.platforms import Check
 
 MANIFEST = Path(__file__).parents[1] / "slack-manifest.yaml"
 _SIGNS = {"green": "✔", "yellow": "!", "red": "✘"}
@@ -27,33 +28,16 @@ _SIGNS = {"green": "✔", "yellow": "!", "red": "✘"}
 
 def manifest(settings: SlackSettings, url: str = "") -> str:
     """The manifest for an app with these settings, as YAML. Raises SettingsError where it needs an address."""
-    wanted: dict[str, Any] = yaml.safe_load(MANIFEST.read_text("utf-8"))
-    if settings.emails:
-        wanted["oauth_config"]["scopes"]["bot"].append(EMAIL_SCOPE)
-    if url or settings.receive == "http":
-        if not url.startswith("https://"):
-            raise SettingsError(
-                "Requests by HTTP need the address at which Slack reaches this service: --url https://..."
-            )
-        _push(wanted, url.rstrip("/") + PATH)
+    wanted = setup.manifest(yaml.safe_load(MANIFEST.read_text("utf-8")), settings, url)
     return yaml.safe_dump(wanted, sort_keys=False, allow_unicode=True)
-
-
-def _push(wanted: dict[str, Any], url: str) -> None:
-    """Requests to that address instead of Socket Mode."""
-    part = wanted["settings"]
-    part["socket_mode_enabled"] = False
-    part["event_subscriptions"]["request_url"] = url
-    part["interactivity"]["request_url"] = url
-    for command in wanted["features"]["slash_commands"]:
-        command["url"] = url
 
 
 def check(settings: Settings) -> list[Check]:
     """Everything that can be asked. Raises SettingsError."""
-    if settings.slack is None:
+    section = settings.section("slack")
+    if section is None:
         raise SettingsError("There is no [slack] in the configuration: see docs/how-to/slack.md.")
-    return asyncio.run(report(settings))
+    return asyncio.run(report(section, settings.directory(), settings.http.port))
 
 
 def main(argv: list[str] | None = None) -> int:

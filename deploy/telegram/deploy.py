@@ -12,18 +12,19 @@ from pathlib import Path
 
 from telegram.error import TelegramError
 
+from adapters.telegram.platform import make_bot
+from adapters.telegram.setup import reason, remove, set_up
 from bot.errors import SettingsError
 from bot.settings import Settings, find_config, load
-from bot.telegram import make_bot
-from bot.telegram_setup import reason, remove, set_up
 
 
 async def deploy(settings: Settings, *, removing: bool) -> list[str]:
     """Do it; a line for each thing done. Raises SettingsError, TelegramError."""
-    if settings.telegram is None:
+    section = settings.section("telegram")
+    if section is None:
         raise SettingsError("There is no [telegram] in the configuration: see docs/how-to/telegram.md.")
-    async with make_bot(settings.telegram) as bot:
-        return await (remove(bot) if removing else set_up(bot, settings.telegram))
+    async with make_bot(section) as bot:
+        return await (remove(bot) if removing else set_up(bot, section))
 
 
 def main() -> int:

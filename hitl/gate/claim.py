@@ -66,7 +66,7 @@ async def _take(gate: Gate, call: Call, owner: str, take: Callable[[Call, dateti
         taken = with_refusal(gate, call, unfit, now) if unfit else take(call, now)
         event = Event.REFUSED if unfit else Event.RELEASED if taken.result else Event.CLAIMED
         entry = entry_of(taken, event, owner, why=kept(unfit) if unfit else None)
-        return Change(taken, entries=(entry,), posts=edits(taken) if taken.ended else ())
+        return Change(taken, entries=(entry,), posts=edits(gate, taken) if taken.ended else ())
 
     taken = await swap(gate, call, seal)
     if taken is not None and unfit:
@@ -99,7 +99,7 @@ async def _finish(gate: Gate, call: Call, secret: str, ran: Ran) -> Call:
         def seal(now: datetime, call: Call = call, owner: str = owner) -> Change:
             ended = _reported(gate, call, ran, now)
             entry = entry_of(ended, Event(ended.status), owner, **_told(ran))
-            return Change(ended, entries=(entry,), posts=edits(ended))
+            return Change(ended, entries=(entry,), posts=edits(gate, ended))
 
         if ended := await swap(gate, call, seal, overdue=None):
             reach("gate.finished")

@@ -60,6 +60,10 @@ async def _decide_reading(gate: Gate, reply: Reply, reading: Reading, scene: Sce
         return problem
     if reading.verdict is Says.UNCLEAR and call.verdict.require_reason and replies.unformatted(reply.spans):
         reading = replies.reasoned_yes(reply.text) or reading
+    if reading.verdict is Says.APPROVE and not reading.reason:
+        title, arguments = f"{call.tools} {call.tool} {call.sentence}", call.args.decode("utf-8", "replace")
+        if word := replies.another(reply.text, title, arguments):
+            reading = Reading(Says.UNCLEAR, why=f"another action: {word}")
     if reading.verdict is Says.UNCLEAR:
         told = _unclear(gate, reply, call, reading)
         return await note(gate, reply, call, Event.UNCLEAR, Answer(Came.UNCLEAR, told, call))
@@ -84,6 +88,7 @@ def _unclear(gate: Gate, reply: Reply, call: Call, reading: Reading) -> Fact:
 async def _vote(gate: Gate, reply: Reply, call: Call, reading: Reading) -> Answer:
     vote = vote_yes if reading.verdict is Says.APPROVE else vote_no
     principal = gate.people.principal(reply.identity)
+    await gate.ready(call)
     try:
         for _ in range(TRIES):
             if answer := await _before(gate, reply, call, principal, reading):
@@ -120,7 +125,10 @@ async def add_reason(gate: Gate, target: str, identity: str, reason: str) -> Ans
         return refuse(unknown_call(target))
     if not reason.strip():
         return Answer(Came.UNCLEAR, fact(Told.NO_WORDS, short=call.short), call)
-    return await _explain(gate, call, gate.people.principal(identity), encodable(reason))
+    try:
+        return await _explain(gate, call, gate.people.principal(identity), encodable(reason))
+    except Tampered as error:
+        return refuse(error, call)
 
 
 async def _explain(gate: Gate, call: Call, principal: str, reason: str, event: tuple[str, str] | None = None) -> Answer:
@@ -132,7 +140,7 @@ async def _explain(gate: Gate, call: Call, principal: str, reason: str, event: t
     def seal(_: datetime) -> Change:
         told = sealed_decision(gate, call.evolve(reason=reason, due_at=None))
         entry = entry_of(told, Event.REASON, principal, reason=reason)
-        return Change(told, entries=(entry,), posts=edits(told), handled=event)
+        return Change(told, entries=(entry,), posts=edits(gate, told), handled=event)
 
     told = await swap(gate, call, seal, overdue=False if call.awaits_reason else None)
     return Answer(Came.REJECTED, fact(Told.REASON_ADDED, short=call.short), told) if told else late
@@ -147,6 +155,7 @@ async def peek(gate: Gate, reply: Reply) -> Answer:
 async def _peek(gate: Gate, reply: Reply, call: Call) -> Answer:
     if refusal := may_not(gate, reply, call, call.verdict, approve=False):
         return await note(gate, reply, call, Event.REFUSED, refuse(refusal, call))
+    await gate.ready(call)
     return Answer(Came.DETAILS, call=call)
 
 

@@ -31,9 +31,10 @@ async def withdraw(gate: Gate, target: str, identity: str) -> Call:
     return await _end(gate, call, Trigger.WITHDRAW, principal)
 
 
-async def undeliverable(gate: Gate, ref: str) -> Call:
+async def undeliverable(gate: Gate, ref: str, said: str) -> Call:
     """Implement `Gate.undeliverable`."""
-    return await _end(gate, await known(gate, ref), Trigger.UNDELIVERABLE, "service", fact(Unfit.SURFACES))
+    why = fact(Unfit.UNSHOWN, why=said)
+    return await _end(gate, await known(gate, ref), Trigger.UNDELIVERABLE, "service", why)
 
 
 async def _end(gate: Gate, call: Call, trigger: Trigger, by: str, unfit: Fact | None = None) -> Call:
@@ -44,7 +45,7 @@ async def _end(gate: Gate, call: Call, trigger: Trigger, by: str, unfit: Fact | 
 
         def seal(now: datetime, call: Call = call) -> Change:
             ended = with_decision(gate, call, trigger, by, now, error=why)
-            return Change(ended, entries=(entry_of(ended, Event(ended.status), by, why=why),), posts=edits(ended))
+            return Change(ended, entries=(entry_of(ended, Event(ended.status), by, why=why),), posts=edits(gate, ended))
 
         if ended := await swap(gate, call, seal):
             return ended
@@ -66,7 +67,7 @@ async def void(gate: Gate, call: Call) -> Call | None:
         else:
             ended = with_result(gate, call, Trigger.FAIL, Result.UNKNOWN, now)
         entry = entry_of(ended, Event(ended.status), "service", why=why)
-        return Change(ended, entries=(entry,), posts=edits(ended))
+        return Change(ended, entries=(entry,), posts=edits(gate, ended))
 
     return await close(gate, call, seal, overdue=None)
 
@@ -76,6 +77,6 @@ async def orphaned(gate: Gate, call: Call) -> Call | None:
 
     def seal(now: datetime) -> Change:
         ended = with_result(gate, call, Trigger.FAIL, Result.UNKNOWN, now)
-        return Change(ended, entries=(entry_of(ended, Event.UNKNOWN, "service"),), posts=edits(ended))
+        return Change(ended, entries=(entry_of(ended, Event.UNKNOWN, "service"),), posts=edits(gate, ended))
 
     return await close(gate, call, seal, overdue=None)

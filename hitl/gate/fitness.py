@@ -18,6 +18,7 @@ from hitl.model import (
     PolicyCall,
     Preparation,
     Runs,
+    ToolInfo,
     Verdict,
     Vote,
 )
@@ -75,7 +76,9 @@ def counted(gate: Gate, call: Call, verdict: Verdict, votes: Sequence[Vote]) -> 
 
 
 async def why_unfit(gate: Gate, call: Call, verdict: Verdict) -> Fact | None:
-    """Why the call may not run now, if so: the policy, the allowlist, what changed meanwhile."""
+    """Why the call may not run now, if so: open keys, the policy, the allowlist, what changed meanwhile."""
+    if why := gate.exposed():
+        return fact(Unfit.EXPOSED, why=why)
     if verdict.action is Action.DENY:
         return fact(Unfit.POLICY, why=_told(verdict.message or verdict.why))
     if call.runs is Runs.CALLER:
@@ -89,21 +92,29 @@ async def why_unfit(gate: Gate, call: Call, verdict: Verdict) -> Fact | None:
 
 def judged_now(gate: Gate, call: Call) -> Verdict:
     """The verdict of the policy in force on a stored call. Raises PolicyUnusable where it can't give one."""
-    return gate.terms.verdict(gate.policies, question(call, call.arguments, call))
+    info = gate.executor.info(call.tools, call.tool) if call.runs is Runs.SERVICE else None
+    return gate.terms.verdict(gate.policies, question(call, call.arguments, call, info))
 
 
-def question(asked: Ask | Call, args: Mapping[str, Any], found: Preparation | Call) -> PolicyCall:
-    """What the policy is asked. ``found`` says where the call runs, and how."""
+def question(
+    asked: Ask | Call, args: Mapping[str, Any], found: Preparation | Call, info: ToolInfo | None
+) -> PolicyCall:
+    """Return the question to the policy. ``found`` holds the folder and conditions, ``info`` the tool's definition.
+
+    Nobody vouches for a tool's hints, so they may raise a risk and never lower one.
+    """
     seen, is_command = judged(asked.runs, args)
     return PolicyCall(
         asked.tools,
         asked.tool,
         seen,
         found.cwd,
+        annotations=info.annotations or None if info else None,
+        foreign=info is not None and info.foreign,
         requester=asked.requester,
         origin=asked.origin,
         is_command=is_command,
-        isolated=asked.runs is Runs.SERVICE and ISOLATED in found.preconditions,
+        isolated=asked.runs is Runs.SERVICE and not ISOLATED.isdisjoint(found.preconditions),
     )
 
 

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
+from hitl import masked
 from hitl.errors import SaysoError
 from hitl.gate import claim, decide, end, submit, swap, target
 from hitl.gate.moves import secret_hash
-from hitl.limits import Flood, Limits
+from hitl.limits import Flood, Limits, Rejections
 from hitl.people import Access
+from hitl.people.names import Names
 from hitl.reach import Reach
 from hitl.terms import Terms
 from hitl.tokens import new_secret
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from hitl.answers import Answer, Submitted
     from hitl.model import Ask, Call, Lease, Ran, Reply
     from hitl.people import Directory
-    from hitl.ports import Executor, Observer, PolicySource, Store
+    from hitl.ports import Beside, Executor, Observer, PolicySource, Store
     from hitl.tokens import Keyring
 
 
@@ -43,19 +46,29 @@ class Gate:
         limits: Limits | None = None,
         terms: Terms | None = None,
         observers: Sequence[Observer] = (),
+        names: Names | None = None,
+        exposed: Callable[[], str | None] = lambda: None,
+        beside: Beside | None = None,
     ) -> None:
         self.store = store
         self.clock = store.clock
         self.policies = policies
         self.people = people
+        #: The names of people. No use case reads them: a name decides nothing.
+        self.names = names or Names(people)
         self.executor = executor
         self.keys = keys
         self.owner = owner
         self.limits = limits or Limits()
         self.terms = terms or Terms()
         self.observers = list(observers)
+        #: Why others may know or change the keys, as a sentence; None while they can't. Asked before each run.
+        self.exposed = exposed
         self.reach = Reach()
+        self.beside = beside
         self.flood = Flood(self.limits)
+        self.rejections = Rejections(self.limits)
+        self._access = Access(people)
         self.secret = new_secret()
         self.secret_hash = secret_hash(self.secret)
 
@@ -107,9 +120,9 @@ class Gate:
         """
         return await end.withdraw(self, target, identity)
 
-    async def undeliverable(self, ref: str) -> Call:
-        """End a waiting call that every surface refused to show. Raises as `withdraw`."""
-        return await end.undeliverable(self, ref)
+    async def undeliverable(self, ref: str, said: str) -> Call:
+        """End a waiting call that every surface refused to show; `said` is what they said. Raises as `withdraw`."""
+        return await end.undeliverable(self, ref, said)
 
     async def orphaned(self, call: Call) -> Call | None:
         """End a claimed call whose claimant is known to be dead, without waiting for its lease: `unknown`."""
@@ -163,7 +176,18 @@ class Gate:
     @property
     def access(self) -> Access:
         """Who may do what, by the directory of now."""
-        return Access(self.people)
+        if self._access.people is not self.people:
+            self._access = Access(self.people)
+        return self._access
+
+    async def ready(self, call: Call) -> None:
+        """Mask a large call where that keeps nobody waiting, so that its cards and views are drawn at once."""
+        await self.prepare(masked.key_of(call))
+
+    async def prepare(self, key: masked.Key) -> None:
+        """`ready` for arguments and a preview that are no call yet."""
+        if self.beside and masked.is_large(key) and not masked.is_kept(key):
+            masked.keep(key, await self.beside(partial(masked.made, key)))
 
     def seen_locally(self, call: Call) -> bool:
         """Whether an approver can see it in this machine's pending list, whatever the chats do."""

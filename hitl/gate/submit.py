@@ -18,8 +18,10 @@ from hitl.lifecycle import Trigger, advance
 from hitl.model import Action, Ask, Call, Entry, Event, Post, PostKind, Preparation, Runs, ToolInfo, Verdict
 from hitl.outcomes import Fact, Refusal, Unfit, fact, kept
 from hitl.ports import Change, KeyTakenError, ShortTakenError, Unit
+from hitl.records import replace
 from hitl.terms import UNASKED, passed, tightened
 from hitl.tokens import new_short
+from hitl.written import plain
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -29,14 +31,19 @@ if TYPE_CHECKING:
 #: What an ask says in words; all of it is kept, so all of it must be text that can be.
 _WORDS = ("tools", "tool", "requester", "origin", "agent", "session", "cwd", "key", "note", "previous")
 
+_LONGEST_WORDS = 10_000
+
 
 async def submit(gate: Gate, ask: Ask) -> Submitted:
     """Implement `Gate.submit`."""
     if not gate.access.may_ask(ask.requester, ask.origin):
         raise NotApprover(fact(Refusal.REQUESTER, who=ask.requester))
+    if why := gate.exposed():
+        raise Unavailable(fact(Unfit.EXPOSED, why=why))
     for name in _WORDS:
-        check_text(getattr(ask, name) or "", f"/{name}")
-    args = canonical(dict(ask.args))
+        _check_words(name, getattr(ask, name) or "")
+    as_written, ask = ask, replace(ask, args=plain(ask.args))
+    args = canonical(ask.args)
     if len(args) > gate.limits.args_bytes:
         raise InvalidConfirmation(fact(Refusal.SIZE, size=len(args), most=gate.limits.args_bytes))
     info, prepared = await _prepare(gate, ask)
@@ -52,12 +59,23 @@ async def submit(gate: Gate, ask: Ask) -> Submitted:
     )
     if ask.key is not None and (old := await gate.store.by_key(ask.requester, ask.key)):
         return _same_call(old, digest, ask)
-    draft = Draft(ask, args, digest, info, prepared, _judge(gate, ask, info, prepared))
+    # Before the call is there: its card must not hold up others on its way.
+    await gate.prepare((args, prepared.preview))
+    verdict = gate.terms.on_card(_judge(gate, ask, info, prepared), as_written, prepared)
+    draft = Draft(ask, args, digest, info, prepared, verdict)
     if draft.verdict.action is not Action.APPROVE:
         return await _record(gate, draft, None)
+    gate.rejections.admit(ask, digest, gate.clock.now())
     await _admit(gate, ask)
     twin = await gate.store.same_open(digest, ask.agent)
     return await _record(gate, draft.beside(twin) if twin else draft, twin)
+
+
+def _check_words(name: str, words: str) -> None:
+    """Raises InvalidConfirmation for a text that can't be kept, or that every card would take long to mask."""
+    if len(words) > _LONGEST_WORDS:
+        raise InvalidConfirmation(fact(Refusal.WORDS, name=name, size=len(words), most=_LONGEST_WORDS))
+    check_text(words, f"/{name}")
 
 
 async def _prepare(gate: Gate, ask: Ask) -> tuple[ToolInfo, Preparation]:
@@ -73,7 +91,7 @@ def _judge(gate: Gate, ask: Ask, info: ToolInfo, prepared: Preparation) -> Verdi
     if not info.executor:
         return denial("no_tool")
     try:
-        verdict = gate.terms.verdict(gate.policies, question(ask, ask.args, prepared))
+        verdict = gate.terms.verdict(gate.policies, question(ask, ask.args, prepared, info))
     except PolicyUnusable:
         return denial("policy_error")
     return gate.terms.applied(tightened(verdict, ask, prepared, gate.limits), ask)

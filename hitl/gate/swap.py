@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hitl.answers import Answer, unknown_call
+from hitl.cards import OUTPUT_CHARS
 from hitl.errors import Tampered
 from hitl.gate.moves import sealed_decision, with_decision, with_result
 from hitl.lifecycle import Trigger
-from hitl.model import Call, Entry, Event, Post, PostKind, Reply, Result, Runs, State
-from hitl.outcomes import Unfit
-from hitl.people import is_chat
+from hitl.model import Call, Decision, Entry, Event, Post, PostKind, Reply, Result, Runs, State
+from hitl.outcomes import Unfit, fact, unkept
 from hitl.ports import Change, Expect, Unit, adding
 from hitl.records import replace
 from hitl.text import encodable
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from hitl.gate.gate import Gate
 
+#: Decisions after which a card shows how its call ended.
+_ON_CARDS = frozenset({Decision.APPROVED, Decision.REJECTED, Decision.EXPIRED, Decision.WITHDRAWN})
 #: So often a write is tried that somebody else was quicker with.
 TRIES = 20
 
@@ -96,7 +98,7 @@ async def settle(gate: Gate, call: Call, *, unseen: bool = False) -> Call | None
 
     def seal(now: datetime) -> Change:
         ended = _overdue(gate, call, now, unseen=unseen)
-        return Change(ended, entries=(entry_of(ended, Event(ended.status), "service"),), posts=edits(ended))
+        return Change(ended, entries=(entry_of(ended, Event(ended.status), "service"),), posts=edits(gate, ended))
 
     return await close(gate, call, seal)
 
@@ -120,25 +122,40 @@ async def note(gate: Gate, reply: Reply, call: Call, event: Event, answer: Answe
 
 def tell(gate: Gate, call: Call) -> None:
     """Tell the observers what became of a call."""
+    gate.rejections.heard(call)
     for observer in gate.observers:
         observer.changed(call)
 
 
 def left_unexplained(gate: Gate, call: Call) -> Change:
-    """The end of the wait for a reason: its cards are true as they are, whoever asked is told."""
+    """End the wait for a reason: cards no longer ask for one. The requester is notified if no card shows the end."""
     told = sealed_decision(gate, call.evolve(reason="", due_at=None))
-    return Change(told, entries=(entry_of(told, Event.NO_REASON, "service"),), posts=_notices(told))
+    return Change(told, entries=(entry_of(told, Event.NO_REASON, "service"),), posts=edits(gate, told))
 
 
-def edits(call: Call) -> tuple[Post, ...]:
+def edits(gate: Gate, call: Call) -> tuple[Post, ...]:
     """The outbox rows that make every card of a call true again, and tell the conversation how it ended."""
     cards = tuple(Post(call.ref, route, PostKind.EDIT) for route in call.routes)
-    return (*cards, *_notices(call))
+    return (*cards, *_notices(gate, call))
 
 
-def _notices(call: Call) -> tuple[Post, ...]:
-    told = call.ended and call.runs is Runs.SERVICE and is_chat(call.origin)
+def _notices(gate: Gate, call: Call) -> tuple[Post, ...]:
+    """Notify the conversation that asked how a call ended, unless its card there shows the same.
+
+    A rejection with a reason makes one notice, when the reason is known.
+    """
+    asked_in_chat = call.ended and call.runs is Runs.SERVICE and gate.people.is_chat(call.origin)
+    if not asked_in_chat or call.awaits_reason:
+        return ()
+    explained = call.decision is Decision.REJECTED and bool(call.reason)
+    told = explained or not _card_tells(call)
     return (Post(call.ref, call.origin, PostKind.NOTICE),) if told else ()
+
+
+def _card_tells(call: Call) -> bool:
+    """Whether a card stands where the call was asked, and shows its end whole."""
+    seen = call.origin in call.routes and call.decision in _ON_CARDS and unkept(call.error or "") != fact(Unfit.UNSEEN)
+    return seen and len(call.output or "") <= OUTPUT_CHARS
 
 
 def entry_of(call: Call, event: Event, actor: str, /, **data: object) -> Entry:

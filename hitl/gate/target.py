@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 
 from hitl import replies
 from hitl.answers import NOTHING, Answer, Came, refuse, unknown_call
-from hitl.cards import card
+from hitl.cards import headline
 from hitl.gate.swap import find
 from hitl.model import Call, Decision, Reply
 from hitl.outcomes import Refusal, Told, fact
-from hitl.people import belongs
 from hitl.replies import Reading
 from hitl.replies import Verdict as Says
 from hitl.seals import bound_holds
@@ -89,7 +88,7 @@ async def survey(gate: Gate, reply: Reply) -> tuple[Scene, str]:
     aimed = reply.target or (pointed.ref if pointed else None)
     principal = gate.people.principal(reply.identity)
     last = await gate.store.get(reply.follows) if reply.follows else None
-    over = last if last is not None and last.ended and belongs(last, place) else None
+    over = last if last is not None and last.ended and gate.people.belongs(last, place) else None
     scene = Scene(
         principal,
         aimed,
@@ -180,7 +179,7 @@ def each_by_name(gate: Gate, scene: Scene) -> Answer:
     calls = [call for call in scene.open if gate.access.is_approver(scene.principal, call)]
     if not calls:
         return Answer(Came.UNCLEAR, fact(Refusal.NOTHING_WAITS)) if scene.addressed or scene.aimed else NOTHING
-    lines = tuple(fact(Told.ALL_LINE, short=call.short, sentence=card(call).sentence) for call in calls)
+    lines = tuple(fact(Told.ALL_LINE, short=call.short, headline=headline(call, gate.names)) for call in calls)
     return Answer(Came.WHICH, fact(Told.ALL, count=len(calls), calls=lines))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -49,6 +50,8 @@ async def vote_yes(gate: Gate, reply: Reply, call: Call, principal: str, reading
         return await _denied_now(gate, reply, call, verdict)
     if refusal := may_not(gate, reply, call, verdict, approve=True):
         return await note(gate, reply, call, Event.REFUSED, refuse(refusal, call))
+    if not reading.reason and (call.verdict.require_reason or verdict.require_reason):
+        reading = replace(reading, reason=await _reason_before(gate, call, principal))
     if hold := await _hold(gate, reply, call, principal, reading, verdict):
         return hold
     before = await gate.store.votes(call.ref) if gate.limits.approvals > 1 else ()
@@ -91,7 +94,7 @@ async def _approve(gate: Gate, reply: Reply, call: Call, sealed: Sealed, verdict
         entries = [entry_of(ended, Event.APPROVED, vote.principal, **said, **policies, **taken)]
         if unfit:
             entries.append(entry_of(ended, Event.REFUSED, "service", why=kept(unfit)))
-        return Change(ended, (vote,), entries, edits(ended), handled=reply.event)
+        return Change(ended, (vote,), entries, edits(gate, ended), handled=reply.event)
 
     ended = await swap(gate, call, seal)
     if ended is None:
@@ -120,11 +123,13 @@ async def _hold(
         return await note(gate, reply, call, Event.HELD, needed)
     raised = risk.rank > call.verdict.risk.rank
     if raised or (risk is Risk.CRITICAL and reply.kind not in _NAMING):
-        return await _second_yes(gate, reply, call, principal, risk if raised else None)
+        return await _second_yes(gate, reply, call, principal, reading, risk if raised else None)
     return None
 
 
-async def _second_yes(gate: Gate, reply: Reply, call: Call, principal: str, raised: Risk | None) -> Answer | None:
+async def _second_yes(
+    gate: Gate, reply: Reply, call: Call, principal: str, reading: Reading, raised: Risk | None
+) -> Answer | None:
     """None when this is the second yes of this person, in its time; else what to answer to the first."""
     first = await gate.store.prompt(call.ref, principal, PromptKind.CONFIRM)
     age = (gate.clock.now() - first.at).total_seconds() if first else math.inf
@@ -134,16 +139,29 @@ async def _second_yes(gate: Gate, reply: Reply, call: Call, principal: str, rais
         return await note(gate, reply, call, Event.HELD, soon)
     if age <= gate.limits.second_yes_s and (reply.confirmed or reply.kind is not Kind.API):
         return None
-    await leave_open(gate, reply, call, principal, PromptKind.CONFIRM)
+    await leave_open(gate, reply, call, principal, PromptKind.CONFIRM, reading.reason)
     what = Told.CONFIRM_RAISED if raised else Told.CONFIRM
     return Answer(Came.CONFIRM, fact(what, short=call.short, how=how, risk=raised), call)
 
 
-async def leave_open(gate: Gate, reply: Reply, call: Call, principal: str, kind: PromptKind) -> None:
-    """Put on record what is left open with one person about a call."""
+async def _reason_before(gate: Gate, call: Call, principal: str) -> str | None:
+    """The reason that this person gave with the first of two yeses, if the time for the second isn't over."""
+    first = await gate.store.prompt(call.ref, principal, PromptKind.CONFIRM)
+    if first is None or (gate.clock.now() - first.at).total_seconds() > gate.limits.second_yes_s:
+        return None
+    asked = (line for line in reversed(await gate.store.history(call.ref)) if line.event == Event.CONFIRM)
+    line = next((line for line in asked if line.actor == principal), None)
+    reason = json.loads(line.data).get("reason") if line else None
+    return reason if isinstance(reason, str) else None
+
+
+async def leave_open(
+    gate: Gate, reply: Reply, call: Call, principal: str, kind: PromptKind, reason: str | None = None
+) -> None:
+    """Put on record what is left open with one person about a call, and the reason that came with it."""
 
     def seal(now: datetime) -> Change:
-        entry = entry_of(call, Event(kind), principal, **arrival(reply))
+        entry = entry_of(call, Event(kind), principal, **arrival(reply), reason=reason)
         prompt = Prompt(call.ref, principal, kind, now)
         return Change(entries=(entry,), prompts=(prompt,), handled=reply.event)
 
@@ -161,7 +179,7 @@ async def vote_no(gate: Gate, reply: Reply, call: Call, principal: str, reading:
         if asked:
             ended = ended.evolve(due_at=now + timedelta(seconds=gate.limits.late_reason_s))
         entry = entry_of(ended, Event.REJECTED, principal, **arrival(reply), reason=reason)
-        return Change(ended, (vote,), (entry,), edits(ended), handled=reply.event)
+        return Change(ended, (vote,), (entry,), edits(gate, ended), handled=reply.event)
 
     ended = await swap(gate, call, seal)
     if ended is None:
@@ -177,7 +195,7 @@ async def _denied_now(gate: Gate, reply: Reply, call: Call, verdict: Verdict) ->
     def seal(now: datetime) -> Change:
         ended = with_decision(gate, call, Trigger.DENY, f"policy:{verdict.policy}", now, why)
         entry = entry_of(ended, Event.DENIED, "policy", **arrival(reply), why=why)
-        return Change(ended, entries=(entry,), posts=edits(ended), handled=reply.event)
+        return Change(ended, entries=(entry,), posts=edits(gate, ended), handled=reply.event)
 
     ended = await swap(gate, call, seal)
     if ended is None:

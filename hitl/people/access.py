@@ -11,16 +11,12 @@ from typing import TYPE_CHECKING
 
 from hitl.model import Risk, Runs
 from hitl.outcomes import Refusal
-from hitl.people.directory import belongs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from hitl.model import Call, Reply, Verdict
     from hitl.people.directory import Directory
-
-#: Surfaces that show every call, wherever its cards stand.
-_PLACELESS = frozenset({"socket", "http"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +58,9 @@ class Access:
         principal = self.people.principal(reply.identity)
         if reply.identity in self.people.owners:
             return Refusal.AGENT
-        if reply.surface not in _PLACELESS and not belongs(call, reply.conversation):
+        surface = self.people.surfaces.get(reply.surface)
+        everywhere = surface is not None and surface.shows_every_call
+        if not everywhere and not self.people.belongs(call, reply.conversation):
             return Refusal.PLACE
         if not self.counts(principal, call, verdict):
             return Refusal.STRANGER
@@ -87,7 +85,7 @@ class Access:
         approvers = self._people(call.approvers)
         if approvers - self.people.whose(call.requester):
             return True
-        own = any(self.may_approve_own(call.verdict, call.origin, surface) for surface in ("", "socket"))
+        own = any(self.may_approve_own(call.verdict, call.origin, surface) for surface in ("", *self.people.surfaces))
         return own and bool(approvers)
 
     def _people(self, names: Iterable[str]) -> frozenset[str]:

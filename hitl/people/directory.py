@@ -1,6 +1,6 @@
 """Who is who: the operator's lists of people and places, made into questions with one answer.
 
-An identity is what a platform proves (`telegram:42`, `slack:T1/U2`, `local:1000`). A principal is the person or
+An identity is what a surface proves (`local:1000`, `PLATFORM:USER`). A principal is the person or
 service behind one or more of them; an identity that the operator didn't map is its own principal. Display names
 are never looked at.
 """
@@ -12,19 +12,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hitl.model import Risk
+from hitl.platforms import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from hitl.model import Call, Verdict
+    from hitl.platforms import Surface
 
-#: Telegram's stand-ins for people who can't be told apart: the anonymous group admin, the account of channel
-#: posts forwarded into groups, and the fake sender of channel messages (Bot API, `Message.from`).
-SHARED_IDENTITIES = frozenset({"telegram:1087968824", "telegram:777000", "telegram:136817688"})
-#: Chat platforms: cards reach them through the outbox. Any other place is local and sees calls at commit.
-CHAT_PLATFORMS = frozenset({"telegram", "slack"})
-#: The conversation of this machine: what is asked, and said, over the Unix socket and in its terminals.
-LOCAL = "local"
 #: Words in a list of routes: where the call was asked, and each of its approvers in private.
 ORIGIN, APPROVERS = "origin", "approvers"
 
@@ -59,10 +54,14 @@ class Directory:
     owners: Mapping[str, str] = field(default_factory=dict)
     #: The identity of a bearer token -> the highest risk that it may approve.
     token_limits: Mapping[str, Risk] = field(default_factory=dict)
+    #: The declaration of each surface, by its name.
+    surfaces: Mapping[str, Surface] = field(default_factory=dict)
+    _owner: Mapping[str, str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse shared identities, identities with two owners, and self-approval of critical calls."""
-        self._refuse_shared(self._owners())
+        object.__setattr__(self, "_owner", self._owners())
+        self._refuse_shared(self._owner)
         if Risk.CRITICAL in {
             self.self_approval_socket,
             *(c.self_approval for c in self.conversations.values()),
@@ -82,15 +81,35 @@ class Directory:
 
     def _refuse_shared(self, owners: Mapping[str, str]) -> None:
         listed = {*owners, *(name for names in self._lists() for name in names or ())}
-        if shared := sorted(SHARED_IDENTITIES & listed):
-            msg = (
-                f"{shared[0]} stands for many people at once on Telegram and can't be listed; list each person's own id"
-            )
-            raise ValueError(msg)
+        for surface in self.surfaces.values():
+            if shared := sorted(surface.shared & listed):
+                msg = (
+                    f"{shared[0]} stands for many people at once on {surface.title} and can't be listed;"
+                    " list each person's own id"
+                )
+                raise ValueError(msg)
+
+    def place(self, name: str) -> Place:
+        """Return the place with that name, as its own surface parses it."""
+        surface = self.surfaces.get(name.partition(":")[0])
+        return surface.place(name) if surface else Place.whole(name)
+
+    def is_chat(self, name: str) -> bool:
+        """Whether a place is on a chat platform, which cards reach through the outbox.
+
+        Any other place is local and sees calls when they are committed.
+        """
+        surface = self.surfaces.get(name.partition(":")[0])
+        return surface is not None and surface.is_chat
+
+    def belongs(self, call: Call, conversation: str) -> bool:
+        """Whether the card of the call is in that conversation, or in another part of the same room."""
+        room = self.place(conversation).room
+        return any(self.place(name).room == room for name in (call.origin, *call.routes))
 
     def principal(self, identity: str) -> str:
         """The one principal behind an identity."""
-        return next((name for name, owned in self.principals.items() if identity in owned), identity)
+        return self._owner.get(identity, identity)
 
     def whose(self, identity: str) -> frozenset[str]:
         """The principal behind an identity and, for an agent's token, the person who answers for it."""
@@ -121,13 +140,15 @@ class Directory:
 
     def self_approval(self, origin: str, surface: str) -> Risk | None:
         """The highest risk that a requester may approve alone there, by that surface; None for never."""
-        return self.self_approval_socket if surface == "socket" else self._conversation(origin).self_approval
+        declared = self.surfaces.get(surface)
+        own = declared is not None and declared.own_self_approval
+        return self.self_approval_socket if own else self._conversation(origin).self_approval
 
     def routes_for(self, origin: str, approvers: tuple[str, ...] = ()) -> tuple[str, ...]:
         """The chat places that get the card of a call from that conversation, each once."""
         listed = self._conversation(origin).routes
         if listed is None:
-            listed = (ORIGIN,) if is_chat(origin) else self.routes
+            listed = (ORIGIN,) if self.is_chat(origin) else self.routes
         found = (place for route in listed for place in self._places(route, origin, approvers))
         return tuple(dict.fromkeys(found))
 
@@ -143,9 +164,9 @@ class Directory:
     def _places(self, route: str, origin: str, approvers: tuple[str, ...]) -> tuple[str, ...]:
         """A person's private conversation has the person's name, on every chat platform."""
         if route == ORIGIN:
-            return (origin,) if is_chat(origin) else ()
+            return (origin,) if self.is_chat(origin) else ()
         if route == APPROVERS:
-            return tuple(i for principal in approvers for i in self.identities(principal) if is_chat(i))
+            return tuple(i for principal in approvers for i in self.identities(principal) if self.is_chat(i))
         return (route,)
 
     def is_local(self, principal: str) -> bool:
@@ -172,30 +193,10 @@ class Directory:
             yield from (conversation.approvers, conversation.requesters)
 
     def _conversation(self, origin: str) -> Conversation:
-        """A thread is as its channel, unless it is listed itself."""
-        found = self.conversations.get(origin) or self.conversations.get(channel_of(origin))
+        """Return the settings of a place: its own, else those of its room."""
+        found = self.conversations.get(origin) or self.conversations.get(self.place(origin).room)
         return found or Conversation(origin)
 
 
 def _on(platform: str, names: Iterable[str]) -> list[str]:
     return sorted({name for name in names if name.startswith(f"{platform}:")})
-
-
-def channel_of(place: str) -> str:
-    """The channel of a Slack thread; any other place is itself."""
-    return place.rpartition("/")[0] if place.startswith("slack:") and place.count("/") > 1 else place
-
-
-def chat_of(place: str) -> str:
-    """The chat that a place is, or is a topic or thread of."""
-    return channel_of(place) if place.startswith("slack:") else place.partition("/")[0]
-
-
-def is_chat(place: str) -> bool:
-    """Whether a place lies on a chat platform."""
-    return place.partition(":")[0] in CHAT_PLATFORMS
-
-
-def belongs(call: Call, conversation: str) -> bool:
-    """Whether the call's card stands in that conversation; all threads of a channel are one place."""
-    return channel_of(conversation) in map(channel_of, (call.origin, *call.routes))

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from hitl import model
 from hitl.policy import globs, risk, text, values
@@ -40,7 +40,7 @@ from hitl.policy.model import (
 from hitl.policy.operators import OPERATORS
 from hitl.policy.operators.base import Condition, Test, Use
 from hitl.policy.operators.paths import hints
-from hitl.policy.operators.scope import ANYWHERE, ROLE, Scope, Surroundings, shape_of
+from hitl.policy.operators.scope import ANYWHERE, ROLE, Scope, Surroundings, disputed, shape_of
 from hitl.policy.ports import Paths, Resolver
 from hitl.policy.tables.tools import Shape
 from hitl.policy.vouching import READ, WRITE, Closed, Vouching
@@ -141,8 +141,18 @@ class Compiled:
             roles = [role[1:] for role in self.looks_at if role[:1] == ROLE]
             seen = {name for role in roles for name in (*getattr(known, role), *_beside(known, role))}
             off = {name for name in names & known.off if scope.args[name] in (False, None)}
-            names = names - seen - known.harmless - off
+            plain = {name for name in names & known.harmless if known.kind == "note" or _is_plain(scope.args[name])}
+            names = names - seen - plain - off
         return min(names, default=None)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a harmless argument has a plain value: a scalar, a list of scalars, or an object of switches."""
+    if type(value) in values.SCALARS:
+        return True
+    if isinstance(value, Mapping):
+        return all(part is None or type(part) is bool for part in value.values())
+    return isinstance(value, list | tuple) and all(type(part) in values.SCALARS for part in value)
 
 
 #: A caller's command stands under both names.
@@ -179,12 +189,11 @@ def conditions(when: When) -> Iterator[Condition]:
 def _compile(rule: Rule, at: int, *, contenox: bool, reason: Reason = Reason.MATCHED_RULE) -> Compiled:
     level = None if rule.risk is None else RISKS.index(rule.risk)
     raises = None if rule.at_least is None else RISKS.index(rule.at_least)
-    loosen = rule.action == "allow" or (rule.action is None and raises is None and (level or 0) < risk.HIGH)
     action = rule.action or "approve"
     return Compiled(
         rule,
         at,
-        compile_when(rule.when, Use(loosen=loosen, textual=contenox, rating=rule.action is None)),
+        compile_when(rule.when, Use(loosen=_loosens(rule), textual=contenox, rating=rule.action is None)),
         _STRENGTH[action],
         level,
         raises,
@@ -192,6 +201,13 @@ def _compile(rule: Rule, at: int, *, contenox: bool, reason: Reason = Reason.MAT
         Outcome("approve", rule, Reason.MATCHED_RULE, unsure=True),
         _looked_at(rule),
     )
+
+
+def _loosens(rule: Rule) -> bool:
+    """Whether a rule that holds lets more through: it allows, or sets a risk that may be lower."""
+    if rule.action is not None:
+        return rule.action == "allow"
+    return rule.at_least is None and (rule.risk is None or RISKS.index(rule.risk) < risk.HIGH)
 
 
 def _named(patterns: tuple[str, ...], name: str, *, literal: bool) -> bool:
@@ -205,9 +221,16 @@ def _named(patterns: tuple[str, ...], name: str, *, literal: bool) -> bool:
 
 
 def _applies(rule: Rule, call: PolicyCall) -> bool:
-    if rule.kind and _kind(call) not in rule.kind:
+    if rule.kind and not _of_kind(rule, call):
         return False
     return _named(rule.tools, call.tools, literal=rule.literal) and _named(rule.tool, call.tool, literal=rule.literal)
+
+
+def _of_kind(rule: Rule, call: PolicyCall) -> bool:
+    """Whether a rule is for tools such as this one. One that disputes its kind is held to the stricter reading."""
+    if disputed(call):
+        return not _loosens(rule) and not {_kind(call), UNKNOWN}.isdisjoint(rule.kind)
+    return _kind(call) in rule.kind
 
 
 def _kind(call: PolicyCall) -> str:
@@ -268,6 +291,14 @@ class _Plan:
     quiet: bool
 
 
+#: A third value beside those of `is_command`: what applies to a tool that disputes its kind.
+_DISPUTED: Final = 2
+
+
+def _disputes(call: PolicyCall) -> int:
+    return _DISPUTED if (call.foreign or call.annotations is not None) and disputed(call) else 0
+
+
 _SHELL_TOOLS = re.compile(
     r"(?:^|[_.\-/:])(?:bash|sh|shell|terminal|command|cmd|exec|execute|run_command|console)(?:$|[_.\-/:])",
     re.IGNORECASE,
@@ -295,7 +326,7 @@ class Policy:
         self._rules = self._group(checked.rules)
         self._levels = self._group([rule for rule in checked.risk_rules if rule.at_least is None])
         self._raising = self._group([rule for rule in checked.risk_rules if rule.at_least is not None])
-        self._plans: dict[tuple[str, str, bool], _Plan] = {}
+        self._plans: dict[tuple[str, str, bool | int], _Plan] = {}
         self._unmatched = tuple(Outcome(self._default(level), None, Reason.DEFAULT_ACTION) for level in RISKS)
         self._closed = {tool: closing(checked, tool) for tool in (READ, WRITE)}
         self._by_text: Policy | None = None
@@ -327,7 +358,7 @@ class Policy:
     def judge(self, call: PolicyCall) -> Verdict:
         """The verdict on a call. Odd arguments raise nothing: what cannot be judged is denied as ``policy_error``."""
         try:
-            plan = self._plans.get((call.tools, call.tool, call.is_command))
+            plan = self._plans.get((call.tools, call.tool, call.is_command or _disputes(call)))
             if plan is None:
                 plan = self._plan(call)
             args, assessed = call.args, risk.assess(call, plan.named)
@@ -371,7 +402,7 @@ class Policy:
         if len(self._plans) >= _MAX_PLANS:
             self._plans.clear()
         shell = _shell_key(call)
-        plan = self._plans[call.tools, call.tool, call.is_command] = _Plan(
+        plan = self._plans[call.tools, call.tool, call.is_command or _disputes(call)] = _Plan(
             risk.assess_tool(call),
             self._forbid.of(call),
             self._rules.of(call),

@@ -17,7 +17,7 @@ from typing import Any, Final
 from hitl.policy import values
 from hitl.policy.globs import clean
 from hitl.policy.model import PolicyCall
-from hitl.policy.operators.scope import command_effects, shape_of
+from hitl.policy.operators.scope import command_effects, disputed, shape_of
 from hitl.policy.operators.text import pattern_set
 from hitl.policy.operators.tool import hint
 from hitl.policy.shell.effects import Effects
@@ -358,7 +358,7 @@ def assess(call: PolicyCall, named: Named | None = None) -> Assessment:
     if shape is not None and shape.kind == "command":
         return _assess_command(call)
     if call.annotations is not None:
-        level, why, known = _hinted(call, assess_name(call.tool))
+        level, why, known = _hinted(call, shape, (level, why, known))
     args = call.args
     if not args or level == CRITICAL:
         return level, why
@@ -429,9 +429,16 @@ def _from_arguments(args: Mapping[str, Any], level: int, why: str, *, any_path: 
     return found or (level, why)
 
 
-def _hinted(call: PolicyCall, named: tuple[int, str, bool]) -> tuple[int, str, bool]:
-    """MCP hints: a trusted read-only one lowers what the name left open; all others only raise."""
+def _hinted(call: PolicyCall, shape: Shape | None, named: tuple[int, str, bool]) -> tuple[int, str, bool]:
+    """MCP hints: a trusted read-only one lowers what the name left open; all others only raise.
+
+    They say nothing new of a tool that the tables know, unless they dispute that it only reads.
+    """
     level, why, known = named
+    if disputed(call):
+        level, why = max(level, MEDIUM), "its server says that it changes something"
+    elif shape is not None and shape.kind in _KINDS:
+        return named
     _, read_only = hint(call, "readOnlyHint")
     claimed, destructive = hint(call, "destructiveHint")
     if read_only:

@@ -7,6 +7,7 @@ if the policy lets ``write_file`` write it. So no command is allowed what the to
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -98,11 +99,14 @@ class Vouching:
         """A pattern of names: nothing that it can name is closed, or what it names now is open."""
         closed = self.closed[tool]
         if not use.dashes and not closed.untold and not any(self._meets(one, use.path) for one in closed.globs):
-            return self._one(tool, _example(use.path))
+            return min(self._one(tool, _example(use.path)), self._links(use.path, tool))
         found = self._expanded(use.path)
         if found is None or (use.dashes and any(name.startswith(("-", "+")) for name in found)):
             return UNSURE
-        return min((self._one(tool, name) for name in found), default=self._one(tool, _example(use.path)))
+        if not found:
+            # It names nothing now; when the command runs, a closed file may be there.
+            return min(UNSURE, self._one(tool, _example(use.path)))
+        return min(self._one(tool, name) for name in found)
 
     def _meets(self, closed: Glob, pattern: str) -> bool:
         absolute = clean(pattern if pattern.startswith("/") or self.cwd is None else f"{self.cwd}/{pattern}")
@@ -111,6 +115,30 @@ class Vouching:
         return not closed.alternatives or any(
             meets(absolute, one) or (not one.startswith("**") and meets(relative, one)) for one in closed.alternatives
         )
+
+    def _links(self, pattern: str, tool: str) -> int:
+        """YES if each link that a pattern names now, or goes through, leads to what a tool may use."""
+        if self.paths is None or self.cwd is None:
+            return YES
+        folders, linked = ["/" if pattern.startswith("/") else ""], set[str]()
+        for part in pattern.strip("/").split("/"):
+            if not is_pattern(part):
+                folders = [posixpath.join(folder, part) for folder in folders]
+                continue
+            reached: list[str] = []
+            for folder in folders:
+                tree = self.paths.tree(posixpath.join(self.cwd, folder or "."), most=MOST_ENTRIES, deep=False)
+                if tree is not None and not tree.complete:
+                    return UNSURE
+                if tree is not None and not tree.single:
+                    links = frozenset(tree.links)
+                    names = [name for name in tree.files if fnmatchcase(name, part)]
+                    reached += [posixpath.join(folder, name) for name in names]
+                    linked |= {posixpath.join(folder, name) for name in names if name in links}
+            folders = reached
+            if len(linked) > _MOST_MATCHES or len(folders) > MOST_ENTRIES:
+                return UNSURE
+        return min((self._one(tool, name) for name in linked), default=YES)
 
     def _expanded(self, pattern: str) -> list[str] | None:
         """The names that a pattern matches now, hidden ones too; None if that can't be told."""
@@ -148,6 +176,10 @@ class Vouching:
         tree = self._tree_of(use.path)
         if tree is None or tree.single:
             return UNSURE if tree is None else YES
+        return self._files(use, tree, tools)
+
+    def _files(self, use: Use, tree: Tree, tools: Sequence[str]) -> int:
+        """The files of a tree that the command uses."""
         found = list(tree.files)
         if use.how == "tracked":
             known = self._tracked(use.path)
@@ -155,9 +187,18 @@ class Vouching:
                 return UNSURE
             found = [name for name in (*found, *known) if name.split("/", 1)[0] != ".git"]
         paths = [posixpath.join(use.path, name) for name in found if not _passed_over(name, use)]
+        if use.only and not paths and self._may_name_closed(use):
+            return UNSURE
+        if use.split and any(map(_SPLITS.search, paths)):
+            return UNSURE
         links = {posixpath.join(use.path, name) for name in tree.links} if use.follows else set()
         led = min((self._one(READ, path) for path in paths if path in links), default=YES)
         return min(led, *(self._open(paths, tool) for tool in tools))
+
+    def _may_name_closed(self, use: Use) -> bool:
+        """Whether a file that isn't there yet, but may be when the command runs, could be a closed one."""
+        lasts = {_last(path) for one in self.closed[READ].globs for path in one.alternatives}
+        return any(meets(pattern, last) for pattern in use.only for last in lasts)
 
     def _expanded_moved(self, use: Use) -> int:
         """The folders that a pattern names now, each with all below it."""
@@ -208,9 +249,18 @@ class Vouching:
 _ANSWERS: Final = {"allow": YES, "approve": UNSURE, "deny": NO}
 
 
+#: Characters that end a name for xargs, or that xargs takes off a name (POSIX, xargs).
+_SPLITS: Final = re.compile(r"[\s'\"\\]")
+
+
 def _example(pattern: str) -> str:
     """A name that a pattern matches, if nothing else is known of it."""
     return "".join("x" if char in WILD else char for char in pattern.replace("]", ""))
+
+
+def _last(alternative: str) -> str:
+    """The name that a glob's files end with; of a glob for all below a folder, the folder's."""
+    return alternative.removesuffix("/**").rpartition("/")[2]
 
 
 def _passed_over(name: str, use: Use) -> bool:

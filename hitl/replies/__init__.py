@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from hitl.replies.model import ALL, Reading, Span, SpanKind, Verdict
 
 if TYPE_CHECKING:
+    from hitl.replies.actions import another
     from hitl.replies.because import is_reason, reasoned_yes
     from hitl.replies.formatting import unformatted
     from hitl.replies.reader import read, verdict
@@ -19,6 +20,7 @@ __all__ = [
     "Span",
     "SpanKind",
     "Verdict",
+    "another",
     "is_reason",
     "read",
     "reasoned_yes",
@@ -27,6 +29,7 @@ __all__ = [
 ]
 
 _READERS = {"read": "reader", "verdict": "reader", "unformatted": "formatting"}
+_READERS["another"] = "actions"
 _READERS |= dict.fromkeys(("is_reason", "reasoned_yes"), "because")
 
 

@@ -1,4 +1,4 @@
-"""Emoji as answers: Unicode's, the names that Slack gives them, Telegram's reactions, and a few typed faces."""
+"""Emoji as answers: Unicode's characters, the names that chat platforms give them, and a few typed faces."""
 
 import re
 from enum import Enum
@@ -35,7 +35,7 @@ class Sign(Enum):
 def sign(emoji: str) -> Sign | None:
     """Give the sign of an emoji, written as itself, as `:name:` or as a reaction's bare `name`; None if unknown.
 
-    Slack writes the skin tone after the name (`+1::skin-tone-4`); Telegram sends the character.
+    Platforms that send names write the skin tone after the name (`+1::skin-tone-4`); others send the character.
     """
     named = _TONE.sub("", emoji)
     plain = named.strip(":") if len(named) > 1 and named.strip(":") else named

@@ -33,7 +33,7 @@ _HESITATES = CONDITION | QUESTION | LATER | HEDGE
 _SAYS_SOMETHING = YES | REFUSES | CONDITION | QUESTION | LATER | HEDGE
 
 
-#: A longer text is no reply, and takes no time. Telegram's messages end at 4,096 characters, Slack advises 4,000.
+#: A longer text is no reply, and takes no time. Chat messages end at about 4,000 characters.
 LONGEST = 5_000
 #: What programs write for a missing number; folded, it would be a French no.
 _NOT_A_NUMBER = "NaN"

@@ -46,6 +46,7 @@ self_approval = "high"
 
 [limits]
 asks = 1000
+again_s = 0
 """
 
 

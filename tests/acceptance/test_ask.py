@@ -92,6 +92,22 @@ def test_what_runs_is_the_stored_command_in_the_stored_folder(service: Installat
     assert (0, f"{service.root}\n" + "".join(f"[{word}]" for word in words), "") == ends(asking)
 
 
+def test_a_script_that_changed_after_it_was_shown_does_not_run(service: Installation) -> None:
+    """The card names the script with its digest; with other bytes it isn't run, whoever approved it."""
+    script = service.root / "deploy.sh"
+    script.write_text("touch shown\n")
+    asking = service.begin("ask", "deploy", "--", "sh", "deploy.sh", "prod")
+    call = service.waiting()[0]
+    script.write_text("touch must-not-be\n")
+    decided(service, "approve")
+    status, out, err = ends(asking)
+
+    assert ["deploy.sh"] == list(call["args"]["script_sha256"])
+    assert (13, "") == (status, out)
+    assert says(err, "command.changed", path="deploy.sh")
+    assert not list(service.root.glob("must-not-be")) + list(service.root.glob("shown"))
+
+
 def test_without_a_command_zero_means_released_to_this_one(service: Installation) -> None:
     """Approved and handed over: 0, and the record says `released`."""
     asking = service.begin("ask", "deploy", "--args", '{"to": "prod"}', "--json")

@@ -12,7 +12,15 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("what", [("floor", "{}", "3"), ("ours", "{}", "alone", "3"), ("ours", "{}", "race", "2", "3")])
+@pytest.mark.parametrize(
+    "what",
+    [
+        ("floor", "{}", "3"),
+        ("floor", "{}", "3", "today"),
+        ("ours", "{}", "alone", "3"),
+        ("ours", "{}", "race", "2", "3"),
+    ],
+)
 def test_a_measurement_tells_what_it_measured(what: tuple[str, ...], tmp_path: Path) -> None:
     """One line of JSON, last of all; whatever went wrong would have ended it."""
     module, *arguments = (word.format(tmp_path / "state") for word in what)

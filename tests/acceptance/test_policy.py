@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from hitl.wording import say
 from tests.acceptance.installation import ALONE, Installation, until
 from tests.sentences import says
 
@@ -80,7 +81,7 @@ def test_a_change_is_in_force_without_a_restart(
         service.process.send_signal(signal.SIGHUP)
     until(lambda: service.log.count("policy.loaded") > 1, "the new document to be loaded")
 
-    assert says(service.say("write a.txt hi", "no")[0], "card.title", risk="low", tool="write_file")
+    assert says(service.say("write a.txt hi", "no")[0], "terminal.title", risk=say("terminal.risk.low"))
 
 
 def test_a_bad_change_keeps_the_old_document(make: Callable[..., Installation], tmp_path: Path) -> None:

@@ -8,11 +8,12 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-#: What differs from run to run: short refs, digests, times of day.
+#: What differs from run to run and from machine to machine: short refs, times of day, logins and places.
 CHANGING = (
     (re.compile(r"\b(?=[0-9A-Z]*[0-9])[0-9A-HJKMNP-TV-Z]{6}\b"), "REF"),
-    (re.compile(r"\bdigest [A-Z2-7]{12}\b"), "digest MARK"),
-    (re.compile(r"\b\d{2}:\d{2}:\d{2} UTC\b"), "TIME"),
+    (re.compile(r"\bexpires \d{2}:\d{2}\b"), "expires TIME"),
+    (re.compile(r"^  \S+'s agent ", re.MULTILINE), "  SOMEBODY's agent "),
+    (re.compile(r"^  on \S+, in \S+$", re.MULTILINE), "  on HOST, in FOLDER"),
 )
 
 

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from adapters.slack.setup import SCOPES
 from bot.settings import load
-from bot.slack_setup import SCOPES
 from hitl.outcomes import Refusal
 from hitl.wording import ENGLISH, say
 from tests.acceptance.installation import SAYSO, until
@@ -217,7 +217,7 @@ def answer(account: Account) -> None:
     buttons = account.simulator.sees("[✅ Approve] [❌ Reject] [🔎 Details]")
     assert all(f"@{account.place(name).rpartition('/')[2]}" in buttons for name in ("ben", "ada"))
     assert "(only for one): " in account.does("cyd press Approve", what=Refusal.STRANGER)
-    account.does("ada press Approve", what="outcome.succeeded", by="ada")
+    account.does("ada press Approve", what="by.approved")
     account.simulator.sees(what="agent.succeeded", how="approved")
     ask(account)
     account.does("ben press Reject", "(ben has the form 'Why?'")
@@ -344,7 +344,7 @@ def test_what_the_page_quotes_is_said() -> None:
     """Section 7: whatever stands under "you see" is a text of ours, but for what Slack itself shows."""
     table = PAGE.text.partition("| you see |")[2].partition("\n\n")[0]
     seen = [line.split(" | ")[0].removeprefix("| ") for line in table.splitlines()[2:]]
-    source = (ROOT / "bot/slack_setup.py").read_text()
+    source = (ROOT / "adapters/slack/checks.py").read_text()
     texts = [*ENGLISH.values(), "slack scopes: im:read missing", source]
     quoted = [line.removeprefix("`doctor`: ") for line in seen]
     patterns = [".*".join(map(re.escape, line.split("..."))) for line in quoted]

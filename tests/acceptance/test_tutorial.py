@@ -30,7 +30,9 @@ _REF = re.compile(r"\b(?=[0-9A-Z]*[0-9])[0-9A-HJKMNP-TV-Z]{6}\b")
 #: What differs from run to run, and from machine to machine.
 _CHANGING = (
     (_REF, "REF"),
-    (re.compile(r"\bdigest [A-Z2-7]{12}\b"), "digest MARK"),
+    (re.compile(r"\bexpires \d{2}:\d{2}\b"), "expires TIME"),
+    (re.compile(r"^  \S+'s agent ", re.MULTILINE), "  SOMEBODY's agent "),
+    (re.compile(r"^  on \S+, in \S+$", re.MULTILINE), "  on HOST, in FOLDER"),
     (re.compile(r"\b\d{2}:\d{2}:\d{2} UTC\b"), "TIME"),
     (re.compile(r"\b\d:\d\d left\b"), "LEFT"),
     (re.compile(r"\blocal:\d+"), "local:UID"),

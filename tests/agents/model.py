@@ -104,7 +104,7 @@ def anthropic(model: Model, body: dict[str, Any]) -> Events:
     told = [_text(block.get("content")) for block in blocks if block.get("type") == "tool_result"]
     message = {"id": f"msg_{uuid4().hex}", "type": "message", "role": "assistant", "model": body.get("model")}
     counts = {"input_tokens": 1, "output_tokens": 1}
-    start = {**message, "content": [], "stop_reason": None, "stop_sequence": None, "usage": counts}
+    start: dict[str, Any] = {**message, "content": [], "stop_reason": None, "stop_sequence": None, "usage": counts}
     if model.wants(told, body):
         stop = "tool_use"
         block = {"type": "tool_use", "id": f"toolu_{uuid4().hex}", "name": model.tool, "input": {}}

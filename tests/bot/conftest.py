@@ -12,6 +12,7 @@ import pytest
 
 from bot.compose import Running, compose, policy_library
 from bot.policies import Policies
+from bot.surfaces import surfaces
 from hitl.model import Risk
 from hitl.people import Conversation, Directory
 from hitl.testing import SetClock
@@ -36,7 +37,9 @@ def clock() -> SetClock:
 def people() -> Directory:
     """One who asks, one who approves and may answer for their own calls in the conversation."""
     own = Conversation(PLACE, self_approval=Risk.HIGH)
-    return Directory(approvers=(ME,), requesters=(ASKER, ME), operators=(ME,), conversations={PLACE: own})
+    return Directory(
+        approvers=(ME,), requesters=(ASKER, ME), operators=(ME,), conversations={PLACE: own}, surfaces=surfaces()
+    )
 
 
 @pytest.fixture

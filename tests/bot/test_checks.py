@@ -13,8 +13,10 @@ import pytest
 from adapters.database.folder import StateFolder
 from adapters.database.log import has_reset_fault
 from adapters.database.store import SqliteStore
-from bot.checks import Check, Health, run_checks
+from adapters.executors.confinement import Confinement, Sandbox, works
+from bot.checks import run_checks
 from bot.settings import Settings, load
+from hitl.platforms import Check, Health
 from hitl.ports import Change, Unit
 from hitl.testing import SetClock, a_call
 from tests.databases import migrated
@@ -249,3 +251,91 @@ def test_the_tools_that_may_run_are_named(checked: Callable[..., dict[str, Check
     assert Health.YELLOW is default.state
     assert "tools.allow" in default.text
     assert "bash" in default.text
+
+
+def _sandbox(way: Confinement) -> Callable[..., Sandbox]:
+    return lambda *_: Sandbox(way)
+
+
+def test_a_command_that_can_reach_the_keys_is_red(
+    checked: Callable[..., dict[str, Check]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The doctor has a command try, as it would run: not confined and under the same user, it gets there."""
+    monkeypatch.setattr("adapters.executors.confinement.best", _sandbox(Confinement.NONE))
+    found = checked(tools='["bash"]')["confinement"]
+
+    assert Health.RED is found.state
+    assert "state" in found.text
+
+
+@pytest.mark.parametrize("way", [way for way in Confinement if way is not Confinement.NONE], ids=str)
+def test_the_way_that_commands_are_confined_is_named(
+    checked: Callable[..., dict[str, Check]], monkeypatch: pytest.MonkeyPatch, way: Confinement
+) -> None:
+    """And what one command may use. Under root it is yellow, because root's processes are counted by nobody."""
+    if not works(Sandbox(way)):
+        pytest.skip(f"{way} doesn't work here")
+    monkeypatch.setattr("adapters.executors.confinement.best", _sandbox(way))
+    found = checked(tools='["bash"]')["confinement"]
+
+    assert (Health.YELLOW if os.geteuid() == 0 else Health.GREEN) is found.state
+    assert way.value in found.text
+    assert "4096 MB" in found.text
+
+
+@pytest.mark.parametrize("name", ["no-such-user-is-here", "root"])
+def test_a_user_for_tools_must_be_another_one(checked: Callable[..., dict[str, Check]], name: str) -> None:
+    """One that isn't there, and one that can read the keys, are red; the service doesn't start with them."""
+    found = checked(f'tools_user = "{name}"\n{APART}', tools='["bash"]')["confinement"]
+
+    assert Health.RED is found.state
+    assert name in found.text
+
+
+@pytest.mark.parametrize(
+    ("settings", "origin"),
+    [
+        (f'requesters = ["{OTHER}"]\napprovers = ["telegram:42"]\n', "local"),
+        (f'{APART}[conversations."telegram:-1"]\nrequesters = ["telegram:7"]\napprovers = []\n', "telegram:-1"),
+        (
+            f"""{APART}[conversations."telegram:-1"]
+            requesters = ["telegram:7"]\napprovers = ["telegram:42"]\nroutes = []""",
+            "telegram:-1",
+        ),
+    ],
+    ids=["nowhere to show", "nobody to approve", "no route there"],
+)
+def test_a_place_whose_requests_nobody_can_see_or_answer_is_red(
+    checked: Callable[..., dict[str, Check]], settings: str, origin: str
+) -> None:
+    """Before anybody asks there."""
+    assert Health.RED is checked(settings)[f"requests from {origin}"].state
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        APART,
+        f'{APART}routes = ["telegram:-1"]\n',
+        f'requesters = ["{OTHER}"]\napprovers = ["telegram:42"]\nroutes = ["approvers"]\n',
+    ],
+)
+def test_a_place_whose_requests_somebody_sees_is_not_told(
+    checked: Callable[..., dict[str, Check]], settings: str
+) -> None:
+    """An approver on this machine sees every request in the pending list; others need a route."""
+    assert not [name for name in checked(settings) if name.startswith("requests from")]
+
+
+@pytest.mark.parametrize(("schema", "health"), [("9999", Health.RED), ("0001", Health.YELLOW)])
+async def test_a_newer_schema_is_red_because_the_start_refuses_it(
+    checked: Callable[..., dict[str, Check]], tmp_path: Path, schema: str, health: Health
+) -> None:
+    """An older one is brought up to date by the next start."""
+    folder = StateFolder.open(tmp_path / "state")
+    await (await SqliteStore.open(folder, SetClock(NOON))).close()
+    folder.close()
+    with sqlite3.connect(tmp_path / "state" / "sayso.db") as database:
+        database.execute("update alembic_version set version_num = ?", (schema,))
+
+    assert health is checked()["database"].state

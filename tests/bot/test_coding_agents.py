@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from bot.checks import Health, run_checks
+from bot.checks import run_checks
 from bot.cli.main import app
 from bot.cli.setting_up import Platform
 from bot.settings import load
+from hitl.platforms import Health
 from sayso_client.hooks.__main__ import HOSTS
 from sayso_client.hooks.installing import module
 
@@ -50,7 +51,7 @@ def init(*words: str) -> Result:
 def test_every_host_has_a_word(settings: Path) -> None:
     """What hooks know, `init` takes."""
     del settings
-    assert set(HOSTS) == set(Platform) - {"telegram", "slack"}
+    assert set(HOSTS) == set(Platform) - {"telegram", "slack", "mcp"}
 
 
 @pytest.mark.parametrize("host", sorted(HOSTS))

@@ -59,10 +59,35 @@ def test_without_its_secrets_it_says_where_they_belong(tmp_path: Path, platform:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("library", ["fastapi", "uvicorn", "httptools"])
+def test_the_service_needs_the_extra_that_serves_http(tmp_path: Path, library: str) -> None:
+    """`sayso run` names the extra in one line, and leaves no socket behind."""
+    file = tmp_path / "sayso.toml"
+    file.write_text(f'state = "{tmp_path}/state"\nruntime = "{tmp_path}/run"\nworkspace = "{tmp_path}/w"\n')
+    start = f"import sys; sys.modules[{library!r}] = None; from bot.cli.main import main; main()"
+    argv = [sys.executable, "-c", start, "run", "--config", str(file)]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+
+    assert done.returncode
+    assert re.search(rf"{library}[.\w]* isn't installed: install sayso\[http\]", done.stderr)
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "run" / "sayso.sock").exists()
+
+
 @pytest.mark.parametrize("module", ["bot.compose", "bot.cli.main"])
 def test_what_starts_quickly_loads_nothing_heavy(module: str) -> None:
     """A hook, `sayso --version` and a cold start have no time for what only set-up, schema or pictures need."""
-    heavy = {"alembic", "pydantic", "pydantic_settings", "rich", "sqlalchemy", "sqlmodel", "tree_sitter", "re2"}
+    heavy = {
+        "alembic",
+        "fastapi",
+        "pydantic",
+        "pydantic_settings",
+        "rich",
+        "sqlalchemy",
+        "sqlmodel",
+        "tree_sitter",
+        "re2",
+    }
     start = f"import sys, {module}; print(*sorted({heavy!r} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", start], capture_output=True, text=True, check=True, timeout=60)
 

@@ -8,7 +8,9 @@ import sys
 import pytest
 
 
-@pytest.mark.parametrize("module", ["hitl.replies.reader", "bot.settings", "pydantic_settings"])
+@pytest.mark.parametrize(
+    "module", ["hitl.replies.reader", "bot.settings", "pydantic_settings", "fastapi", "starlette", "uvicorn"]
+)
 def test_the_demo_starts_without(module: str) -> None:
     """The reader of words is imported after the start, and the demo has no settings."""
     code = f"import sys, bot.demo; print({module!r} in sys.modules)"

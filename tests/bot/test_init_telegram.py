@@ -98,8 +98,9 @@ def test_a_webhook_gets_a_secret_and_a_port(config: Path) -> None:
 
     assert (0, "") == (done.exit_code, done.stderr)
     assert (0o600, 0o700) == (stat.S_IMODE(secret.stat().st_mode), stat.S_IMODE(secret.parent.stat().st_mode))
+    (config.parent / "keys/token").write_text("42:AAA")
     assert settings.telegram is not None
-    assert secret.read_text().strip() == settings.telegram.secret("webhook_secret")
+    assert secret.read_text().strip() == settings.section("telegram").secret("webhook_secret")
     assert set(secret.read_text().strip()) <= ALLOWED_IN_SECRETS
     assert len(secret.read_text().strip()) >= 43
     assert ("https://sayso.example", 8080) == (settings.telegram.webhook_url, settings.http.port)

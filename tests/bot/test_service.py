@@ -10,17 +10,23 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from adapters.database.store import SqliteStore
+from adapters.telegram.surface import SURFACE
 from bot.api import serve_api
 from bot.compose import Running, compose
+from bot.conversation.router import Router
+from bot.service import Service
 from hitl.answers import Answer, Came
-from hitl.errors import AlreadyDecided, ConfirmationExpired, SaysoError
-from hitl.model import Ask, Call, Claim, Decision, Kind, Reply, Runs, State, Status, Verb
+from hitl.errors import AlreadyDecided, ConfirmationExpired, SaysoError, Unavailable
+from hitl.events import Command, Moved
+from hitl.model import Ask, Call, Claim, Decision, Kind, Reply, Result, Runs, State, Status, Verb
 from hitl.outcomes import Refusal
 from hitl.people import Directory
+from hitl.platforms import Talker
 from hitl.ports import Change, Chat, Expect, Unit
 from hitl.records import replace
 from hitl.testing import RecordedChat, SetClock
@@ -77,7 +83,8 @@ async def test_of_fifty_at_once_one_wins_and_the_others_hear_who(running: Runnin
 
     losers = [text for text in heard if says(text, Refusal.DECIDED, short=call.short)]
     assert 49 == len(losers)
-    assert all(ME in text for text in losers)
+    name = running.service.gate.names.of(ME)
+    assert all(name in text or ME in text for text in losers)
     assert "ran\n" == (tmp_path / "workspace" / "out.txt").read_text()
     events = [line.event for line in await running.store.history(call.ref)]
     assert [1, 49] == [events.count("approved"), events.count("late")]
@@ -139,6 +146,43 @@ async def test_a_start_ends_the_leases_of_the_dead_alone(running: Running, clock
 
     assert [Status.UNKNOWN, Status.UNKNOWN, Status.RUNNING, Status.RUNNING] == after_start
     assert [Status.UNKNOWN] * 4 == [(await stored(running, call)).status for call in calls]
+
+
+async def test_a_start_on_an_older_database_lets_nothing_of_it_run(running: Running) -> None:
+    """What was open in it is ended, its events are set aside as handled, and the record says so last."""
+    call = await parked(running)
+    for number, chat in enumerate(("telegram:1", "telegram:1", "telegram:2")):
+        await running.store.receive("telegram", str(number), chat, b"{}")
+    older = Service(running.service.gate, older=True)
+    await older.start()
+    await older.stop()
+
+    assert Status.WITHDRAWN is (await stored(running, call)).status
+    assert [] == list(await running.store.incoming())
+    assert "rolled_back" == (await running.store.history(""))[-1].event
+
+
+async def test_conversations_that_were_moved_in_a_circle_are_followed_once(running: Running) -> None:
+    """A group that got its first name back: what is said in it is handled, under one of its names."""
+    chat = Mock(spec=Talker)
+    router = Router(running.service, chat, SURFACE)
+    for old, new in (("telegram:-1", "telegram:-2"), ("telegram:-2", "telegram:-1")):
+        await running.store.move(old, new)
+    await router.handle(Command(identity=ME, conversation="telegram:-1", name="help"))
+
+    assert ["telegram:-1"] == [told.args[0] for told in chat.tell.await_args_list]
+
+
+async def test_a_conversation_that_got_its_first_name_back_is_known_by_it(running: Running) -> None:
+    """The platform renames a group and renames it back: no name leads away from itself."""
+    chat = Mock(spec=Talker)
+    router = Router(running.service, chat, SURFACE)
+    for old, new in (("telegram:-1", "telegram:-2"), ("telegram:-2", "telegram:-1")):
+        await router.handle(Moved(conversation=old, moved_to=new))
+    await router.handle(Command(identity=ME, conversation="telegram:-1", name="help"))
+
+    assert {"telegram:-1": "telegram:-1"} == await running.store.moves()
+    assert ["telegram:-1"] == [told.args[0] for told in chat.tell.await_args_list]
 
 
 async def leased_by(running: Running, owner: str, clock: SetClock) -> Call:
@@ -210,6 +254,57 @@ async def test_one_key_is_one_call_and_one_run(running: Running, tmp_path: Path)
     assert {call.ref} == {each.call.ref for each in submitted}
     assert 1 == sum(each.fresh for each in submitted)
     assert "ran\n" == (tmp_path / "workspace" / "out.txt").read_text()
+
+
+@pytest.mark.parametrize(("script", "args"), [("deploy.sh", None), ("notes.txt", "new")])
+async def test_what_changed_before_the_yes_is_shown_and_asked_again(
+    running: Running, tmp_path: Path, script: str, args: str | None
+) -> None:
+    """A script, or the file of an edit: the yes runs nothing, a new card shows it as it is, and its yes runs that."""
+    file = tmp_path / "workspace" / script
+    file.write_text("echo old\n")
+    tool, given = (
+        ("bash", {"command": f"bash {script}"}) if args is None else ("write_file", {"path": script, "text": args})
+    )
+    first = (await running.service.submit(Ask("workspace", tool, given, ASKER, PLACE, Runs.SERVICE))).call
+    waiting = asyncio.ensure_future(running.service.ended(first))
+    file.write_text("echo new\n")
+    [answer] = await running.service.decide(press(first))
+    await asyncio.wait([running.service._again[first.ref]])  # noqa: SLF001 - nothing else tells
+    [again] = await running.store.pending()
+    await running.service.decide(press(again))
+    last = await waiting
+
+    assert answer.lease is None
+    assert Status.REFUSED is (await stored(running, first)).status
+    assert (first.short, tool, first.args, ASKER) == (again.previous, again.tool, again.args, again.requester)
+    assert "-echo old\n+echo new" in again.preview or args is not None
+    assert (again.ref, Status.SUCCEEDED) == (last.ref, last.status)
+    assert ("new\n" if args is None else "new") == (last.output if args is None else file.read_text())
+
+
+async def test_a_call_that_somebody_changed_is_not_asked_again(running: Running) -> None:
+    """What a changed row says is nobody's wish, so that nobody is asked about it."""
+    call = await parked(running)
+    forged = call.evolve(result=Result.REFUSED, decision=Decision.APPROVED, preconditions=(("confinement", "x"),))
+    running.service.changed(forged)
+    await asyncio.wait([running.service._again[call.ref]])  # noqa: SLF001 - nothing else tells
+
+    assert [call.ref] == [each.ref for each in await running.store.pending()]
+
+
+async def test_an_open_state_folder_stops_every_run(running: Running, tmp_path: Path) -> None:
+    """A command that was approved may have opened it: until it is closed again, no yes runs anything."""
+    call = await parked(running)
+    (tmp_path / "state").chmod(0o755)
+    [answer] = await running.service.decide(press(call))
+    with pytest.raises(Unavailable):
+        await running.service.submit(ask())
+    (tmp_path / "state").chmod(0o700)
+
+    assert answer.lease is None
+    assert Status.REFUSED is (await stored(running, call)).status
+    assert Status.PENDING is (await parked(running)).status
 
 
 async def test_a_wait_ends_with_the_decision_or_with_its_time(running: Running) -> None:

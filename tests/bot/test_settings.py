@@ -33,12 +33,29 @@ def test_an_empty_file_lists_nobody(file: Path) -> None:
 
 
 def test_folders_are_absolute_and_may_begin_at_home(file: Path) -> None:
-    """So that a service started elsewhere uses the same ones."""
+    """A relative path is relative to the file, so that a service started elsewhere uses the same folders."""
     file.write_text('state = "~/s"\nworkspace = "w"\nruntime = "/r"\n')
     settings = load(file)
 
     folders = [settings.folder("state"), settings.folder("workspace"), settings.folder("runtime")]
-    assert [Path.home() / "s", Path.cwd() / "w", Path("/r")] == folders
+    assert [Path.home() / "s", file.parent / "w", Path("/r")] == folders
+
+
+def test_every_path_of_the_file_is_relative_to_it(
+    file: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Policies, the mark and files of secrets too. Paths from the environment are relative to the current folder."""
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    file.write_text(
+        'mark = "m"\npolicies = ["p", "", "/q"]\n[telegram]\ntoken_file = "t"\n[slack]\nbot_token_file = "~/b"\n'
+    )
+    monkeypatch.chdir(elsewhere)
+    monkeypatch.setenv("SAYSO_STATE", "s")
+    settings = load(file)
+
+    assert [file.parent / "p", Path("/q")] == settings.policy_folders()
+    assert [file.parent / "t", Path.home() / "b"] == settings.secret_files()
+    assert (file.parent / "m", elsewhere / "s") == (settings.mark_file(), settings.folder("state"))
 
 
 def test_the_mark_lies_where_the_settings_say(file: Path) -> None:

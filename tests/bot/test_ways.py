@@ -8,9 +8,10 @@ import pytest
 
 from adapters.database.folder import StateFolder
 from adapters.database.store import SqliteStore
-from bot.checks import Health
+from bot.surfaces import surfaces
 from bot.ways import report
 from hitl.model import Entry, Event
+from hitl.platforms import Health
 from hitl.ports import Change, adding
 from hitl.testing import SetClock
 from tests.hitl.world import NOON
@@ -18,7 +19,7 @@ from tests.hitl.world import NOON
 if TYPE_CHECKING:
     from pathlib import Path
 
-BOTH = ("telegram", "slack")
+BOTH = tuple(surfaces()[name] for name in ("telegram", "slack"))
 ALL = ("button", "text", "reaction", "command")
 
 
@@ -50,7 +51,7 @@ async def test_all_that_came_in_is_told_with_its_latest_time(tmp_path: Path) -> 
 async def test_what_never_came_in_is_told_with_what_may_be_in_the_way(tmp_path: Path, missing: str, why: str) -> None:
     """Without a press it isn't well: every card offers buttons."""
     answers = [("slack", kind) for kind in ALL if kind != missing]
-    (slack,) = report(await recorded(tmp_path, *answers), ["slack"])
+    (slack,) = report(await recorded(tmp_path, *answers), BOTH[1:])
 
     assert (Health.YELLOW if missing == "button" else Health.GREEN) is slack.state
     assert f"not yet by {missing}" in slack.text

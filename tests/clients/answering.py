@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 if TYPE_CHECKING:
+    from io import BufferedIOBase
     from typing import BinaryIO
 
 _CALL = re.compile(r"/v1/calls/(?P<ref>[^/]+)(?:/(?P<op>\w+))?")
@@ -33,7 +34,7 @@ def problem(code: str, detail: str) -> dict[str, Any]:
     return {"type": "about:blank", "title": "No", "status": 409, "detail": detail, "code": code}
 
 
-def read_request(lines: BinaryIO) -> dict[str, Any] | None:
+def read_request(lines: BinaryIO | BufferedIOBase) -> dict[str, Any] | None:
     """One request: its operation, its key, and the fields of its path, its query and its body. None at the end."""
     first = lines.readline()
     if not first:

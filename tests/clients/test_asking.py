@@ -19,6 +19,7 @@ from sayso_client.asking import Asking
 from sayso_client.client import Client
 from sayso_client.errors import ClientError
 from tests.clients.answering import answer_with, problem, read_request
+from tests.sentences import says
 
 CALL = {"ref": "r", "short": "ABC234", "status": "approved", "message": "approved", "reason_until": None}
 PENDING = {**CALL, "status": "pending"}
@@ -102,7 +103,8 @@ def test_an_approved_command_runs_and_its_end_is_reported(service: Service, aski
     for request, model in zip(
         service.requests, (models.CallRequest, None, models.ClaimRequest, models.FinishRequest), strict=True
     ):
-        assert model is None or model.model_validate(request["body"])
+        if model is not None:
+            model.model_validate(request["body"])
     assert finished == asking.call
 
 
@@ -179,6 +181,59 @@ def test_a_signal_withdraws_a_pending_call(
 
     assert (True, "withdrawn", "withdraw") == (asking.interrupted, asking.call["status"], service.requests[-1]["op"])
     assert before == signal.getsignal(number)
+
+
+def test_a_second_signal_at_once_does_not_cut_the_withdrawal(service: Service, asking: Asking) -> None:
+    """timeout(1) sends its signal twice. Both are one wish: the call is withdrawn, and nothing is raised."""
+
+    def interrupted() -> dict[str, Any]:
+        signal.raise_signal(signal.SIGTERM)
+        return {"call": PENDING}
+
+    def again() -> dict[str, Any]:
+        signal.raise_signal(signal.SIGTERM)
+        return {"call": {**CALL, "status": "withdrawn"}}
+
+    service.answers = [{"call": PENDING}, interrupted, again]
+    with asking:
+        asking.ask()
+        asking.wait()
+
+    assert "withdrawn" == asking.call["status"]
+
+
+def test_a_second_signal_later_ends_all(service: Service, asking: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever presses Ctrl-C again after a second doesn't want to wait for the withdrawal."""
+    monkeypatch.setattr("sayso_client.asking._SAME_WISH_S", 0.0)
+    told = threading.Event()
+
+    def interrupted() -> dict[str, Any]:
+        signal.raise_signal(signal.SIGINT)
+        return {"call": PENDING}
+
+    def again() -> dict[str, Any]:
+        signal.raise_signal(signal.SIGINT)
+        told.wait(30)
+        return {"call": PENDING}
+
+    service.answers = [{"call": PENDING}, interrupted, again]
+    with asking:
+        asking.ask()
+        with pytest.raises(KeyboardInterrupt):
+            asking.wait()
+    told.set()
+
+
+@pytest.mark.parametrize("status", ["running", "released", "succeeded"])
+def test_the_second_waiter_hears_that_another_one_got_the_approval(
+    service: Service, asking: Asking, status: str
+) -> None:
+    """Two scripts waited with one key: the one that came second isn't told that the approval is theirs."""
+    service.answers = [{"call": CALL}, refused("ALREADY_DECIDED"), {"call": {**CALL, "status": status}}]
+    asking.ask()
+
+    assert not asking.release()
+    assert says(asking.call["message"], "command.taken", short="ABC234")
 
 
 def test_a_reason_is_waited_for_until_none_can_come(service: Service, asking: Asking) -> None:

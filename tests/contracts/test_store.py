@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hitl.audit import verify
+from hitl.credentials import Credential, Scope
 from hitl.errors import Tampered
 from hitl.model import (
     Action,
@@ -33,6 +34,7 @@ from hitl.model import (
     Vote,
 )
 from hitl.ports import Change, Expect, KeyTakenError, ShortTakenError, Store, Unit
+from hitl.records import replace
 from hitl.testing import SetClock, a_call
 
 if TYPE_CHECKING:
@@ -593,6 +595,17 @@ class TestInbox:
         assert [] == await store.incoming()
         assert not await store.receive("telegram", "1", "chat", b"{}")
 
+    async def test_the_newest_event_of_a_source_is_told(self, store: Store) -> None:
+        """Whether it was handled or not, and none of another source."""
+        assert await store.newest("slack") is None
+        for source, event in (("slack", "1"), ("slack", "2"), ("telegram", "3")):
+            await store.receive(source, event, "chat", b"{}")
+        await store.commit(add(handled=("slack", "2")))
+        found = await store.newest("slack")
+
+        assert found is not None
+        assert ("slack", "2") == (found.source, found.id)
+
     async def test_an_event_that_keeps_failing_is_set_aside(self, store: Store) -> None:
         """After so many failures; then the next of its conversation gets its turn."""
         await store.receive("telegram", "1", "chat", b"bad")
@@ -649,6 +662,47 @@ class TestOutbox:
         assert [(CHAT, PostKind.EDIT, "m1")] == [
             (each.post.route, each.post.kind, each.message) for each in await store.sendings(lease_s=30)
         ]
+
+    async def test_cards_and_outcomes_go_before_refreshes(self, store: Store, clock: SetClock) -> None:
+        """However many refreshes of pending calls are queued, a new card and an outcome go out first on their route."""
+        old, ending = await standing(store, clock), await standing(store, clock)
+        for call in (old, ending):
+            await edited(store, call)
+        new_card = await carded(store, clock, CHAT)
+        await store.commit(move(approved(ending)))
+
+        order = []
+        while leased := await store.sendings(lease_s=30):
+            order.append((leased[0].post.ref, leased[0].post.kind))
+            await store.sent(leased[0], "m5")
+
+        assert [(ending.ref, PostKind.EDIT), (new_card.ref, PostKind.CARD), (old.ref, PostKind.EDIT)] == order
+
+    async def test_a_calm_route_gets_everything_but_refreshes(self, store: Store, clock: SetClock) -> None:
+        """A refresh waits until its route isn't calm any more, and holds up no new card there."""
+        call = await standing(store, clock)
+        await edited(store, call)
+        before = await store.sendings(lease_s=30, calm=(CHAT,))
+        await carded(store, clock, CHAT)
+        leased = await store.sendings(lease_s=30, calm=(CHAT,))
+
+        assert ([], [(CHAT, PostKind.CARD)]) == (list(before), posts(leased))
+        assert [(CHAT, PostKind.EDIT)] == posts(await store.sendings(lease_s=30))
+
+    async def test_what_was_put_off_goes_out_at_once_when_its_platform_is_back(
+        self, store: Store, clock: SetClock
+    ) -> None:
+        """What failed on that platform is due again; a lease, and what failed on another platform, stay as they are."""
+        for route in (CHAT, f"{CHAT}1", "slack:T/C"):
+            await carded(store, clock, route)
+        leased = {sending.post.route: sending for sending in await store.sendings(lease_s=30)}
+        for route in (CHAT, "slack:T/C"):
+            await store.unsent(leased[route], "down", retry_s=15)
+        await store.hasten(CHAT.partition(":")[0])
+        again = await store.sendings(lease_s=30)
+
+        assert [(CHAT, PostKind.CARD)] == posts(again)
+        assert [1] == [sending.attempts for sending in again]
 
     async def test_several_edits_of_one_card_are_one(self, store: Store, clock: SetClock) -> None:
         """The one that goes out says it all."""
@@ -879,3 +933,53 @@ async def standing_elsewhere(store: Store, clock: SetClock) -> Call:
     call = await parked(store, clock)
     await store.adopt(call.ref, "slack:T/C", "m9")
     return call
+
+
+async def test_pages_go_from_the_newest_call_to_the_oldest(store: Store, clock: SetClock) -> None:
+    """A page holds the calls that are older than the named one: all of them, or those that wait."""
+    first, second, third = [await parked(store, clock) for _ in range(3)]
+    refs = sorted((first.ref, second.ref, third.ref), reverse=True)
+    await store.commit(move(approved(second)))
+    waiting = [ref for ref in refs if ref != second.ref]
+    top = await store.page(None, 2, pending=False)
+    rest = await store.page(top[-1].ref, 2, pending=False)
+
+    assert (refs[:2], refs[2:]) == ([call.ref for call in top], [call.ref for call in rest])
+    assert waiting == [call.ref for call in await store.page(None, 9, pending=True)]
+
+
+async def test_the_whole_record_is_read_on_from_any_place(store: Store, clock: SetClock) -> None:
+    """Places grow with each line, whichever chain the line is in."""
+    call = await parked(store, clock)
+    before = await store.last_line()
+    await store.commit(add(entries=(entry(call, "viewed"), Entry("", Event.MOVED, "service", {}), entry(call, "late"))))
+    lines = await store.lines_after(before, 2)
+    rest = await store.lines_after(lines[-1][0], 2)
+
+    assert ["viewed", "moved", "late"] == [line.event for _, line in (*lines, *rest)]
+    assert (await store.last_line(), ()) == (rest[-1][0], tuple(await store.lines_after(rest[-1][0], 2)))
+
+
+async def test_a_credential_is_kept_used_and_revoked(store: Store, clock: SetClock) -> None:
+    """A name is kept once, also after its revocation; what was kept comes back as it was."""
+    made = Credential(
+        name="ci",
+        hash="a" * 64,
+        scope=Scope.AGENT,
+        owner="ada",
+        origins=("slack:T1/C1",),
+        routes=("slack:T1/C2",),
+        created_at=clock.now(),
+        created_by="local:0",
+        until=clock.now() + timedelta(days=1),
+    )
+    kept = [await store.keep_credential(made), await store.keep_credential(made)]
+    (stored,) = await store.credentials()
+    await store.used_credential("ci", clock.now())
+    revoked = await store.revoke_credential(stored, "local:0")
+    (now,) = await store.credentials()
+    again = await store.keep_credential(made)
+
+    assert ([True, False], False) == (kept, again)
+    assert made == replace(stored, mac="")
+    assert (clock.now(), clock.now(), clock.now()) == (now.used_at, now.revoked_at, revoked.revoked_at)

@@ -34,7 +34,7 @@ COMMITTING = ("writer.before-begin", "writer.before-commit", "writer.after-commi
 #: Points that a service without chat platforms never reaches; the scenarios of the chats kill there.
 WITH_CHATS = {
     *("delivery.sent", "intake.handling", "intake.handled"),
-    *("telegram.received", "telegram.recorded", "slack.received", "slack.recorded"),
+    *("events.received", "events.recorded"),
 }
 
 

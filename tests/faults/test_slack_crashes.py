@@ -35,7 +35,7 @@ connections = 1
 """
 #: The message that asks is the first event, the card's own echo the second, the press the third. What was recorded is
 #: decided by the next start; a press that wasn't is one that Slack shows as failed, and the person presses again.
-POINTS = {"slack.received:3": True, "slack.recorded:3": False, "intake.handling:3": False, "gate.finished": False}
+POINTS = {"events.received:3": True, "events.recorded:3": False, "intake.handling:3": False, "gate.finished": False}
 
 
 @pytest.mark.parametrize("point", POINTS)
@@ -59,9 +59,9 @@ async def test_a_death_on_the_way_runs_nothing_twice(install: Callable[..., Inst
             await server.wait_connected(app, timeout=PATIENCE_S)
             if POINTS[point]:
                 await server.press(ann, card, LABEL)
-            done = say("outcome.succeeded", by=f"slack:{app.team_id}/{ann.id}")
+            done = say("end.sign.done")
             await server.wait_message(room, done, edits=1, timeout=PATIENCE_S)
-            check(service, [one for one in room.messages.values() if says(one.shown.text, "card.title", tool="bash")])
+            check(service, [one for one in room.messages.values() if says(one.shown.text, "card.headline")])
         finally:
             await asyncio.to_thread(service.close)
 

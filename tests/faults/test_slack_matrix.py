@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.checks import Health
+from adapters.slack.checks import report
+from adapters.slack.setup import SCOPES
 from bot.settings import Settings
-from bot.slack_setup import SCOPES, report
 from hitl.model import Action, Risk, Status, Verb
 from hitl.people import Conversation
+from hitl.platforms import Health
 from hitl.wording import say
 from tests.faults.matrix import HANG_S, TIMEOUT_S, Life, Trouble, check, summary
 from tests.hitl.world import verdict
@@ -155,7 +156,7 @@ class RoomLife(Life):
 
     def cards(self) -> list[Message]:
         """All cards there are, wherever they stand."""
-        return [one for one in self.posted() if says(first(one).shown.text, "card.title", tool="bash")]
+        return [one for one in self.posted() if says(first(one).shown.text, "card.headline")]
 
     def posted(self) -> list[Message]:
         """All that the app wrote for everybody in some conversation."""
@@ -274,7 +275,8 @@ async def asked(method: str, fault: Fault) -> set[str]:
         channel, person = places
         slack = slack_settings(server, app, timeout_s=TIMEOUT_S)
         await server.fail(method, fault)
-        checks = await report(Settings(slack=slack, routes=[channel], approvers=[person]))
+        people = Settings(routes=[channel], approvers=[person]).directory()
+        checks = await report(slack, people, None)
         return {places.get(one.name, one.name) for one in checks if one.state is not Health.GREEN}
 
 
@@ -322,4 +324,7 @@ def test_every_method_that_is_called_goes_wrong_here() -> None:
     ]
     called = {name.replace("_", ".") for text in sources for name in re.findall(r"client\.([a-z]+_\w+)\(", text)}
 
-    assert called == {row.method for row in ROWS.values()} - {"response_url"} | set(ASKED) | READ
+    # What is missed is fetched after a start; `test_what_was_missed.py` has it go wrong.
+    missed = {"users.conversations"}
+
+    assert called == {row.method for row in ROWS.values()} - {"response_url"} | set(ASKED) | READ | missed

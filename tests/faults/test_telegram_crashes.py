@@ -28,13 +28,13 @@ RUNNING = {"delivery.sent:2", "intake.handled:2"}
 #: What is drilled at once.
 STEPS = {
     "asked": ["gate.submitted", "delivery.sent:1"],
-    "pressed": ["telegram.received:2", "telegram.recorded:2", "intake.handling:2"],
+    "pressed": ["events.received:2", "events.recorded:2", "intake.handling:2"],
     "decided": list(UNKNOWN),
     "ended": ["gate.finished", "delivery.sent:2", "intake.handled:2"],
 }
 #: Longer, or of less interest: the same on the way of the message that asks, and around every commit.
 MORE = [
-    *("telegram.received:1", "telegram.recorded:1", "intake.handling:1", "intake.handled:1"),
+    *("events.received:1", "events.recorded:1", "intake.handling:1", "intake.handled:1"),
     *(f"writer.{when}:{n}" for when in ("before-begin", "before-commit", "after-commit") for n in range(2, 14)),
 ]
 
@@ -85,7 +85,7 @@ class Drill:
 
     def cards(self) -> list[Message]:
         """The bot's cards in the chat."""
-        return [one for one in self.room.messages.values() if says(one.text, "card.title", tool="bash")]
+        return [one for one in self.room.messages.values() if says(one.text, "card.headline")]
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -129,11 +129,11 @@ def check(point: str, drill: Drill, card: Message) -> None:
     assert "approved" == calls[0][0]
     may_be_lost = point in RUNNING or point.startswith("writer.")
     if point in UNKNOWN or (may_be_lost and calls[0][1] == "unknown"):
-        assert says(card.text, "outcome.unknown")
+        assert says(card.text, "ending.unknown")
         assert ran <= 1
     else:
         assert ("succeeded", 1) == (calls[0][1], ran)
-        assert says(card.text, "outcome.succeeded")
+        assert says(card.text, "by.approved")
     if point in UNKNOWN:
         assert UNKNOWN[point] == ran
     assert {None} == {verify(service.keys, chain) for chain in service.chains().values()}

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitl.audit import FIRST, chain, contradicted, verify, with_args
+from hitl.audit import FIRST, chain, contradicted, steps_held, verify, with_args
 from hitl.canonical import canonical
 from hitl.errors import InvalidConfirmation
 from hitl.model import Entry, Event, Recorded
@@ -129,7 +129,7 @@ def said(event: Event, **data: object) -> tuple[str, str]:
 )
 def test_what_happens_once_is_never_said_twice(chain_says: list[tuple[str, str]], again: Event) -> None:
     """A call is decided, claimed and ended once, however its row was set back."""
-    assert contradicted(chain_says, [Entry("ref", again, "a", {"why": "x"})])
+    assert contradicted(steps_held(chain_says), [Entry("ref", again, "a", {"why": "x"})])
 
 
 @pytest.mark.parametrize(
@@ -145,4 +145,4 @@ def test_what_happens_once_is_never_said_twice(chain_says: list[tuple[str, str]]
 )
 def test_what_comes_next_is_no_contradiction(chain_says: list[tuple[str, str]], then: Event) -> None:
     """A refused reply is no end, and a late report follows a time-out or a lost run."""
-    assert not contradicted(chain_says, [Entry("ref", then, "a", {"why": "x"})])
+    assert not contradicted(steps_held(chain_says), [Entry("ref", then, "a", {"why": "x"})])

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from hitl.cards import card
+from hitl.cards import card, outcome
 from hitl.delivery import LEASE_S, Delivery
-from hitl.model import Action, Call, Ran, Result, Runs, Status, Verb
+from hitl.model import Action, Call, Post, PostKind, Ran, Result, Runs, Status, Verb
 from hitl.outcomes import Unfit, fact
 from hitl.people import Conversation
-from hitl.ports import PlatformError
-from hitl.reach import LOST_FOR_S, Reach
+from hitl.ports import Change, NotYetError, PlatformError, adding
+from hitl.reach import ALARMED_FOR_S, LOST_FOR_S, Reach
 from hitl.terms import Terms
 from hitl.testing import RecordedChat
 from hitl.wording import say, sentence
@@ -115,7 +115,7 @@ async def _expired(world: World, call: Call) -> None:
 
 async def _undeliverable(world: World, call: Call) -> None:
     """No surface can show it."""
-    await world.gate.undeliverable(call.ref)
+    await world.gate.undeliverable(call.ref, "gone")
 
 
 async def _denied(world: World, call: Call) -> None:
@@ -192,7 +192,7 @@ async def test_it_becomes_the_outcome_however_it_ends(
     shown = [*office.telegram.messages.values(), *office.slack.messages.values()]
 
     assert status is stored.status
-    assert [card(stored).outcome] * 2 == [card(each).outcome for each in shown]
+    assert [outcome(stored)] * 2 == [outcome(each) for each in shown]
     assert not any(card(each).open for each in shown)
     await office.world.check_record()
 
@@ -207,7 +207,7 @@ async def test_an_approval_shows_before_its_result(office: Office) -> None:
     await office.deliver()
 
     assert [Status.RUNNING, Status.SUCCEEDED] == [shown.call.status for shown in office.telegram.updates]
-    assert [Status.SUCCEEDED] == [shown.call.status for shown in office.telegram.notices]
+    assert [] == office.telegram.notices
 
 
 async def test_two_edits_that_wait_are_one(office: Office) -> None:
@@ -238,7 +238,7 @@ class TestTrouble:
         office.telegram.fail(PASSING, times=3)
         call = await office.posted()
         waits = []
-        for seconds in (1, 2, 4):
+        for seconds in (1, 2, 5):
             await office.wait(seconds - 0.1)
             waits.append(len(office.telegram.posts))
             await office.wait(0.1)
@@ -266,10 +266,10 @@ class TestTrouble:
         await office.deliver()
 
         assert [] == office.telegram.posts
-        assert say("outcome.expired.unseen") == card(await office.world.now(call)).outcome
+        assert say("outcome.expired.unseen") == outcome(await office.world.now(call))
 
     async def test_a_week_of_trouble_ends_too(self) -> None:
-        """However often it was tried, the next wait is a minute: a number of tries never grows out of hand."""
+        """However often it was tried, the next wait is the longest: a number of tries never grows out of hand."""
         office = Office()
         office.world.rules.set(WRITE, timeout_s=7 * 24 * 3600)
         office.telegram.fail(PASSING, times=1200)
@@ -288,8 +288,95 @@ class TestTrouble:
         ended = await office.world.now(call)
 
         assert Status.UNDELIVERABLE == ended.status
-        assert sentence(fact("outcome.undeliverable", why=fact(Unfit.SURFACES))) == card(ended).outcome
+        why = fact(Unfit.UNSHOWN, why=f"{OTHER}: {FOR_GOOD}")
+        assert sentence(fact("outcome.undeliverable", why=why)) == outcome(ended)
         await office.world.check_record()
+
+    async def test_a_refusal_is_in_the_log_once_and_in_the_record_of_each_call(
+        self, office: Office, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """The log has one line for a route and the platform's words; each call's record says that it wasn't shown."""
+        office.telegram.fail(FOR_GOOD, times=6)  # cards, and notices of how the calls ended
+        calls = [await office.posted() for _ in range(3)]
+
+        logged = [line.args for line in caplog.records if line.getMessage().startswith("outbox.refused")]
+        assert [{"ref": calls[0].ref, "route": ROOM, "why": str(FOR_GOOD)}] == logged
+        for call in calls:
+            assert ["asked", "not_shown", "undeliverable"] == await office.world.events(call)
+
+    async def test_a_refused_route_is_in_the_way_until_something_arrives_there(self, office: Office) -> None:
+        """While cards can't go to a route, the service isn't ready and says why. The next card there ends that."""
+        office.telegram.fail(FOR_GOOD, times=2)
+        await office.posted()
+        refused = office.world.gate.reach.refusals(office.world.clock.now())
+        await office.posted()
+
+        assert {ROOM: (str(FOR_GOOD), "")} == refused
+        assert {} == office.world.gate.reach.refusals(office.world.clock.now())
+
+    async def test_an_old_refusal_is_in_nobodys_way(self, office: Office) -> None:
+        """A place that nobody uses any more doesn't keep the service from being ready for more than an hour."""
+        office.telegram.fail(FOR_GOOD, times=2)
+        await office.posted()
+        office.world.clock.advance(ALARMED_FOR_S)
+
+        assert {} == office.world.gate.reach.refusals(office.world.clock.now())
+
+    async def test_a_person_who_shuts_us_out_makes_nothing_unready(self) -> None:
+        """One of two places refuses, and not for being gone: the other shows the card, so the service stays ready."""
+        office = Office(ROOM, OTHER)
+        office.telegram.fail(FOR_GOOD)
+        call = await office.posted()
+
+        assert {} == office.world.gate.reach.refusals(office.world.clock.now())
+        assert ["asked", "not_shown", "shown"] == await office.world.events(call)
+
+    async def test_what_was_put_off_goes_out_when_the_platform_is_back(self, office: Office) -> None:
+        """The first message that arrives after an outage takes along all that waits for its next try."""
+        office.telegram.fail(PASSING, times=4)
+        for _ in range(4):
+            await office.posted()
+        await office.posted()
+
+        assert 5 == len(office.telegram.posts)
+
+    async def test_a_refresh_that_the_limits_leave_no_room_for_holds_up_nothing(self, office: Office) -> None:
+        """A new card, and the outcome of the very call, go out while its refresh waits for the platform's limits."""
+        call = await office.posted()
+        office.telegram.fail(NotYetError(50), times=1)
+        await office.world.store.commit(adding(Change(posts=(Post(call.ref, ROOM, PostKind.EDIT),))))
+        await office.deliver()
+        waiting = len(office.telegram.updates)
+        other = await office.posted()
+        await office.world.gate.withdraw(call.ref, UMA)
+        await office.deliver()
+
+        assert (0, other.ref) == (waiting, office.telegram.posts[-1].call.ref)
+        assert [Status.WITHDRAWN] == [shown.call.status for shown in office.telegram.updates]
+
+    async def test_a_card_that_is_there_already_is_refreshed_in_its_time(self, office: Office) -> None:
+        """A card that was found standing while its row was queued is edited; the limits put that off like any edit."""
+        call = await office.world.ask()
+        await office.world.store.adopt(call.ref, ROOM, "m7")
+        await office.world.store.commit(adding(Change(posts=(Post(call.ref, ROOM, PostKind.CARD),))))
+        office.telegram.fail(NotYetError(20), times=1)
+        await office.deliver()
+        early = len(office.telegram.updates)
+        await office.wait(20)
+
+        assert (0, 1, []) == (early, len(office.telegram.updates), office.telegram.posts)
+
+    async def test_an_outcome_that_the_limits_leave_no_room_for_comes_in_its_time(self, office: Office) -> None:
+        """It waits as long as the limits ask, and a new card doesn't wait for it."""
+        call = await office.posted()
+        await office.world.gate.withdraw(call.ref, UMA)
+        office.telegram.fail(NotYetError(20), times=1)
+        await office.deliver()
+        await office.posted()
+        early = [len(office.telegram.posts), len(office.telegram.updates)]
+        await office.wait(20)
+
+        assert ([2, 0], 1) == (early, len(office.telegram.updates))
 
     async def test_a_route_without_a_platform_is_refused_for_good(self) -> None:
         """A place on a platform that isn't set up here shows nothing, now or later."""

@@ -10,7 +10,7 @@ import pytest
 
 from hitl.answers import Came
 from hitl.cards import card, outcome
-from hitl.errors import AlreadyDecided, ConfirmationExpired, NotApprover
+from hitl.errors import AlreadyDecided, ConfirmationExpired, NotApprover, Unavailable
 from hitl.model import Action, Decision, Kind, PostKind, Risk, Runs, State, Status, Verb
 from hitl.outcomes import Refusal, Told, Unfit, fact
 from hitl.people import Conversation
@@ -447,7 +447,7 @@ class TestDetails:
         answer = await world.press(call, verb=Verb.DETAILS)
 
         assert Came.DETAILS is answer.came
-        assert "path: notes.txt" in answer.text
+        assert '"path": "notes.txt"' in answer.text
         assert ("viewed", ANN) == ((await world.last(call)).event, (await world.last(call)).actor)
 
     async def test_a_cut_dangerous_call_needs_them_first(self, world: World) -> None:
@@ -630,6 +630,19 @@ class TestUnfitByNow:
         assert (State.ERROR, Status.REFUSED) == (stored.state, stored.status)
         assert ["asked", "approved", "refused"] == await world.events(call)
 
+    async def test_keys_that_others_may_know(self, world: World) -> None:
+        """While the state is open to other users nothing runs and nothing is asked, and both are told why."""
+        call = await world.ask()
+        world.gate.exposed = lambda: "the keys are open"
+        answer = await world.press(call)
+
+        open_keys = fact(Unfit.EXPOSED, why="the keys are open")
+        assert answer.lease is None
+        assert fact(Told.NOT_RUN, short=call.short, error=open_keys) == answer.fact
+        assert Status.REFUSED == (await world.now(call)).status
+        with pytest.raises(Unavailable):
+            await world.ask()
+
     @pytest.mark.parametrize("change", ["gone", "another definition"])
     async def test_a_changed_tool(self, world: World, change: str) -> None:
         """Taken off the list, or not the tool that was shown: refused."""
@@ -653,7 +666,7 @@ async def test_errors_say_whose_fault_it_is(world: World) -> None:
     with pytest.raises(ConfirmationExpired) as late:
         await world.gate.withdraw(call.ref, UMA)
     with pytest.raises(ConfirmationExpired):
-        await world.gate.undeliverable(call.ref)
+        await world.gate.undeliverable(call.ref, "gone")
     done = await world.ask(args={})
     await world.press(done)
     with pytest.raises(AlreadyDecided) as decided:

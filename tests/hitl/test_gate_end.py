@@ -8,11 +8,12 @@ from datetime import timedelta
 import pytest
 
 from hitl.answers import Came
-from hitl.cards import card, outcome_for_agent
-from hitl.errors import AlreadyDecided, CallUnknown, NotApprover, TooManyPending
+from hitl.cards import OUTPUT_CHARS, outcome, outcome_for_agent
+from hitl.errors import AlreadyDecided, CallUnknown, NotApprover, Tampered, TooManyPending
 from hitl.limits import Flood, Limits, timeout_of
-from hitl.model import Kind, PostKind, Result, Runs, State, Status, Verb
+from hitl.model import Kind, PostKind, Ran, Result, Runs, State, Status, Verb
 from hitl.outcomes import Refusal, Told, Unfit, fact
+from hitl.ports import Change, Unit
 from hitl.tokens import new_ref
 from hitl.wording import say, sentence
 from tests.hitl.world import ANN, BOB, CLAIM, NOON, OLGA, READ, ROOM, SAM, UMA, World, ask, code, reply
@@ -73,7 +74,7 @@ class TestSettle:
         ended = await world.gate.settle(call, unseen=True)
 
         assert ended is not None
-        assert say("outcome.expired.unseen") == card(ended).outcome
+        assert say("outcome.expired.unseen") == outcome(ended)
 
     async def test_an_approval_that_nobody_ran_lapses(self, world: World) -> None:
         """At the end of the window."""
@@ -134,10 +135,10 @@ class TestUndeliverable:
     async def test_it_ends_at_once_and_says_why(self, world: World) -> None:
         """Nobody is made to wait for an answer that can't come."""
         call = await world.ask()
-        ended = await world.gate.undeliverable(call.ref)
+        ended = await world.gate.undeliverable(call.ref, "gone")
 
         assert (State.IDLE, Status.UNDELIVERABLE) == (ended.state, ended.status)
-        assert sentence(fact("outcome.undeliverable", why=fact(Unfit.SURFACES))) == card(ended).outcome
+        assert sentence(fact("outcome.undeliverable", why=fact(Unfit.UNSHOWN, why="gone"))) == outcome(ended)
 
 
 class TestLateReason:
@@ -152,7 +153,7 @@ class TestLateReason:
         stored = await world.now(call)
 
         assert fact(Told.REASON_ADDED, short=call.short) == answer.fact
-        assert say("outcome.rejected.reason", by=ANN, reason="wrong folder") == card(stored).outcome
+        assert say("outcome.rejected.reason", by=ANN, reason="wrong folder") == outcome(stored)
         assert ("reason", ANN) == ((await world.last(call)).event, (await world.last(call)).actor)
         assert [ROOM] == world.told(PostKind.EDIT)
 
@@ -164,6 +165,22 @@ class TestLateReason:
 
         assert "HITL_001" == code(await world.gate.add_reason(call.ref, who, "because"))
         assert (await world.now(call)).reason is None
+
+    async def test_a_reason_for_a_tampered_call_is_refused(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The store finds that the record isn't as it was written: the person is told, and that is on record."""
+        call = await world.ask()
+        await world.press(call, verb=Verb.REJECT)
+        commit = world.store.commit
+
+        async def tampered_with(unit: Unit) -> Change | None:
+            if unit.expect is not None:
+                raise Tampered
+            return await commit(unit)
+
+        monkeypatch.setattr(world.store, "commit", tampered_with)
+
+        assert "TAMPERED" == code(await world.gate.add_reason(call.ref, ANN, "because"))
+        assert "tampered" == (await world.last(call)).event
 
     async def test_after_a_minute_it_is_too_late(self, world: World) -> None:
         """Those who waited were told already."""
@@ -230,7 +247,7 @@ class TestLateReason:
         assert (None, None) == (early, again)
         assert over is not None
         assert ("", None, False) == (over.reason, over.due_at, over.awaits_reason)
-        assert ([], [ROOM]) == (world.told(PostKind.EDIT), world.told(PostKind.NOTICE))
+        assert ([ROOM], []) == (world.told(PostKind.EDIT), world.told(PostKind.NOTICE))
         assert ["asked", "rejected", "no_reason"] == await world.events(call)
 
     async def test_an_older_database_waits_for_no_reason(self, world: World) -> None:
@@ -287,24 +304,27 @@ class TestTelling:
     """Who hears how it ended, beside those who see the card."""
 
     async def test_the_conversation_that_asked_is_told(self, world: World) -> None:
-        """When it is over, not while it runs: once for each end, and again when a reason follows."""
+        """Of a rejection once, when its reason is known. The card there tells the rest."""
         call = await world.ask()
         parked = world.told(PostKind.NOTICE)
         await world.press(call, verb=Verb.REJECT)
         rejected = world.told(PostKind.NOTICE)
         await world.gate.add_reason(call.ref, ANN, "wrong folder")
 
-        assert ([], [ROOM], [ROOM]) == (parked, rejected, world.told(PostKind.NOTICE))
+        assert ([], [], [ROOM]) == (parked, rejected, world.told(PostKind.NOTICE))
 
-    async def test_not_while_it_runs(self, world: World) -> None:
-        """An approval edits the card; the thread hears of the result."""
+    @pytest.mark.parametrize(("output", "told"), [("done", []), ("x" * (OUTPUT_CHARS + 1), [ROOM])])
+    async def test_a_result_is_told_apart_only_if_the_card_has_no_room_for_it(
+        self, world: World, output: str, told: list[str]
+    ) -> None:
+        """The card becomes the outcome with the output; a longer output is sent whole."""
         call = await world.ask()
         answer = await world.press(call)
         approved = world.told(PostKind.NOTICE)
         assert answer.lease is not None
-        await world.gate.finish_own(answer.lease, world.executor.outcome)
+        await world.gate.finish_own(answer.lease, Ran(Result.SUCCEEDED, output))
 
-        assert ([], [ROOM]) == (approved, world.told(PostKind.NOTICE))
+        assert ([], told) == (approved, world.told(PostKind.NOTICE))
 
     async def test_a_caller_tells_its_own_people(self, world: World) -> None:
         """What a caller runs is its own to report; a place that is no chat has nowhere to be told."""
@@ -351,7 +371,7 @@ async def test_a_claimed_call_cannot_be_withdrawn_or_undelivered(world: World) -
     call = await world.ask(READ, runs=Runs.CALLER)
     await world.gate.claim(call.ref, "cli", CLAIM)
     running = fact("outcome.running", by=say("outcome.by_policy"))
-    for end in (world.gate.withdraw(call.ref, UMA), world.gate.undeliverable(call.ref)):
+    for end in (world.gate.withdraw(call.ref, UMA), world.gate.undeliverable(call.ref, "gone")):
         with pytest.raises(AlreadyDecided) as refused:
             await end
         assert sentence(fact(Refusal.DECIDED, short=call.short, outcome=running)) == refused.value.message

@@ -10,7 +10,7 @@ import pytest
 
 from hitl.answers import Submitted
 from hitl.canonical import canonical
-from hitl.cards import card
+from hitl.cards import card, outcome
 from hitl.errors import (
     InvalidConfirmation,
     KeyConflict,
@@ -250,7 +250,7 @@ class TestNobodyToAsk:
         call = await world.ask()
 
         assert (State.IDLE, Status.UNDELIVERABLE) == (call.state, call.status)
-        assert sentence(fact("outcome.undeliverable", why=fact(Unfit.NOBODY))) == card(call).outcome
+        assert sentence(fact("outcome.undeliverable", why=fact(Unfit.NOBODY))) == outcome(call)
         assert ["asked", "undeliverable"] == await world.events(call)
         assert () == world.store.changes[0].posts
 
@@ -259,7 +259,7 @@ class TestNobodyToAsk:
         world = World(conversations={"terminal:1": Conversation("terminal:1")})
         call = await world.ask(origin="terminal:1")
 
-        assert sentence(fact("outcome.undeliverable", why=fact(Unfit.NOWHERE))) == card(call).outcome
+        assert sentence(fact("outcome.undeliverable", why=fact(Unfit.NOWHERE))) == outcome(call)
 
     async def test_a_pending_list_is_a_surface(self) -> None:
         """Without chats it waits, where an approver can see this machine's list."""
@@ -404,3 +404,31 @@ def test_only_the_hash_of_a_secret_is_handed_in() -> None:
     """SHA-256, in hex."""
     assert 64 == len(CLAIM)
     assert CLAIM == secret_hash(SECRET)
+
+
+async def test_what_a_tool_says_of_itself_reaches_every_judgement(world: World) -> None:
+    """The policy sees the hints of the tool when it is asked for and when it is claimed; no server is trusted."""
+    hints = {"readOnlyHint": False, "destructiveHint": True}
+    world.executor.tools[GROUP, WRITE] = ToolInfo("local", WRITE * 8, annotations=hints)
+    call = await world.ask(WRITE)
+    await world.press(call)
+
+    judged = world.rules.asked
+    assert len(judged) > 1
+    assert all(hints == asked.annotations and not asked.trusted_annotations for asked in judged)
+
+
+async def test_a_caller_says_nothing_of_its_tools(world: World) -> None:
+    """What a caller runs itself has no definition here, and no hints."""
+    await world.gate.submit(ask(WRITE, runs=Runs.CALLER))
+
+    assert [None] == [asked.annotations for asked in world.rules.asked]
+
+
+async def test_a_note_that_no_card_can_hold_is_refused(world: World) -> None:
+    """Every card masks the note again, so a note of more than 10,000 characters is refused, and nothing is recorded."""
+    with pytest.raises(InvalidConfirmation):
+        await world.ask(note="x" * 10_001)
+
+    assert [] == await world.store.pending()
+    assert 10_000 == len((await world.ask(note="x" * 10_000)).note)

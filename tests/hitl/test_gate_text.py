@@ -296,6 +296,15 @@ class TestHowItWasSaid:
 
         assert came is (await world.type("tak", target=call.ref, language=language)).came
 
+    async def test_a_yes_that_names_another_action_asks_back(self, world: World) -> None:
+        """It was meant for another question: "merge it" to a card that drops a table."""
+        call = await world.ask(DROP, args={"table": "users"})
+        answer = await world.type("yes, merge it", target=call.ref)
+
+        assert Came.UNCLEAR is answer.came
+        assert says(answer.text, Told.UNCLEAR, short=call.short, why="another action: merge")
+        assert Came.APPROVED is (await world.type("yes, do it", target=call.ref)).came
+
 
 class TestNamed:
     """Refs that are not those of the calls pending here."""

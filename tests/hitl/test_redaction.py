@@ -34,6 +34,7 @@ FORMATS = {
     "Google OAuth": ("ya29.", MIXED),
     "Stripe live": ("sk_live_", MIXED[:24]),
     "Stripe restricted": ("rk_live_", MIXED[:24]),
+    "Sayso": ("sayso_", MIXED + "a_B"),
     "npm": ("npm_", MIXED[:36]),
     "PyPI": ("pypi-", "AgEIcHlwaS5vcmc" + MIXED * 3),
     "Hugging Face": ("hf_", "abcdefghijklmnopqrstuvwxyzabcdefgh"),

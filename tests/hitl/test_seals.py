@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hitl import seals
-from hitl.model import Action, Call, Claim, Decision, Prompt, PromptKind, Result, Risk, Runs, Verdict, Vote
+from hitl.model import Action, Call, CardTerms, Claim, Decision, Prompt, PromptKind, Result, Risk, Runs, Verdict, Vote
 from hitl.records import replace
 from hitl.testing import a_call
 from hitl.tokens import Keyring
@@ -55,7 +55,8 @@ def test_every_fixed_field_is_sealed(name: str) -> None:
 def test_the_verdict_is_sealed_whole(name: str) -> None:
     """What the policy said, why, and on what terms can't be changed behind people's backs."""
     value = getattr(CALL.verdict, name)
-    changes: dict[str, Any] = {name: ("x",) if name == "approvers" else other(value)}
+    others = {"approvers": ("x",), "card": CardTerms(undo="x")}
+    changes: dict[str, Any] = {name: others[name] if name in others else other(value)}
     changed = sealed(CALL).evolve(verdict=replace(CALL.verdict, **changes))
 
     assert not seals.row_holds(KEYS, changed)

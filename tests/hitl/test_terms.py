@@ -10,9 +10,9 @@ import pytest
 from hitl.cards import card, details
 from hitl.errors import InvalidConfirmation
 from hitl.limits import Limits
-from hitl.model import Action, Mode, Preparation, Reason, Result, Risk, Runs, Status
+from hitl.model import Action, CardTerms, Mode, Preparation, Reason, Result, Risk, Runs, Status
 from hitl.policy import Policy, load
-from hitl.terms import Terms
+from hitl.terms import SCRIPTS, Terms, judged
 from hitl.wording import say
 from tests.hitl.world import ANN, BAN, CLAIM, DROP, GROUP, READ, ROOM, WIPE, WRITE, World, code
 
@@ -116,19 +116,27 @@ async def test_who_demands_a_person_gets_one(world: World, terms: Terms) -> None
     assert Status.RUNNING is (await world.now(call)).status
 
 
-@pytest.mark.parametrize(
-    ("terms", "note"),
-    [
-        (Terms("production"), say("card.stage", stage="production", mode="enforce")),
-        (Terms(mode=Mode.MONITOR), say("card.mode", mode="monitor")),
-        (MONITOR, say("card.stage", stage="dev", mode="monitor")),
-    ],
-)
-async def test_stage_and_mode_stand_on_the_card(world: World, terms: Terms, note: str) -> None:
-    """Of whatever is parked."""
-    call = await with_terms(world, terms).ask(WRITE, must_ask=True)
+async def test_a_mode_that_is_not_the_usual_one_is_a_warning(world: World) -> None:
+    """Requests that people would be asked about run there unasked, so the card of one that demands a person says so."""
+    call = await with_terms(world, Terms(mode=Mode.MONITOR)).ask(WRITE, must_ask=True)
 
-    assert say("card.warning", note=note) in card(call).warnings
+    assert say("card.mode", mode="monitor") in card(call).warnings
+
+
+async def test_the_stage_stands_with_the_place(world: World) -> None:
+    """It is no bad news, so it is no warning."""
+    shown = card(await with_terms(world, Terms("production")).ask(WRITE))
+
+    assert say("card.stage", stage="production") in shown.place
+    assert () == shown.warnings
+
+
+async def test_an_operator_words_the_card_of_a_tool(world: World) -> None:
+    """The headline, what can't be undone: by the tool's name, or by its group's and its own, which wins."""
+    words = {WRITE: CardTerms(headline="Set {path}"), f"{GROUP}.{WRITE}": CardTerms(headline="Write to {path}")}
+    call = await with_terms(world, Terms(cards=words)).ask(WRITE, args={"path": "notes.txt"})
+
+    assert card(call).headline.endswith("write to notes.txt")
 
 
 async def test_the_ordinary_needs_no_line(world: World) -> None:
@@ -187,13 +195,14 @@ class TestACallersCommand:
     async def test_its_programs_stand_on_the_card(
         self, world: World, argv: list[str], programs: tuple[str, ...]
     ) -> None:
-        """Behind whatever wrappers, and though the policy never looked at it; in the details as well."""
+        """Behind whatever wrappers: in the line itself, and in the details."""
         call = await world.ask(WRITE, runs=Runs.CALLER, args={"argv": argv, "cwd": "/srv"})
 
-        line = say("card.programs", programs=", ".join(programs))
+        unseen = [name for name in programs if name not in " ".join(argv)]
 
-        assert line in card(call).warnings
-        assert line in details(call).split("\n")
+        assert () == tuple(unseen)
+        assert card(call).parts[0].text.startswith(argv[0])
+        assert say("details.programs", programs=", ".join(programs)) in details(call).split("\n")
 
     async def test_nothing_beside_it_poses_as_it(self, world: World) -> None:
         """Another argument that looks like a command says nothing of what runs."""
@@ -248,3 +257,13 @@ async def test_a_policy_that_cannot_judge_a_call_refuses_the_yes(world: World) -
 
     assert "POLICY_INVALID" == code(answer)
     assert Status.PENDING is (await world.now(call)).status
+
+
+@pytest.mark.parametrize("other", [["deploy.sh"], {"a": "b"}, {"a": 1}, "0" * 64])
+def test_digests_of_a_callers_scripts_are_no_argument(other: object) -> None:
+    """They bind the command that a rule is about, and make no rule ask; anything else under the name is an argument."""
+    digests, _ = judged(Runs.CALLER, {"argv": ["./deploy.sh"], SCRIPTS: {"deploy.sh": "0" * 64}})
+    others, _ = judged(Runs.CALLER, {"argv": ["./deploy.sh"], SCRIPTS: other})
+
+    assert SCRIPTS not in digests
+    assert other == others[SCRIPTS]

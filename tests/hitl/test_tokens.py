@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import re
 import uuid
 from datetime import timedelta
@@ -121,6 +122,14 @@ def test_a_new_key_signs_and_the_old_one_still_verifies() -> None:
 def test_a_malformed_seal_is_a_no(seal: str | None) -> None:
     """It is compared, never trusted to be well made."""
     assert not KEYS.holds(Purpose.ROW, seal, b"row", lambda: b"row")
+
+
+@given(st.binary(min_size=32, max_size=64), st.binary(max_size=300))
+def test_a_seal_is_an_hmac_of_the_data_under_the_derived_key(master: bytes, data: bytes) -> None:
+    """RFC 2104 with SHA-256, as the standard library computes it, so that any other program can verify a seal."""
+    derived = hmac.digest(master, b"sayso/2/row", "sha256")
+
+    assert f"k1:2:{hmac.digest(derived, data, 'sha256').hex()}" == Keyring([("k1", master)]).seal(Purpose.ROW, data)
 
 
 @pytest.mark.parametrize("purpose", Purpose)

@@ -67,8 +67,8 @@ def _calls(tree: ast.Module) -> Iterator[tuple[ast.AST, ast.Call]]:
 
 
 def _is_say(node: ast.AST) -> TypeGuard[ast.Call]:
-    """Whether this is a call of `say`."""
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "say"
+    """Whether this is a call of `say`, or of `line`, which makes a line of a sentence."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"say", "line"}
 
 
 def _keys(key: ast.expr, function: ast.AST) -> frozenset[str]:
@@ -171,7 +171,7 @@ def test_a_missing_fact_or_key_is_an_error() -> None:
 
 def test_facts_are_put_in_as_they_are() -> None:
     """Braces in what somebody wrote are no places to fill."""
-    assert "approve {0} {short} because REASON" in say("answer.reason_needed", short="{0} {short}")
+    assert "yes {0} {short} because" in say("answer.reason_needed", short="{0} {short}")
 
 
 def test_every_risk_has_a_sign() -> None:

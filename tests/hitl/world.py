@@ -6,6 +6,7 @@ import asyncio
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from bot.surfaces import surfaces
 from hitl.audit import verify
 from hitl.errors import PolicyUnusable
 from hitl.gate import Gate, secret_hash
@@ -54,6 +55,7 @@ class Rules:
     def __init__(self) -> None:
         self.verdicts = {tool: verdict(*rule) for tool, rule in _RULES.items()}
         self.broken = False
+        self.asked: list[PolicyCall] = []
 
     def set(self, tool: str, **terms: Any) -> None:
         """Change what is said of a tool."""
@@ -67,6 +69,7 @@ class Rules:
 
     def judge(self, call: PolicyCall) -> Verdict:
         """What was set for the tool."""
+        self.asked.append(call)
         return self.verdicts[call.tool]
 
 
@@ -181,6 +184,7 @@ def directory(**changes: Any) -> Directory:
         "requesters": (UMA,),
         "operators": (OLGA,),
         "conversations": {ROOM: Conversation(ROOM)},
+        "surfaces": surfaces(),
     }
     return Directory(**(lists | changes))
 

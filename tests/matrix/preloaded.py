@@ -9,10 +9,8 @@ import anyio._backends._asyncio  # noqa: F401
 import httpcore  # noqa: F401
 import uvloop  # noqa: F401
 
-import bot.cli.main
-import bot.serve
-import bot.slack
-import bot.telegram  # noqa: F401
+import adapters.slack.platform
+import adapters.telegram.platform  # noqa: F401
 from bot.compose import policy_library
 from bot.policies import Policies
 

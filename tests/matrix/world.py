@@ -45,6 +45,7 @@ routes = [{place}]
 
 [limits]
 asks = 1000000
+again_s = 0
 open_per_requester = 1000
 
 """

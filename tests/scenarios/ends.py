@@ -113,21 +113,21 @@ class End:
         return says(card, self.sentence.what, **self.sentence.particulars)
 
 
-_DONE = fact("outcome.succeeded")
+_DONE = fact("by.approved")
 
 ENDS = {
     "pressed": End(pressed, Status.SUCCEEDED, _DONE),
     "said": End(said, Status.SUCCEEDED, _DONE),
     "reacted": End(reacted, Status.SUCCEEDED, _DONE),
-    "commanded": End(commanded, Status.REJECTED, fact("outcome.rejected.reason", reason="it is mine")),
+    "commanded": End(commanded, Status.REJECTED, fact("ending.rejected.reason", reason="“it is mine”")),
     "approved elsewhere": End(approved_elsewhere, Status.SUCCEEDED, _DONE),
-    "rejected elsewhere": End(rejected_elsewhere, Status.REJECTED, fact("outcome.rejected")),
-    "withdrawn": End(withdrawn, Status.WITHDRAWN, fact("outcome.withdrawn")),
-    "expired": End(expired, Status.EXPIRED, fact("outcome.expired")),
-    "found late": End(found_late, Status.EXPIRED, fact("outcome.expired")),
-    "denied": End(denied, Status.DENIED, fact("outcome.denied")),
-    "changed": End(changed, Status.REFUSED, fact("outcome.refused")),
-    "failed": End(failed, Status.FAILED, fact("outcome.failed", error="the disk is full")),
-    "timed out": End(timed_out, Status.TIMED_OUT, fact("outcome.timed_out")),
-    "lost": End(lost, Status.UNKNOWN, fact("outcome.unknown")),
+    "rejected elsewhere": End(rejected_elsewhere, Status.REJECTED, fact("by.rejected")),
+    "withdrawn": End(withdrawn, Status.WITHDRAWN, fact("by.withdrawn")),
+    "expired": End(expired, Status.EXPIRED, fact("ending.expired")),
+    "found late": End(found_late, Status.EXPIRED, fact("ending.expired")),
+    "denied": End(denied, Status.DENIED, fact("ending.denied")),
+    "changed": End(changed, Status.REFUSED, fact("ending.refused")),
+    "failed": End(failed, Status.FAILED, fact("ending.failed", why="the disk is full")),
+    "timed out": End(timed_out, Status.TIMED_OUT, fact("ending.timed_out")),
+    "lost": End(lost, Status.UNKNOWN, fact("ending.unknown")),
 }

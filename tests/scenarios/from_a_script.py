@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from adapters.agents.offline import TOOLS
+from bot.surfaces import surfaces
 from hitl.gate import secret_hash
 from hitl.model import Ask, Ran, Result, Runs, Status, Verb
 from hitl.outcomes import Refusal, Told
-from hitl.people import channel_of
 from hitl.records import replace
 from hitl.wording import say
 from tests.scenarios.harness import saying
@@ -66,8 +66,8 @@ async def test_a_yes_comes_back_to_the_script(stage: Any, way: str) -> None:
     await stage.service.gate.finish(call.ref, SECRET, Ran(Result.SUCCEEDED))
     await stage.surface.settle()
     assert {"argv": ARGV} == lease.call.arguments
-    assert says(seen(stage, call), "outcome.succeeded")
-    assert () == stage.surface.message(call).labels
+    assert says(seen(stage, call), "by.approved")
+    assert say("button.approve") not in stage.surface.message(call).labels
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -78,7 +78,7 @@ async def test_a_no_comes_back_to_the_script(stage: Any, way: str) -> None:
     await answered(stage, call, way, Verb.REJECT)
 
     assert Status.REJECTED == (await waiting).status
-    assert says(seen(stage, call), "outcome.rejected")
+    assert says(seen(stage, call), "by.rejected")
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -94,8 +94,8 @@ async def test_when_it_was_said_is_on_record(stage: Any, way: str) -> None:
 
 
 async def test_its_card_names_what_would_run(stage: Any) -> None:
-    """Every program of its command, behind whatever starts it."""
-    assert says(seen(stage, await asked(stage)), "card.programs", programs="env, xargs, gzip")
+    """The line as it would be typed, with every program of its command."""
+    assert "env TZ=UTC xargs -a old gzip" in " ".join(seen(stage, await asked(stage)).split())
 
 
 async def test_a_yes_to_the_room_is_asked_about(stage: Any) -> None:
@@ -116,7 +116,7 @@ async def test_an_approval_that_no_script_takes_lapses(stage: Any) -> None:
     await answered(stage, call, "a press", Verb.APPROVE)
     await stage.wait(301)
 
-    assert says(seen(stage, call), "outcome.lapsed")
+    assert says(seen(stage, call), "ending.lapsed")
 
 
 async def test_a_script_that_gives_up_takes_its_card_along(stage: Any) -> None:
@@ -125,11 +125,11 @@ async def test_a_script_that_gives_up_takes_its_card_along(stage: Any) -> None:
     await stage.service.gate.withdraw(call.ref, stage.surface.identities["uma"])
     await stage.surface.settle()
     await stage.surface.press("ann", call, Verb.APPROVE)
-    withdrawn = say("outcome.withdrawn", by=stage.surface.identities["uma"])
+    told = stage.service.gate.names.of(stage.surface.identities["uma"])
 
-    assert withdrawn in seen(stage, call)
-    assert () == stage.surface.message(call).labels
-    assert stage.surface.told("ann", Refusal.DECIDED, short=call.short, outcome=withdrawn)
+    assert says(seen(stage, call), "by.withdrawn")
+    assert say("button.approve") not in stage.surface.message(call).labels
+    assert stage.surface.told("ann", Refusal.DECIDED, short=call.short, outcome=say("outcome.withdrawn", by=told))
 
 
 def seen(stage: Any, call: Call) -> str:
@@ -140,7 +140,8 @@ def seen(stage: Any, call: Call) -> str:
 
 def room(stage: Any) -> str:
     """The group or channel as a whole."""
-    return channel_of(stage.surface.conversation)
+    place = stage.surface.conversation
+    return surfaces()[place.partition(":")[0]].place(place).room
 
 
 def told_alone(stage: Any, who: str) -> list[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from adapters.agents.offline import TOOLS
 from bot.service import Service
+from bot.surfaces import surfaces
 from hitl.gate import Gate
 from hitl.model import Action, Ask, Call, Risk, Runs, Status, ToolInfo, Verb
 from hitl.people import Directory
@@ -30,7 +31,7 @@ FAKE_STATUS = "\n".join(
     (
         "x",
         f"ABC234 delete_file: {say('outcome.succeeded', by='ann')}",
-        say("card.title", sign=SIGNS[Risk.LOW], risk=Risk.LOW, tool="read_file"),
+        f"{SIGNS[Risk.LOW]} {say('card.headline', who='ann', phrase='read_file')}",
     )
 )
 #: What colours a terminal.
@@ -46,13 +47,22 @@ _RULES = {
 
 
 def unboxed(shown: str) -> str:
-    """What a screen shows, on one line: without colours, and without the sides of a box around it."""
-    return " ".join(COLOUR.sub("", shown).replace("│", " ").split())
+    """What a screen shows, on one line: without colours, and without the bar beside it."""
+    return " ".join(COLOUR.sub("", shown).replace("┃", " ").split())
 
 
 def saying(texts: Iterable[str], what: str, /, **particulars: object) -> list[str]:
     """Those of the texts that hold this sentence of the catalogue, with these particulars."""
     return [text for text in texts if says(text, what, **particulars)]
+
+
+def told(stage: Any, who: str, call: Call) -> str:
+    """What that person sees of how a call ended: on its card as it is now, or on a screen what came last."""
+    card = getattr(stage.surface, "message", None)
+    if card is None:
+        return str(stage.last(who))
+    message = card(call)
+    return str(getattr(message, "shown", message).text)
 
 
 class Surface(Protocol):
@@ -104,7 +114,7 @@ class Stage:
         return Gate(
             store=self.store,
             policies=self.rules,
-            people=Directory(approvers=(who["ann"], who["bob"]), requesters=(who["uma"],)),
+            people=Directory(approvers=(who["ann"], who["bob"]), requesters=(who["uma"],), surfaces=surfaces()),
             executor=self.executor,
             keys=Keyring([("k1", b"1" * 32)]),
             owner="service:test",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from bot.service import Service
 
-_KEYS = {Verb.APPROVE: "a", Verb.REJECT: "d", Verb.DETAILS: "v"}
+_KEYS = {Verb.APPROVE: "a", Verb.REJECT: "r", Verb.DETAILS: "d"}
 
 
 class Terminal:

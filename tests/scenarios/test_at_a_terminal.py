@@ -123,7 +123,7 @@ async def test_the_end_of_the_conversation_withdraws_what_waits(stage: Stage, te
     await terminal.end("uma")
 
     assert [Status.PENDING, Status.WITHDRAWN] == [between, await stage.status(call)]
-    assert says(stage.last("uma"), "outcome.withdrawn")
+    assert says(stage.last("uma"), "by.withdrawn")
 
 
 async def test_time_is_the_stages_own(stage: Stage) -> None:

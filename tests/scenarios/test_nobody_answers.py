@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hitl.model import Status, Verb
 from hitl.outcomes import Refusal
-from tests.scenarios.harness import saying
+from tests.scenarios.harness import saying, told
 from tests.sentences import says
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ async def test_silence_means_no(stage: Stage) -> None:
     await stage.wait(1)
 
     assert [Status.PENDING, Status.EXPIRED] == [before, await stage.status(call)]
-    assert says(stage.last("ann"), "outcome.expired")
+    assert says(told(stage, "ann", call), "ending.expired")
     assert [] == stage.ran()
 
 

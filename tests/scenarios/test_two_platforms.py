@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from adapters.agents.offline import TOOLS
+from adapters.slack.platform import build as build_slack
+from adapters.telegram.platform import build as build_telegram
+from bot.connector import Connector
 from bot.service import Service
-from bot.slack import Slack
-from bot.slack import build_chat as slack_chat
-from bot.telegram import Telegram
-from bot.telegram import build_chat as telegram_chat
-from hitl.canonical import digest_mark
+from bot.surfaces import surfaces
 from hitl.gate import Gate
 from hitl.model import Action, Ask, Call, Risk, Runs, Status, ToolInfo
 from hitl.outcomes import Refusal
 from hitl.people import Directory
+from hitl.platforms import Core, Platform
 from hitl.testing import ScriptedExecutor, SetClock
 from hitl.tokens import Keyring
 from hitl.wording import say
@@ -61,7 +61,7 @@ class Town:
         default_factory=lambda: ScriptedExecutor({(TOOLS, "delete_file"): ToolInfo("workspace", "delete_file")})
     )
     parts: contextlib.AsyncExitStack = field(default_factory=contextlib.AsyncExitStack)
-    platforms: list[Telegram | Slack] = field(default_factory=list)
+    platforms: list[Connector] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """A record that outlives every service."""
@@ -80,7 +80,7 @@ class Town:
             *(f"telegram:{one.id}" for one in self.here),
             *(f"slack:{one.team_id}/{one.id}" for one in self.there),
         )
-        people = Directory(approvers=approvers, requesters=("local:1",), routes=self.routes)
+        people = Directory(approvers=approvers, requesters=("local:1",), routes=self.routes, surfaces=surfaces())
         return Gate(
             store=self.store,
             policies=rules,
@@ -94,16 +94,14 @@ class Town:
         """The service comes up, and doesn't wait for the platforms."""
         gate = self.gate()
         ours, theirs = telegram_settings(self.telegram, self.bot), slack_settings(self.slack, self.app)
-        chats: dict[str, Any] = {
-            "telegram": await telegram_chat(ours, gate.store, gate.keys),
-            "slack": slack_chat(theirs, gate.store, gate.keys, gate.people),
-        }
-        for chat in chats.values():
-            self.parts.push_async_callback(chat.close)
-        self.service = Service(gate, chats)
+        core = Core(gate.store, gate.keys, gate.people)
+        made: list[Platform] = [await build_telegram(ours, core), await build_slack(theirs, core)]
+        for one in made:
+            self.parts.push_async_callback(one.close)
+        self.service = Service(gate, {one.surface.name: one.chat for one in made})
         self.parts.push_async_callback(self.service.stop)
         await self.service.start()
-        self.platforms = [Telegram(ours, chats["telegram"], self.service), Slack(theirs, chats["slack"], self.service)]
+        self.platforms = [Connector(one, self.service) for one in made]
         for platform in self.platforms:
             self.parts.push_async_callback(platform.stop)
             await platform.start()
@@ -192,23 +190,22 @@ async def test_twenty_decide_at_once(town: Town) -> None:
     await town.until(lambda: len(town.slack.world.ephemerals) == EACH)
     told = [*answers, *(one.shown.text for one in town.slack.world.ephemerals)]
     stored = await town.service.ended(call)
-    outcome = "outcome.succeeded" if stored.status is Status.SUCCEEDED else "outcome.rejected"
+    outcome = "by.approved" if stored.status is Status.SUCCEEDED else "by.rejected"
 
     assert 19 == len(saying(told, Refusal.DECIDED, short=call.short))
     assert len(town.executor.ran) == (stored.status is Status.SUCCEEDED)
     assert 1 == len(await town.store.votes(call.ref))
-    assert await town.told(call, outcome, by=stored.decided_by)
+    assert await town.told(call, outcome)
 
 
-async def test_both_cards_show_the_same_digest(town: Town) -> None:
+async def test_both_cards_show_the_same_request(town: Town) -> None:
     """What is approved here is what is seen there."""
     await town.open()
     await town.ready()
     call = await town.ask()
     here, there = await town.shown(call)
 
-    assert digest_mark(call.digest) in here.text
-    assert digest_mark(call.digest) in there.shown.text
+    assert [True, True] == [call.short in text and "path: x" in text for text in (here.text, there.shown.text)]
 
 
 async def test_after_a_restart_both_end_the_same(town: Town) -> None:
@@ -223,7 +220,7 @@ async def test_after_a_restart_both_end_the_same(town: Town) -> None:
     await town.slack.press(town.there[0], there, APPROVE)
 
     assert Status.SUCCEEDED is (await town.service.ended(call, PATIENCE_S)).status
-    assert await town.told(call, "outcome.succeeded", by="slack:")
+    assert await town.told(call, "by.approved")
 
 
 @pytest.mark.parametrize("down", ["telegram", "slack"])
@@ -243,7 +240,7 @@ async def test_one_is_down_for_a_while(town: Town, down: str) -> None:
     await (town.telegram.up() if down == "telegram" else town.slack.up())
 
     assert Status.SUCCEEDED is ended.status
-    assert await town.told(call, "outcome.succeeded", by=ended.decided_by)
+    assert await town.told(call, "by.approved")
 
 
 async def test_both_are_down_at_the_start(town: Town) -> None:
@@ -264,4 +261,4 @@ async def test_both_are_down_at_the_start(town: Town) -> None:
 
     assert ["slack", "telegram"] == sorted(trouble.partition(":")[0] for trouble in troubles)
     assert Status.SUCCEEDED is (await town.service.ended(call, PATIENCE_S)).status
-    assert await town.told(call, "outcome.succeeded", by="telegram:")
+    assert await town.told(call, "by.approved")

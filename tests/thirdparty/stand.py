@@ -32,6 +32,7 @@ operators = ["{me}"]
 
 [limits]
 asks = 1000
+again_s = 0
 
 [slack]
 receive = "{receive}"

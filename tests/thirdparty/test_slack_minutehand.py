@@ -32,12 +32,12 @@ pytestmark = [pytest.mark.thirdparty, needed]
 
 #: How an event comes to be sent again: nobody hears that it was taken.
 UNHEARD = {"http": Fault.FAILED, "socket": Fault.LOST}
-DONE = fact("outcome.succeeded")
+DONE = fact("by.approved")
 
 
 def rejected(reason: str) -> Fact:
     """The outcome of a rejection for that reason."""
-    return fact("outcome.rejected.reason", reason=reason)
+    return fact("ending.rejected.reason", reason=reason)
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +128,7 @@ def test_a_no_in_the_thread_rejects_with_its_reason(stand: Stand) -> None:
     assert 0 == stand.ran(call)
 
 
-@pytest.mark.parametrize(("name", "outcome", "runs"), [("+1", DONE, 1), ("x", fact("outcome.rejected"), 0)])
+@pytest.mark.parametrize(("name", "outcome", "runs"), [("+1", DONE, 1), ("x", fact("by.rejected"), 0)])
 def test_a_reaction_to_the_card_decides(stand: Stand, name: str, outcome: Fact, runs: int) -> None:
     """Of somebody whom Slack's directory calls no bot; such calls aren't critical."""
     call = stand.asks()

@@ -216,7 +216,7 @@ class Maker:
         await server.press(place.bob, await place.card(self.short("pressed")), APPROVE)
         await place.ask("write later.txt later")
         await server.down()
-        await self.start(self.first_yes + timedelta(seconds=5), "telegram.recorded")
+        await self.start(self.first_yes + timedelta(seconds=5), "events.recorded")
         await self.request("approved")
         await self.decide("approved", "approve")
         await self.request("allowed", "look", by_policy=True)

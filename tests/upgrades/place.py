@@ -48,6 +48,7 @@ approvers = []
 
 [limits]
 asks = 1000
+again_s = 0
 
 [telegram]
 api = "{api}"

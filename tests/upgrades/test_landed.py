@@ -28,6 +28,8 @@ from hitl import seals
 from hitl.audit import verify
 from hitl.errors import AlreadyDecided, ConfirmationExpired
 from hitl.gate import secret_hash
+from hitl.outcomes import unkept
+from hitl.wording import sentence
 from sayso_client.errors import ClientError
 from tests.upgrades.make import SECRET
 from tests.upgrades.place import APPROVE, LANDED, Place, Timed
@@ -167,6 +169,12 @@ async def test_the_integrity_of_every_old_call_is_verified(landed: Path, tmp_pat
     assert [] == broken
 
 
+def as_told(error: str | None) -> str | None:
+    """The sentence for an error of a row: schemas up to 0003 hold sentences, later ones what `kept` wrote."""
+    unfit = unkept(error) if error else None
+    return sentence(unfit) if unfit else error
+
+
 async def test_what_had_ended_reads_as_it_ended_today(landed: Path) -> None:
     """Each ended call has the decision, the result and the reason that it had, and can't be decided again."""
     async with opened(landed, None) as old:
@@ -178,8 +186,11 @@ async def test_what_had_ended_reads_as_it_ended_today(landed: Path) -> None:
         assert {name: row["result"] or row["decision"] for name, row in ended.items()} == {
             name: one["status"] for name, one in shown.items()
         }
-        for told in ("decided_by", "reason", "error", "requester", "state", "runs"):
+        for told in ("decided_by", "reason", "requester", "state", "runs"):
             assert {name: row[told] for name, row in ended.items()} == {name: one[told] for name, one in shown.items()}
+        assert {name: as_told(row["error"]) for name, row in ended.items()} == {
+            name: one["error"] for name, one in shown.items()
+        }
         assert codes <= {"ALREADY_DECIDED", "CONF_EXPIRED", "NOT_APPROVER"}
         assert ["green"] == [check["state"] for check in checks if check["name"] == "database"]
 
@@ -236,7 +247,9 @@ async def test_approved_calls_are_claimed_soon(landed: Path) -> None:
         assert {"argv": ["echo", "claimed"]} == again["args"]
         assert ["ALREADY_DECIDED", "NOT_APPROVER"] == [taken.code, foreign.code]
         after = [(await old.show(name))["status"] for name in names]
-        assert ["succeeded", "succeeded", "failed", "succeeded", "unknown"] == after
+        # A service whose lease names no place worked here. Another place's lease ends by its time.
+        placed = old.calls["executing"]["claim_owner"].count(":") > 1
+        assert ["succeeded", "succeeded", "failed", "succeeded", "running" if placed else "unknown"] == after
 
 
 async def test_prompts_are_answered_soon(landed: Path) -> None:

@@ -284,7 +284,7 @@ _ASKING: Final[Mapping[str, Kind]] = {
         lambda reader, value, path: None if value is None else _WAIT.read(reader, value, path),
         {**_WAIT.schema, "type": ["integer", "null"]},
     ),
-    "approvers": texts("takes a list of approvers, at least one", "such as ['telegram:42']", blank=False),
+    "approvers": texts("takes a list of approvers, at least one", "such as ['local:1000']", blank=False),
     "exclude_requester": FLAG,
     "require_reason": FLAG,
 }

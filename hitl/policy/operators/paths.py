@@ -121,8 +121,7 @@ def _build_glob(condition: Condition, use: Use) -> Test:
 
 def _one_plain_path(key: str, only: Glob, slowly: Test) -> Test:
     """One absolute glob against a path with one reading: a single match, which is what nearly every call comes to."""
-    match, folded = only.sure.fullmatch, only.folded.fullmatch
-    both = only.sure is only.perhaps
+    both = only.sources[0] == only.sources[1]
 
     def test(scope: Scope) -> int:
         value = scope.args.get(key)
@@ -133,9 +132,10 @@ def _one_plain_path(key: str, only: Glob, slowly: Test) -> Test:
             and plain_path(value)
             and len(value) <= MAX_PATH
         ):
-            if not folded(value):
+            # A policy may have thousands of globs: each compiles when a call first needs it.
+            if not only.folded.fullmatch(value):
                 return NO
-            if match(value):
+            if only.sure.fullmatch(value):
                 return YES
         return slowly(scope)
 

@@ -15,7 +15,7 @@ from hitl.policy.shell import Reading, read_argv, read_line
 from hitl.policy.shell.effects import MAX_WORDS, Effects, effects
 from hitl.policy.shell.lists import plain_tokens
 from hitl.policy.tables import names
-from hitl.policy.tables.tools import Shape, shape
+from hitl.policy.tables.tools import Shape, is_server, shape
 from hitl.policy.vouching import Vouching
 
 ANYWHERE: Final = "*"  # the key that stands for every value at any depth
@@ -31,6 +31,21 @@ _SHELL: Final = ("", "bash")
 def shape_of(call: PolicyCall) -> Shape | None:
     """What the tables know of the call's tool. What a caller starts itself is a command, whatever it calls the tool."""
     return shape(*_SHELL) if call.is_command else shape(call.tools, call.tool)
+
+
+def disputed(call: PolicyCall) -> bool:
+    """Whether the tool may be something else than the tables say of its name, so that no rule by kind may allow it.
+
+    Either it has the name of a reader, and its own MCP hints say that it changes something; a hint counts only if it is
+    given. Or another program serves it under the name of a coding agent's tool: an MCP server's `Read` reads what that
+    server likes. The tools of an MCP server that the tables know are meant by the name of their group.
+    """
+    hints, known = call.annotations, shape_of(call)
+    if call.foreign and known is not None and not is_server(call.tools):
+        return True
+    if not hints or known is None or known.kind not in _ONLY_READ:
+        return False
+    return hints.get("destructiveHint") is True or (hints.get("readOnlyHint") is False and known.kind != "note")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +159,7 @@ def _command_of(args: Mapping[str, Any], key: str) -> tuple[Any, list[str]]:
 
 
 _LISTING = names("list search")
+_ONLY_READ = names("read list search get web_search fetch note")
 _NOTHING_AROUND = Surroundings()
 
 

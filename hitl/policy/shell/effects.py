@@ -48,6 +48,7 @@ class Use:
     configuration) or ``addresses`` (it shows the addresses of other repositories). ``wild``: the path is a pattern.
     ``only``: of a tree, the patterns of base names that are read. ``visible``: hidden files are left out. ``dashes``: a
     name that the pattern matches could be taken for an option. ``follows``: links in the tree are read where they lead.
+    ``split``: the names are handed on as text, so that one with a blank would be taken for other names.
     """
 
     how: str
@@ -57,6 +58,7 @@ class Use:
     visible: bool = False
     dashes: bool = False
     follows: bool = False
+    split: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,10 +196,13 @@ class Found:
         if word.below is not None:
             if how == "write":
                 raise NotPlain("files are written whose names are known only when the line runs")
+            below = word.below
+            # One of the names may be a folder's, and a reader of trees reads every file in it.
+            named = below.only if how == "read" else ()
             self.uses += [
-                Use("tree", posixpath.join(folder, root), only=word.below.only, follows=True)
+                Use("tree", posixpath.join(folder, root), only=named, follows=True, split=below.split)
                 for folder in folders
-                for root in word.below.roots
+                for root in below.roots
             ]
             return
         if word.text is None:

@@ -129,9 +129,12 @@ def depends(program: str | None) -> bool:
     return base in subcommand_names.GLOBAL_OPTIONS or _handler(base) is not None
 
 
-def may_listen(program: str) -> bool:
-    """Whether what a program runs may depend on what is piped into it, which only a tree tells."""
-    return _handler(base_name(program)) not in _DEAF
+def may_listen(command: Words) -> bool:
+    """Whether what a command runs may depend on what is piped into it, which only a tree tells."""
+    handle = _handler(base_name(command[0] or ""))
+    if handle is _git and len(command) > 1 and command[1] in programs.GIT_OWN:
+        return command[1] == "bisect" or command[1] in _WRAPPING["git"]
+    return handle not in _DEAF
 
 
 # --- shells
@@ -801,4 +804,5 @@ def _handler(base: str) -> Handler | None:
     return _known_handler(base) if len(base) <= MAX_NAME else _odd
 
 
-_DEAF = (None, _odd, _unknown, _opaque, _awk, _sed)
+#: These look at their own words alone.
+_DEAF = (None, _odd, _unknown, _opaque, _awk, _sed, _arguments, _tar, _compgen)

@@ -36,7 +36,8 @@ _HARMLESS_SETTINGS = names(
     "LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_NUMERIC LC_TIME LANG LANGUAGE TZ NO_COLOR FORCE_COLOR CLICOLOR COLUMNS "
     "LINES GIT_OPTIONAL_LOCKS GIT_TERMINAL_PROMPT PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED CI"
 )
-_SETTING = re.compile(r"[\w+:/,=@-]*", re.ASCII)
+#: A value such as C.UTF-8, Europe/Vienna or en_GB:en. A path would choose the file of a zone or of translations.
+_SETTING = re.compile(r"(?:[\w+:,=@-]|(?<=\w)\.(?=\w)|(?<=\w)/(?=\w))*", re.ASCII)
 _NULL = "/dev/null"
 _PASSED_ON = re.compile(r"\d+|-")
 _INPUTS, _OUTPUTS = frozenset(("<",)), frozenset((">", ">>", ">|", "&>", "&>>"))
@@ -58,7 +59,7 @@ class Step:
     """One simple command: its words, where it may run, what its redirections read and write, and where input is from.
 
     ``folders`` are relative to the call's working folder; "" is that folder. ``fed_by``: the step whose output it
-    reads through a pipe, if any.
+    reads through a pipe, if any. ``merged``: what it complains of goes into the pipe, too.
     """
 
     words: tuple[Word, ...]
@@ -66,6 +67,7 @@ class Step:
     inputs: tuple[Word, ...] = ()
     outputs: tuple[Word, ...] = ()
     fed_by: Step | None = None
+    merged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +193,11 @@ class _Walk:
                 before = len(self.steps)
                 self.statement(child, own)
                 fed_by = self.steps[-1] if len(self.steps) == before + 1 else None
-            elif child.type not in ("|", "|&"):
+                if fed_by is not None and b">&" in (child.text or b""):
+                    fed_by = replace(fed_by, merged=True)
+            elif child.type == "|&":
+                fed_by = None if fed_by is None else replace(fed_by, merged=True)
+            elif child.type != "|":
                 raise NotPlain(f"{child.type} is not read here")
         return _Folders(state.folders, state.folders)
 
@@ -422,6 +428,8 @@ class _Walk:
         kinds = [child.type for child in node.children]
         name = text_of(node.children[0])
         text = self._read(state).word(node.children[-1]).literal if len(kinds) == _NAME_SIGN_VALUE else ""
+        if name in programs.PAGERS and text == "cat":
+            return
         if name not in _HARMLESS_SETTINGS or text is None or not _SETTING.fullmatch(text):
             raise NotPlain(f"the line sets {name[:40]} for a command")
 

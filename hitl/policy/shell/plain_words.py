@@ -36,10 +36,14 @@ class NotPlain(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Below:
-    """Names of files below some folders, as ``find`` gives them. ``only``: the pattern of their base names, if any."""
+    """Names of files below some folders, as ``find`` gives them. ``only``: the pattern of their base names, if any.
+
+    ``split``: a name with a blank, a quote or a backslash would be taken for other names.
+    """
 
     roots: tuple[str, ...]
     only: tuple[str, ...] = ()
+    split: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +201,16 @@ def _glued(parts: Sequence[str | None]) -> Word:
     return Word(None, prefix="".join(part or "" for part in parts[:first_gap]))
 
 
+_NUMBERS_ALONE = re.compile(r"\$\(\((?:[\s()+*/%<>=!&|^~?:-]|(?<![\w#])\d+(?![\w#]))*\)\)", re.ASCII)
+
+
+def _computed(node: Node) -> Word:
+    """A sum of written numbers. A name would be evaluated, and its value may hold a subscript that runs."""
+    if not _NUMBERS_ALONE.fullmatch(text_of(node)):
+        raise NotPlain("an arithmetic expansion holds a name")
+    return Word(None)
+
+
 def _number(node: Node) -> Word:
     """A number; behind a base (``10#``) the grammar files an expansion under it."""
     if node.child_count:
@@ -213,4 +227,5 @@ _WORDS: dict[str, Callable[[Words, Node], Word]] = {
     "concatenation": Words._joined,  # noqa: SLF001 - as above
     **dict.fromkeys(("simple_expansion", "expansion"), Words._expanded),  # noqa: SLF001 - as above
     "command_substitution": Words._output,  # noqa: SLF001 - as above
+    "arithmetic_expansion": lambda _reader, node: _computed(node),
 }

@@ -6,6 +6,7 @@ Each table is data from the programs' own manuals (coreutils, util-linux, findut
 import re
 from collections.abc import Callable, Iterable
 from fnmatch import translate
+from functools import lru_cache
 
 from hitl.policy.shell.wrappers import options
 from hitl.policy.tables import names
@@ -236,6 +237,8 @@ HIJACK_VARIABLES = names(
     "WGETRC CURL_* YARN_* CARGO_* RUSTUP_* GOENV MYPY* PYTEST_* BUNDLE_* GEM_* COMPOSER_* TF_* ANSIBLE_* VAGRANT_* HG* "
     "SVN_* SYSTEMD_* ZDOTDIR NLSPATH LOCPATH JAVA_HOME"
 )
+#: Variables among these that name a pager. The program `cat` as a pager only prints.
+PAGERS = names("PAGER GIT_PAGER")
 # Those of them that change no program and no search for one.
 HARMLESS_VARIABLES = names(
     "GIT_AUTHOR_* GIT_COMMITTER_* GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS GIT_TRACE* PYTHONDONTWRITEBYTECODE "
@@ -271,6 +274,7 @@ names_program = one_of(GIT_SETTINGS)
 _hijacking, _harmless = one_of(HIJACK_VARIABLES), one_of(HARMLESS_VARIABLES)
 
 
+@lru_cache(maxsize=1024)
 def hijacks(variable: str) -> bool:
     """Whether setting a variable may change which program a name means, or what it does."""
     return bool(_hijacking(variable)) and not _harmless(variable)

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from hitl.policy.globs import is_pattern
+from hitl.policy.shell import awk
 from hitl.policy.shell.arguments import Parsed, parse
 from hitl.policy.shell.plain import Step, steps
 from hitl.policy.shell.plain_words import Below, NotPlain, Word, looks_like_a_file
@@ -114,6 +115,8 @@ def _xargs(found: Found, step: Step) -> None:
     given = _names_from(step.fed_by, call)
     mark = call.given.get("-I") or call.given.get("--replace")
     if mark is None:
+        if not call.has("-r", "--no-run-if-empty"):
+            _without_names(found, replace(step, words=rest, inputs=(), outputs=(), fed_by=None))
         rest = (*rest, given)
     else:
         if any(mark.text in (word.text or "") for word in rest if word.text != mark.text and mark.text):
@@ -122,16 +125,27 @@ def _xargs(found: Found, step: Step) -> None:
     found.step(replace(step, words=rest, inputs=(), outputs=(), fed_by=None))
 
 
-def _names_from(fed_by: Step | None, call: Parsed) -> Word:
-    """The file names that a ``find -print0`` before the pipe writes for ``xargs -0``; any text otherwise.
+def _without_names(found: Found, step: Step) -> None:
+    """Without input xargs runs the command once without names: `grep -r` then reads the working folder."""
+    try:
+        found.step(step)
+    except NotPlain:
+        # The same words with a name behind them are judged next, so all that can be wrong here is that none is given.
+        return
 
-    Without the zero bytes xargs splits names at blanks and takes quotes and backslashes off: other files may be meant.
+
+def _names_from(fed_by: Step | None, call: Parsed) -> Word:
+    """The file names that ``find`` before the pipe writes: with ``-print0`` for ``xargs -0``, or one a line.
+
+    Without the zero bytes xargs splits names at blanks and takes quotes and backslashes off: such names mean others.
     """
-    whole = call.has("-0", "--null") and not call.has("-d", "--delimiter")
-    if fed_by is None or fed_by.words[0].literal != "find" or not whole:
+    whole = call.has("-0", "--null")
+    if fed_by is None or fed_by.merged or fed_by.words[0].literal != "find" or call.has("-d", "--delimiter"):
         return Word(None, loose=True)
     look = _Find(fed_by)
-    return look.found_names() if look.actions == {"-print0"} else Word(None, loose=True)
+    if look.actions == {"-print0"} if whole else look.actions <= {"-print"}:
+        return look.found_names(split=not whole)
+    return Word(None, loose=True)
 
 
 # --- find
@@ -148,6 +162,8 @@ _FIND_VALUED = names(
 _FIND_PATHS = names("-newer -anewer -cnewer -samefile")
 _FIND_ACTIONS = names("-print -print0 -ls -printf -quit -exec -delete -prune")
 _EITHER = names("-o -or , -not ! -prune")
+#: Actions that hand no name to anything.
+_FIND_ENDS = names("-quit -prune")
 
 
 class _Find:
@@ -159,15 +175,16 @@ class _Find:
         self.paths: list[Word] = []
         self.commands: list[tuple[Word, ...]] = []
         self.actions: set[str] = set()
+        #: Patterns of the names that the first action gets: a test behind an action doesn't hold for the action.
         self.patterns: list[str] = []
         self.either = False
         self._read(list(step.words[1:]))
 
-    def found_names(self) -> Word:
+    def found_names(self, *, split: bool = False) -> Word:
         """What stands for the name of each file found."""
         only = tuple(self.patterns[:1]) if len(self.patterns) == 1 and not self.either else ()
         roots = tuple(root.literal or "" for root in self.roots) or (".",)
-        return Word(None, prefix=roots[0], below=Below(roots, only))
+        return Word(None, prefix=roots[0], below=Below(roots, only, split))
 
     def _read(self, rest: list[Word]) -> None:
         while rest and rest[0].literal in ("-P", "-H"):
@@ -196,7 +213,7 @@ class _Find:
                 raise NotPlain(f"find {name} gets a value that isn't written out")
             if name in _FIND_PATHS:
                 self.paths.append(value)
-            elif name == "-name":
+            elif name == "-name" and self.actions <= _FIND_ENDS:
                 self.patterns.append(value.text)
         elif name == "-exec":
             self._exec(rest)
@@ -235,8 +252,15 @@ def _find(found: Found, step: Step) -> None:
 _SED_ADDRESS = r"(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\.)*/I?)"
 _SED_ADDRESSES = rf"(?:{_SED_ADDRESS}\s*(?:,\s*(?:{_SED_ADDRESS}|[+~]\d+)\s*)?!?\s*)?"
 _SED_PART = r"(?:(?!(?P=mark))[^\\\n]|\\.)*(?P=mark)"
-_SED_COMMAND = rf"(?:[pPdDqQ=nNgGhHxl]\d*|s(?P<mark>[/|#,:@!%]){_SED_PART}{_SED_PART}[gpiI\d]*)"
-_sed_command = re.compile(rf"[\s;{{}}]*{_SED_ADDRESSES}{_SED_COMMAND}\s*(?=[;}}\n]|$)")
+_SED_OTHER = _SED_PART.replace("mark", "other")
+_SED_EDIT = (
+    rf"(?:[pPdDqQ=nNgGhHxl]\d*|s(?P<mark>[/|#,:@!%]){_SED_PART}{_SED_PART}[gpiI\d]*"
+    rf"|y(?P<other>[/|#,:@!%]){_SED_OTHER}{_SED_OTHER})"
+)
+# The rest of the line behind a, i or c is text that is printed.
+_sed_command = re.compile(
+    rf"[\s;{{}}]*{_SED_ADDRESSES}(?:{_SED_EDIT}\s*(?=[;}}\n]|$)|\{{|[aic](?:\\|\s)[^\\\n]+(?=\n|$))"
+)
 _MAX_SCRIPT = 2000
 
 
@@ -268,19 +292,10 @@ def _only_edits(script: str) -> bool:
     return True
 
 
-_AWK_ACTS = re.compile(
-    r"system|getline|ENVIRON|PROCINFO|SYMTAB|FUNCTAB|ARGV|ARGC|ARGIND|close|/inet|@|[|`]|\bprintf?\b[^;}]*>", re.ASCII
-)
-#: A regular expression at a place where nothing can be divided: its bars are no pipes.
-_AWK_MATCH = re.compile(r"(^|[(!~&{};,]\s*)/(?:[^/\\\n\"]|\\.)*/")
-
-
 def _awk(found: Found, step: Step) -> None:
     call = parse(step)
     for kind, word in call.operands[:1]:
-        if kind == "text" and (
-            word.literal is None or _AWK_ACTS.search(_AWK_MATCH.sub(r"\1x", word.literal.replace("||", " or ")))
-        ):
+        if kind == "text" and (word.literal is None or not awk.only_prints(word.literal)):
             raise NotPlain("an awk program may run, write or read more than its files")
     _reads(found, call)
 
@@ -289,11 +304,29 @@ _JQ_READS = re.compile(r"\benv\b|\$ENV|\$__prog|\bimport\b|\binclude\b|input_fil
 
 
 def _jq(found: Found, step: Step) -> None:
-    call = parse(step)
+    call = parse(replace(step, words=_without_variables(step.words)))
     for kind, word in call.operands[:1]:
         if kind == "text" and (word.literal is None or _JQ_READS.search(word.literal)):
             raise NotPlain("a jq filter may read the environment or other files")
     found.apply(call)
+
+
+def _without_variables(given: tuple[Word, ...]) -> tuple[Word, ...]:
+    """The words without ``--arg NAME VALUE`` and ``--argjson NAME VALUE``, which take two words and name no file."""
+    kept: list[Word] = []
+    rest = list(given)
+    while rest:
+        if rest[0].literal not in ("--arg", "--argjson"):
+            kept.append(rest.pop(0))
+        elif len(rest) <= _VARIABLE or any(word.loose or word.wild for word in rest[1 : _VARIABLE + 1]):
+            raise NotPlain("a variable of jq isn't written out")
+        else:
+            del rest[: _VARIABLE + 1]
+    return tuple(kept)
+
+
+#: A name and a value.
+_VARIABLE = 2
 
 
 def _reads(found: Found, call: Parsed) -> None:
@@ -398,7 +431,7 @@ def _rg(found: Found, step: Step) -> None:
     """Ripgrep reads every file that isn't hidden below its folders; with ``--files`` it shows their names."""
     call = parse(step)
     found.effect("read", call.program.says)
-    hidden = call.has("-.", "--hidden", "-u", "--unrestricted")
+    hidden = call.has("-.", "--hidden", "-u", "-uu", "-uuu", "--unrestricted")
     found.options_of(call)
     paths = call.paths()
     if not paths and step.fed_by is not None:

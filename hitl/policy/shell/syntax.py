@@ -52,6 +52,8 @@ _ALL = ("$@", "${@}", "[@]}")
 _GROUPS = frozenset({"subshell", "compound_statement"})
 _ESCAPED_BLANK = re.compile(r"\\[ \t\v\f]|(\\.)", re.DOTALL)
 _SPELLING = re.compile(r"[('\"\\$`{#\n]")
+#: Ends of lines that are sure to need their tree: a shell runs what is piped into it.
+_LISTENERS = ("| bash", "|bash", "| sh", "|sh")
 _CONTROL = re.compile(r"[;|&><`\n\r]|\$[(\[]|\$\{\}|[<>]\(")
 
 
@@ -111,8 +113,9 @@ def read_into(reading: Reading, line: str, depth: int, positional: dict[str, Fie
         peel.run(Reader(reading, depth, positional), split, None)
         return
     visible = line.isascii() and line.isprintable()
-    commands = words.simple_commands(line) if visible and (len(line) < MAX_COMMANDS or _few(line)) else None
-    if commands is not None and ("|" not in line or not any(peel.may_listen(command[0]) for command in commands)):
+    simple = visible and not line.endswith(_LISTENERS) and (len(line) < MAX_COMMANDS or _few(line))
+    commands = words.simple_commands(line) if simple else None
+    if commands is not None and ("|" not in line or not any(map(peel.may_listen, commands))):
         reading.parse_later(line)
         reader = Reader(reading, depth, positional)
         for command in commands:
@@ -367,10 +370,9 @@ class Reader:
         name, command = text_of(node.children[0]), node.parent
         if command is not None and command.type == "declaration_command":
             return
-        reads = command is not None and any(
-            child.type == "command_name" and text_of(child) == "read" for child in command.children
-        )
-        if not (reads and name == "IFS"):  # only what ``read`` makes of its one line
+        if name == "IFS" and command is not None and _is_read(command):  # only what ``read`` makes of its one line
+            return
+        if name not in programs.PAGERS or text_of(node) != f"{name}=cat":
             self._sets(name)
 
     def _sets(self, name: str) -> None:
@@ -415,7 +417,9 @@ class Reader:
 
     def _redirect(self, node: Node) -> None:
         children = node.children
-        operator = next((kind for child in children if (kind := child.type)[0] in "<>&"), ">")
+        operator = children[0].type
+        if operator[0] not in "<>&":  # a descriptor stands first
+            operator = next((kind for child in children if (kind := child.type)[0] in "<>&"), ">")
         if operator[0] == "<" and operator != "<>":
             return
         value = self.value(children[-1])
@@ -584,6 +588,10 @@ class Reader:
         return [[known]] if known is not None else []
 
 
+def _is_read(command: Node) -> bool:
+    return any(child.type == "command_name" and text_of(child) == "read" for child in command.children)
+
+
 def _past_redirects(command: Node, *, own: bool) -> list[Node]:
     """The words of a command that stand after a redirection, which the grammar files under the redirection.
 
@@ -595,6 +603,8 @@ def _past_redirects(command: Node, *, own: bool) -> list[Node]:
         redirects += [child for child in parent.children if child.type in _REDIRECTS]
     found: list[Node] = []
     for redirect in redirects:
+        if redirect.named_child_count == 1:  # its target
+            continue
         inner = [child for child in redirect.named_children if child.type in _WORDS]
         found += inner if redirect.type == "heredoc_redirect" else inner[1:]
     return found

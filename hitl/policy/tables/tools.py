@@ -70,8 +70,12 @@ def shape(tools: str, tool: str) -> Shape | None:
     found in every group.
     """
     known = shapes()
-    server = tools.removeprefix("mcp__")
-    return known.get((server if server in _servers() else "", tool))
+    return known.get((tools.removeprefix("mcp__") if is_server(tools) else "", tool))
+
+
+def is_server(tools: str) -> bool:
+    """Whether a tool group is an MCP server that the table knows."""
+    return tools.removeprefix("mcp__") in _servers()
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from adapters.database.keys import check_keys, load
+from adapters.database.keys import check_keys, load, read
 from hitl.errors import Unavailable
 from hitl.ports import Change, Unit
 from hitl.testing import SetClock, a_call
@@ -44,6 +44,18 @@ def test_a_key_is_made_on_first_run(keys: Path) -> None:
     assert made == load(keys)
     assert [keys] == list(keys.parent.iterdir())
     assert {made[0][0]} == Keyring(made).ids
+
+
+def test_reading_keys_makes_none(keys: Path) -> None:
+    """Who only looks at a database changes nothing beside it: no file is made, and no mode is changed."""
+    with pytest.raises(Unavailable, match="can't be read"):
+        read(keys)
+    assert [] == list(keys.parent.iterdir())
+    made = load(keys)
+    keys.chmod(0o400)
+
+    assert made == read(keys)
+    assert 0o400 == stat.S_IMODE(keys.stat().st_mode)
 
 
 def test_two_installations_have_different_keys(tmp_path: Path) -> None:

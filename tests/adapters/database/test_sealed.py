@@ -5,11 +5,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, closing
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from hitl.credentials import Credential, Scope
 from hitl.model import Post, PostKind, Prompt, PromptKind
 from hitl.ports import Change, Unit
 from hitl.testing import SetClock, a_call
@@ -98,3 +100,45 @@ async def test_a_first_yes_that_was_changed_is_none(
 
     tamper(state, statement)
     assert [None, None] == [await store.prompt(call.ref, who, PromptKind.CONFIRM) for who in (ANN, BOB)]
+
+
+@pytest.mark.parametrize(
+    ("statement", "values"),
+    [
+        ("update credentials set scope = ?", ("approver",)),
+        ("update credentials set scope = ?", ("root",)),
+        ("update credentials set owner = ?", ("bob",)),
+        ("update credentials set origins = ?", ('["slack:T1/C1"]',)),
+        ("update credentials set origins = ?", ("every",)),
+        ("update credentials set routes = ?", ('["slack:T1/C1"]',)),
+        ("update credentials set hash = ?", ("0" * 64,)),
+        ("update credentials set name = ?", ("ops",)),
+        ("update credentials set until = null", ()),
+        ("update credentials set revoked_at = ?", (1,)),
+        ("update credentials set mac = ''", ()),
+    ],
+)
+async def test_a_credential_that_was_changed_is_none(
+    store: SqliteStore, state: Path, statement: str, values: tuple[Any, ...]
+) -> None:
+    """A token with other rights than an operator gave it doesn't work at all."""
+    await store.keep_credential(_credential(store))
+    tamper(state, statement, *values)
+
+    assert [] == list(await store.credentials())
+
+
+async def test_a_revoked_credential_stays_revoked_whatever_its_row_says(store: SqliteStore, state: Path) -> None:
+    """Somebody who puts the row back to what it was before doesn't make the token work again."""
+    await store.keep_credential(_credential(store))
+    (before,) = await store.credentials()
+    await store.revoke_credential(before, "local:0")
+    tamper(state, "update credentials set revoked_at = null, mac = ?", before.mac)
+    (stored,) = await store.credentials()
+
+    assert stored.revoked_at is not None
+
+
+def _credential(store: SqliteStore) -> Credential:
+    now = store.clock.now()
+    return Credential("ci", "a" * 64, Scope.AGENT, "ada", (), (), now, "local:0", now + timedelta(days=1))

@@ -280,15 +280,28 @@ def overwrite_calls(database: Path) -> None:
 
 async def test_a_damaged_database_is_said_to_be_damaged(opened: Opened, state: Path, clock: SetClock) -> None:
     """A page that was overwritten: reading it is an error that people are told, not a wrong answer."""
+    over = a_call(clock.now(), state=State.IDLE, decision=Decision.REJECTED, due_at=None)
     async with opened() as store:
-        await store.commit(new(a_call(clock.now())))
+        await store.commit(new(over))
     overwrite_calls(state / "sayso.db")
 
     async with opened() as store:
         with pytest.raises(Unavailable, match=r"it is damaged\. Stop the service and restore"):
-            await store.pending()
+            await store.get(over.ref)
         with pytest.raises(Unavailable, match="it is damaged"):
             await store.commit(new(a_call(clock.now())))
+
+
+async def test_a_database_whose_pending_calls_are_damaged_is_not_opened(
+    opened: Opened, state: Path, clock: SetClock
+) -> None:
+    """The store reads the pending calls when it opens. Without them it would forget that people were asked."""
+    async with opened() as store:
+        await store.commit(new(a_call(clock.now())))
+    overwrite_calls(state / "sayso.db")
+
+    with pytest.raises(Unavailable, match=r"it is damaged\. Stop the service and restore"):
+        await opened().__aenter__()
 
 
 KILLED = """

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from adapters.executors.bash import Bash, Shell
-from adapters.executors.confinement import Confinement, works
+from adapters.executors.confinement import Confinement, Sandbox, works
 from adapters.executors.registry import Context
 from hitl.model import Ran, Result
 
@@ -29,8 +29,9 @@ def _plainly(root: Path, line: str) -> None:
 
 async def _disarmed(root: Path, line: str) -> Ran:
     """Runs a line as the service's shell does."""
-    context = Context("token:agent", "ref-1", "ref-1", 10, {"confinement": Confinement.NONE.value})
-    return await Shell(root, Confinement.NONE).bash(context, Bash(command=f"export EVIL_ROOT={root}; {line}"))
+    shell, args = Shell(root, Sandbox(Confinement.NONE)), Bash(command=f"export EVIL_ROOT={root}; {line}")
+    context = Context("token:agent", "ref-1", "ref-1", 10, dict(shell.look(args).preconditions))
+    return await shell.bash(context, args)
 
 
 @pytest.fixture
@@ -184,10 +185,10 @@ async def test_usual_commands_work_disarmed(work: Path) -> None:
 @pytest.mark.parametrize("way", [way for way in Confinement if way is not Confinement.NONE], ids=str)
 async def test_a_confined_command_has_the_same_environment(work: Path, way: Confinement) -> None:
     """Git works where it is confined, and is disarmed there too."""
-    if not works(way):
+    if not works(Sandbox(way)):
         pytest.skip(f"{way} doesn't work here")
     _plainly(work, f"git config core.fsmonitor {work}/evil")
     context = Context("token:agent", "ref-1", "ref-1", 10, {"confinement": way.value})
-    ran = await Shell(work, way).bash(context, Bash(command=f"export EVIL_ROOT={work}; git status --short"))
+    ran = await Shell(work, Sandbox(way)).bash(context, Bash(command=f"export EVIL_ROOT={work}; git status --short"))
 
     assert (Result.SUCCEEDED, " M file\n?? evil\n", False) == (ran.result, ran.output, (work / MARK).exists())

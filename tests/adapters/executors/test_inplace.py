@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from adapters.executors.bash import Bash, Shell
-from adapters.executors.confinement import Confinement, works
+from adapters.executors.confinement import Confinement, Sandbox, works
 from adapters.executors.registry import Registry
 from hitl.model import Preparation, Result
 from tests.adapters.executors.conftest import Run, a_lease, an_ask, names
@@ -118,9 +118,9 @@ def test_any_other_command_shows_nothing_new(files: Path, line: str) -> None:
 @pytest.mark.parametrize("way", list(Confinement), ids=str)
 def test_the_difference_is_found_in_every_confinement(files: Path, way: Confinement) -> None:
     """Sed is confined as the command itself will be."""
-    if way is not Confinement.NONE and not works(way):
+    if way is not Confinement.NONE and not works(Sandbox(way)):
         pytest.skip(f"{way} doesn't work here")
-    prepared = Shell(files, way).look(Bash(command="sed -i s/Four/4/ a.txt"))
+    prepared = Shell(files, Sandbox(way)).look(Bash(command="sed -i s/Four/4/ a.txt"))
 
     assert ["-Four", "+4"] == prepared.preview.splitlines()[-2:]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from adapters.executors.bash import Bash, Shell
-from adapters.executors.confinement import Confinement, works
+from adapters.executors.confinement import Confinement, Sandbox, works
 from adapters.executors.kept import is_kept
 from adapters.executors.registry import Context
 
@@ -34,17 +34,20 @@ def peer_of(connection: socket.socket) -> int:
 
 
 @pytest.mark.parametrize("command", WAYS.values(), ids=WAYS)
-@pytest.mark.parametrize("way", list(Confinement), ids=str)
+@pytest.mark.parametrize("way", [way for way in Confinement if way is not Confinement.LANDLOCK], ids=str)
 async def test_whatever_a_command_does_it_is_known(root: Path, way: Confinement, command: str) -> None:
-    """A new session, a lost parent and another program change nothing about who keeps it."""
-    if way is not Confinement.NONE and not works(way) and os.environ.get("CI") != "true":
+    """A new session, a lost parent and another program change nothing about who keeps it.
+
+    Under Landlock a command opens no socket at all.
+    """
+    if way is not Confinement.NONE and not works(Sandbox(way)) and os.environ.get("CI") != "true":
         pytest.skip(f"{way} doesn't work here")
     context = Context("token:agent", "ref-1", "ref-1", 20, {"confinement": way.value})
     with closing(socket.socket(socket.AF_UNIX)) as door:
         door.bind(str(root / "door"))
         door.listen()
         door.settimeout(0)
-        running = asyncio.ensure_future(Shell(root, way).bash(context, Bash(command=command)))
+        running = asyncio.ensure_future(Shell(root, Sandbox(way)).bash(context, Bash(command=command)))
         connection, _ = await asyncio.wait_for(asyncio.get_running_loop().sock_accept(door), 20)
         with connection:
             kept = is_kept(peer_of(connection))

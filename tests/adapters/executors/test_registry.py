@@ -86,10 +86,10 @@ async def test_an_empty_list_runs_nothing() -> None:
 
 
 async def test_a_tool_is_prepared_as_a_sentence() -> None:
-    """Arguments stand in the sentence on one line, nothing hidden; of those left out, what the tool takes."""
+    """Arguments stand in the sentence quoted and on one line; of those left out, what the tool takes."""
     prepared = await _registry(greet).prepare(an_ask("greet", "test", name="A\u202enn\nx"))
 
-    assert Preparation("Greets A\\u{202e}nn⏎x 1 times.") == prepared
+    assert Preparation("Greets “A\\u{202e}nn⏎x” 1 times.") == prepared
 
 
 async def test_unusable_arguments_are_refused_before_anyone_is_asked() -> None:

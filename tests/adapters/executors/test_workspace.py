@@ -276,7 +276,7 @@ async def test_just_the_files_shown_are_deleted(registry: Registry, root: Path) 
     ran = await registry.run(lease, limit_s=5)
 
     two = say("count.files", count=2)
-    assert say("does.delete.many", files=two, pattern="*.log") == prepared.sentence
+    assert say("does.delete.many", files=two, pattern="“*.log”") == prepared.sentence
     assert "a.log\nb.log" == prepared.preview
     assert f"{say('did.delete.many', files=two, pattern='*.log')}\na.log\nb.log" == ran.output
     assert ["c.txt", "d.log", "later.log"] == names(root)

@@ -12,9 +12,11 @@ from typing import Any
 import httpx
 import pytest
 
+from adapters.http.listeners import Server
 from bot.api import serve_api
 from bot.service import Service
 from bot.settings import HttpSettings
+from bot.surfaces import surfaces
 from hitl.gate import Gate
 from hitl.limits import Limits
 from hitl.model import Risk, ToolInfo
@@ -37,6 +39,7 @@ class Api:
         self._folder = folder
         self._parts = parts
         self.url = ""
+        self.server: Server | None = None
 
     @property
     def socket(self) -> Path:
@@ -101,6 +104,7 @@ async def api(clock: SetClock, limits: Limits) -> AsyncIterator[Api]:
             approvers=("token:ann", "token:chief", "local:4321"),
             requesters=(ME, OTHER),
             operators=(ME,),
+            surfaces=surfaces(),
             token_limits={"token:chief": Risk.CRITICAL},
         ),
         executor=ScriptedExecutor({("files", "write"): ToolInfo("local", "d" * 64)}),
@@ -115,6 +119,7 @@ async def api(clock: SetClock, limits: Limits) -> AsyncIterator[Api]:
         await service.start()
         served = Api(service, folder, parts)
         server = await serve_api(service, folder, parts, http=HttpSettings(port=0))
+        served.server = server
         served.url = f"http://127.0.0.1:{server.port}"
         yield served
 

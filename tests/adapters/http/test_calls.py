@@ -208,6 +208,14 @@ async def test_pages_hold_every_call_once(api: Api) -> None:
     assert (len(refs), set(refs)) == (len(found), set(found))
 
 
+async def test_a_method_that_a_path_does_not_have_is_405(api: Api) -> None:
+    """The Allow header names every method of the path, and the body is a problem."""
+    answer = await (await api.agent()).delete("/v1/calls")
+
+    assert (405, "GET, POST") == (answer.status_code, answer.headers["allow"])
+    assert "METHOD_NOT_ALLOWED" == fits(answer, "Problem")["code"]
+
+
 async def test_the_record_is_shown_with_its_flaws(api: Api) -> None:
     """Whoever may see a call reads every line of its record."""
     call = await asked(await api.agent())

@@ -9,9 +9,10 @@ from typing import Any
 
 import httpx
 
+from adapters.http import document
 from adapters.http.app import api
 
-CHECKED_IN = Path(__file__).parents[3] / "docs" / "reference" / "openapi.json"
+REFERENCE = Path(__file__).parents[3] / "docs" / "reference"
 
 
 def operations() -> dict[str, dict[str, Any]]:
@@ -22,16 +23,21 @@ def operations() -> dict[str, dict[str, Any]]:
 
 def test_the_document_that_is_checked_in_is_the_one_that_is_served() -> None:
     """`python -m adapters.http.document` writes it again after a change."""
-    assert json.loads(CHECKED_IN.read_text("utf-8")) == api().openapi()
+    assert document.text() == (REFERENCE / "openapi.json").read_text("utf-8")
+
+
+def test_the_reference_is_generated_from_the_document() -> None:
+    """The same command writes it; nobody edits it by hand."""
+    assert document.page() == (REFERENCE / "http.md").read_text("utf-8")
 
 
 def test_every_reference_of_the_document_leads_somewhere() -> None:
     """No schema names a schema that the document doesn't hold, and none is held that nothing names."""
-    document = api().openapi()
-    named = set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(document)))
+    served = api().openapi()
+    named = set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(served)))
     websocket_alone = {"EventView", "ChatLine"}
 
-    assert named | websocket_alone == set(document["components"]["schemas"]) | websocket_alone
+    assert named | websocket_alone == set(served["components"]["schemas"]) | websocket_alone
 
 
 def test_every_operation_says_what_it_does_and_how_it_refuses() -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hitl.credentials import Credential
 
 #: Short enough for a test, and long enough for a busy machine to send a whole request.
-QUICK = {"head_s": 2.0, "body_s": 2.0, "idle_s": 2.0, "linger_s": 2.0}
+QUICK_S = 2.0
 HEAD = b"POST /v1/calls HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
 
 
@@ -38,6 +38,7 @@ class NoTokens:
     def find(self, token: str) -> Credential | None:
         """None."""
         del token
+        return None
 
 
 @pytest.fixture
@@ -45,7 +46,11 @@ async def path(api: Api) -> AsyncIterator[Path]:
     """The socket of the API behind tight limits."""
     async with contextlib.AsyncExitStack() as parts:
         folder = Path(parts.enter_context(tempfile.TemporaryDirectory(prefix="door-"))) / "run"
-        server = _server(api.service, folder / "s", Limits(**QUICK, per_peer=5))
+        server = _server(
+            api.service,
+            folder / "s",
+            Limits(head_s=QUICK_S, body_s=QUICK_S, idle_s=QUICK_S, linger_s=QUICK_S, per_peer=5),
+        )
         await server.start()
         parts.push_async_callback(server.stop)
         yield folder / "s"
@@ -234,6 +239,10 @@ async def test_one_peer_holds_so_many_connections(path: Path) -> None:
         b'{"tools": "t", "tool": "write", "note": "\\udfff"}',
         b'{"tools": "t", "tool": "write", "timeout_s": 1}',
         b'{"tools": "", "tool": "write"}',
+        b'{"tools": "t", "tool": "write", "ask": 0}',
+        b'{"tools": "t", "tool": "write", "ask": "false"}',
+        b'{"tools": "t", "tool": "write", "timeout_s": "60"}',
+        b'{"tools": 7, "tool": "write"}',
         b"\xff\xfe",
         b"\x00",
     ],

@@ -8,7 +8,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from adapters.slack.handlers import Alone, Kept, Me, event_of, is_shared, parse_place, place_of, read, understand
+from adapters.slack.handlers import Alone, Kept, Me, commanded, event_of, explained, is_shared, pressed, read, said
+from adapters.slack.surface import parse_place, place_of
 from hitl.events import Command, Echo, Explained, Press, Reaction, Text
 from hitl.model import Verb
 from hitl.replies import Span, SpanKind
@@ -20,6 +21,15 @@ def event(**fields: Any) -> dict[str, Any]:
     """A message in a channel, as Slack tells of it."""
     said = {"type": "message", "channel": "C1", "user": "U1", "text": "yes", "ts": "1700000000.000100", "team": "T1"}
     return {"type": "event_callback", "event_id": "Ev1", "team_id": "T1", "event": said | fields}
+
+
+def understand(body: dict[str, Any], me: Me) -> Any:
+    """What the listener of its kind reads in a body."""
+    if "event" in body:
+        return said(body, me)
+    if "command" in body:
+        return commanded(body, me)
+    return explained(body, me) if body["type"] == "view_submission" else pressed(body, me)
 
 
 def heard(**fields: Any) -> Any:
@@ -187,12 +197,6 @@ def test_a_press_names_its_card(more: dict[str, Any], conversation: str, thread:
     assert (thread, "tr") == (Alone.unpack(str(found.press)).thread, Alone.unpack(str(found.press)).trigger)
 
 
-def test_another_apps_button_is_nothing() -> None:
-    """Nor is one that we don't have any more."""
-    assert understand(press(actions=[{"action_id": "vote", "value": "x"}]), ME) is None
-    assert understand(press(type="shortcut"), ME) is None
-
-
 def test_an_organisations_people_have_their_workspace() -> None:
     """Where the app is the organisation's, no workspace is named; else the organisation is."""
     org = {"team": None, "enterprise": {"id": "E1"}, "is_enterprise_install": True}
@@ -216,7 +220,6 @@ def test_a_window_remembers_what_it_is_about() -> None:
 
     assert isinstance(found, Explained)
     assert ("a-ref", "because", Verb.REJECT) == (found.ref, found.text, found.verb)
-    assert understand(body | {"view": view | {"callback_id": "other"}}, ME) is None
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.slack.pace import EDITS, Pace
+from adapters.slack.pace import EDITS, KEPT_EDITS, Pace
+from hitl.ports import NotYetError
 from tests.adapters.hours import Hours
 
 
@@ -44,6 +45,22 @@ async def test_fifty_edits_a_minute() -> None:
         times.append(hours.now)
 
     assert [0.0] * EDITS + [60.0] * EDITS + [120.0] == times
+
+
+async def test_refreshes_leave_half_of_the_edits_to_outcomes() -> None:
+    """Twenty-five refreshes a minute, then as many outcomes; nobody waits here, and each is told when to come again."""
+    hours = Hours()
+    pace = paced(hours)
+    for _ in range(EDITS - KEPT_EDITS):
+        pace.edit_now(refresh=True)
+    with pytest.raises(NotYetError):
+        pace.edit_now(refresh=True)
+    for _ in range(KEPT_EDITS):
+        pace.edit_now(refresh=False)
+    with pytest.raises(NotYetError) as full:
+        pace.edit_now(refresh=False)
+
+    assert (60.0, 0.0) == (full.value.seconds, hours.now)
 
 
 async def test_a_pause_that_slack_asks_for_is_kept() -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from telegram import Update
 
-from adapters.telegram.handlers import Me, order_of, parse_place, place_of, understand
+from adapters.telegram.handlers import TRANSLATORS, Me, order_of
+from adapters.telegram.surface import parse_place, place_of
 from hitl.events import Command, Moved, Press, Reaction, Text
 from hitl.replies import Span, SpanKind
 
@@ -24,7 +25,8 @@ EMOJI = [{"type": "emoji", "emoji": "👍"}]
 
 def heard(**kind: Any) -> Any:
     """What an update is understood as."""
-    return understand(Update.de_json({"update_id": 1, **kind}, None), ME)
+    (name,) = kind
+    return TRANSLATORS[name](Update.de_json({"update_id": 1, **kind}, None), ME) if name in TRANSLATORS else None
 
 
 def message(text: str | None = "yes", **fields: Any) -> dict[str, Any]:

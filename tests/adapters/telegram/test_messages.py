@@ -14,10 +14,13 @@ from adapters.telegram.messages import (
     question,
     whole_message,
 )
-from bot.telegram_setup import COMMANDS as TEXTS
+from adapters.telegram.setup import COMMANDS as TEXTS
 from hitl.canonical import canonical
 from hitl.cards import card, is_cut
-from hitl.model import Call, Decision, State, Verb
+from hitl.model import Call, Decision, Risk, State, Verb
+from hitl.people import Directory
+from hitl.people.names import Names
+from hitl.records import replace
 from hitl.tokens import ButtonData, Keyring
 from hitl.wording import say
 from tests.adapters.nasty import LONG, calls, parked
@@ -31,7 +34,7 @@ COMMANDS = {f"/{command}" for command in (*TEXTS[""], "start")}
 MOST_ENTITIES = 100
 FEW = settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 #: What a message may hold beside its text.
-OURS = {"bold", "italic", "pre", "code", "date_time"}
+OURS = {"bold", "italic", "pre", "code", "date_time", "blockquote", "text_mention"}
 
 
 def entities(html: str) -> list[Entity]:
@@ -46,14 +49,14 @@ def test_a_card_always_fits_and_holds_no_markup_but_ours(call: Call) -> None:
     """Its HTML can be read, has only our elements, and shows every word of the card; as plain text it fits too."""
     shown, message = card(call), card_message(call, KEYS, PLACE, refreshed=True)
     parsed = parse_html(message.html)
-    words = (shown.title, shown.sentence, shown.why, shown.who, *shown.warnings, *(v for _, v in shown.arguments))
+    words = (shown.headline, shown.place, shown.note, *shown.warnings)
+    words = (*words, *(text for part in shown.parts for text in (part.name, part.text)))
 
     assert OURS >= {entity.type for entity in entities(message.html)}
     assert len(entities(message.html)) <= MOST_ENTITIES
     assert units(parsed.text) <= LONGEST
     assert length(message.plain) <= LONGEST
     assert [] == [word for word in words if word not in parsed.text]
-    assert shown.preview in parsed.text
 
 
 @FEW
@@ -133,12 +136,12 @@ def test_what_does_not_is_cut_in_the_middle_and_counted(text: str) -> None:
 def test_buttons_are_46_bytes_each_for_this_call_and_chat(call: Call) -> None:
     """Telegram takes 64. They hold for no other call and no other chat."""
     message = card_message(call, KEYS, PLACE)
-    read = [ButtonData.unpack(data) for _, data in message.buttons]
+    read = [ButtonData.unpack(button.data) for button in message.buttons]
 
     def hold(place: str, digest: str) -> list[bool]:
         return [one.holds(KEYS, place=place, digest=digest, deadline=call.deadline) for one in read]
 
-    assert [46] * 3 == [len(data.encode()) for _, data in message.buttons]
+    assert [46] * 3 == [len(button.data.encode()) for button in message.buttons]
     assert [Verb.APPROVE, Verb.REJECT, Verb.DETAILS] == [one.verb for one in read]
     assert [True] * 3 == hold(PLACE, call.digest)
     assert [False] * 3 == hold("telegram:-200", call.digest)
@@ -157,10 +160,40 @@ def test_a_question_mentions_the_one_it_asks_and_reads_the_same() -> None:
 
 def test_without_markup_no_line_of_an_argument_looks_like_one_of_ours() -> None:
     """Each is marked."""
-    ours = f"{say('sign.done')} {say('outcome.succeeded', by='ann')}"
+    ours = say("card.risk.low")
     call = parked(args=canonical({"path": f"x\n{ours}"}), preview="a\nb")
     lines = card_message(call, KEYS, PLACE).plain.split("\n")
 
     assert f"│ {ours}" in lines
     assert ours not in lines
     assert {"│ a", "│ b"} <= set(lines)
+
+
+def test_green_approves_and_an_approval_in_steps_has_no_colour() -> None:
+    """Red rejects; nothing else has a colour."""
+    call = parked()
+    critical = call.evolve(verdict=replace(call.verdict, risk=Risk.CRITICAL))
+    plain, steps = (card_message(one, KEYS, PLACE).buttons for one in (call, critical))
+
+    assert ["success", "danger", ""] == [button.style for button in plain]
+    assert ["", "danger", ""] == [button.style for button in steps]
+    assert say("button.approve.steps") == steps[0].label
+
+
+def test_those_who_may_approve_are_mentioned() -> None:
+    """By their names, in a group; whoever has no account here is named only."""
+    names = Names(Directory(principals={"ada": ("telegram:42",)}))
+    message = card_message(parked(approvers=("ada", "local:7")), KEYS, PLACE, names)
+    mentions = [one for one in parse_html(message.html).entities if one.type == "text_mention"]
+
+    assert [(("user_id", 42),)] == [one.extra for one in mentions]
+
+
+def test_a_push_begins_with_who_wants_what() -> None:
+    """A phone shows the first line or two: the headline, and right behind it the thing."""
+    call = parked(tool="bash", args=canonical({"command": "git push --force"}))
+    shown = card(call)
+
+    assert parse_html(card_message(call, KEYS, PLACE).html).text.startswith(
+        f"{shown.sign} {shown.headline}:\ngit push --force\n"
+    )

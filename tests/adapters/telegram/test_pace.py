@@ -6,7 +6,8 @@ import asyncio
 
 import pytest
 
-from adapters.telegram.pace import OVERALL, PER_GROUP, Pace
+from adapters.telegram.pace import KEPT_PER_GROUP, OVERALL, PER_GROUP, Pace
+from hitl.ports import NotYetError
 from tests.adapters.hours import Hours
 
 GROUP, PERSON = -1, 1
@@ -45,6 +46,43 @@ async def test_all_chats_together_hear_thirty_a_second() -> None:
     times = [(await turns(hours, pace, chat_id, 1))[0] for chat_id in range(1, 2 * OVERALL + 2)]
 
     assert [0.0] * OVERALL + [1.0] * OVERALL + [2.0] == times
+
+
+async def test_refreshes_leave_half_of_a_minute_to_others() -> None:
+    """Ten refreshes a minute go to a group, one a second. After them ten messages still go out, the first at once."""
+    hours = Hours()
+    pace = paced(hours)
+    for _ in range(PER_GROUP - KEPT_PER_GROUP):
+        await pace.refresh(GROUP)
+        with pytest.raises(NotYetError):
+            await pace.refresh(GROUP)
+        hours.now += 1
+    with pytest.raises(NotYetError) as full:
+        await pace.refresh(GROUP)
+    began = hours.now
+
+    assert 50 == full.value.seconds
+    assert [began + n for n in range(KEPT_PER_GROUP)] == await turns(hours, pace, GROUP, KEPT_PER_GROUP)
+
+
+async def test_a_message_need_not_wait_behind_a_refresh() -> None:
+    """A new card goes out at once right behind a refresh in the same chat."""
+    hours = Hours()
+    pace = paced(hours)
+    await pace.refresh(PERSON)
+
+    assert [0.0] == await turns(hours, pace, PERSON, 1)
+
+
+async def test_no_refresh_goes_out_in_a_pause_that_telegram_asks_for() -> None:
+    """It says when to come again."""
+    hours = Hours()
+    pace = paced(hours)
+    pace.hold(PERSON, 35)
+    with pytest.raises(NotYetError) as held:
+        await pace.refresh(PERSON)
+
+    assert 36 == held.value.seconds
 
 
 async def test_a_pause_that_telegram_asks_for_is_kept_in_that_chat() -> None:

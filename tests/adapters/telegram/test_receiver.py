@@ -7,12 +7,12 @@ import contextlib
 import json
 import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from adapters.telegram.platform import make_bot
 from adapters.telegram.receiver import Inbox, Poller
-from bot.telegram import make_bot
 from hitl.testing import SetClock
 from tests.adapters.disk import Disk
 from tests.hitl.world import NOON
@@ -67,7 +67,7 @@ async def line() -> AsyncIterator[Line]:
         ann = await server.user("Ann")
         store = Disk(SetClock(NOON))
         async with make_bot(telegram_settings(server, account)) as bot:
-            poller = Poller(bot, Inbox(bot, store, lambda: None), poll_s=5)
+            poller = Poller(bot, Inbox(store, lambda: None), poll_s=5)
             yield Line(server, bot, store, poller, ann, await server.private(ann, account.id))
 
 
@@ -157,3 +157,31 @@ async def test_no_log_holds_the_token(line: Line, caplog: pytest.LogCaptureFixtu
     assert token not in caplog.text
     assert token.partition(":")[2] not in caplog.text
     assert token not in str(line.poller.trouble)
+
+
+class Answers:
+    """A bot whose server answers a poll with whatever is given."""
+
+    base_url = "http://bot"
+
+    def __init__(self, *polls: object) -> None:
+        self._polls = list(polls)
+        self.request = self
+
+    async def post(self, url: str, read_timeout: float) -> object:
+        """Return the next answer."""
+        del url, read_timeout
+        return self._polls.pop(0)
+
+
+async def test_an_update_that_can_not_be_kept_holds_up_no_other(caplog: pytest.LogCaptureFixture) -> None:
+    """Whatever an update holds, those around it are kept and acknowledged, and the log names the one that wasn't."""
+    store = Disk(SetClock(NOON))
+    strange: list[object] = [{}, None, "text", {"update_id": None}, {"update_id": 7, "message": {"x": {1, 2}}}]
+    bot: Any = Answers([{"update_id": 1, "message": 5}, *strange, {"update_id": 8, "edited_message": []}])
+    poller = Poller(bot, Inbox(store, lambda: None))
+    await poller.run_once()
+
+    assert ["1", "8"] == [event for _, event in store._inbox if event != "None"]  # noqa: SLF001 - the port tells only the oldest
+    assert 9 == poller._offset  # noqa: SLF001 - what the next poll acknowledges
+    assert {"update": 7, "why": "TypeError"} in [line.args for line in caplog.records]

@@ -9,9 +9,11 @@ import httpx
 import pytest
 from starlette.requests import Request
 
-from adapters.http.app import LONGEST_BODY, app, body_of
+from adapters.http.app import LONGEST_BODY, app
 from adapters.telegram.receiver import SECRET_HEADER, Inbox
-from adapters.telegram.webhook import PATH, route
+from adapters.telegram.webhook import PATH, endpoint
+from bot.platforms import mounted
+from hitl.errors import SettingsError
 from hitl.testing import SetClock
 from tests.adapters.disk import Disk
 from tests.hitl.world import NOON
@@ -36,7 +38,7 @@ async def client(store: Disk) -> AsyncIterator[httpx.AsyncClient]:
     async def ready() -> list[str]:
         return ["the disk is full"] if store.full else []
 
-    served = app(ready, [route(Inbox(None, store, lambda: None), SECRET, body_of)])  # type: ignore[arg-type]
+    served = app(ready, [mounted(endpoint(Inbox(store, lambda: None), SECRET))])
     async with httpx.AsyncClient(transport=httpx.ASGITransport(served), base_url="http://sayso") as client:
         yield client
 
@@ -73,7 +75,7 @@ async def test_without_the_secret_nothing_is_even_read(
         {"type": "http", "method": "POST", "path": PATH, "headers": _headers(secret)},
         receive=_receive(body()),
     )
-    answer = await route(Inbox(None, store, lambda: None), SECRET, body_of).endpoint(request)  # type: ignore[arg-type]
+    answer = await mounted(endpoint(Inbox(store, lambda: None), SECRET)).endpoint(request)
 
     assert (401, []) == (answer.status_code, read)
     assert 401 == await sent(client, json.dumps(UPDATE), None if secret is None else secret.encode())
@@ -130,5 +132,5 @@ async def test_only_a_post_does_anything(client: httpx.AsyncClient) -> None:
 
 def test_a_webhook_without_a_secret_is_refused() -> None:
     """It would let anybody press buttons."""
-    with pytest.raises(ValueError, match="webhook_secret"):
-        route(None, "", body_of)  # type: ignore[arg-type]
+    with pytest.raises(SettingsError, match="webhook_secret"):
+        endpoint(None, "")  # type: ignore[arg-type]

@@ -32,7 +32,7 @@ def typed(line: str, card: Call | None, *, waits: bool = True) -> Heard:
 
 @pytest.mark.parametrize(
     ("line", "verb"),
-    [("a", Verb.APPROVE), ("d", Verb.REJECT), ("v", Verb.DETAILS), (" A \n", Verb.APPROVE), ("D", Verb.REJECT)],
+    [("a", Verb.APPROVE), ("r", Verb.REJECT), ("d", Verb.DETAILS), (" A \n", Verb.APPROVE), ("R", Verb.REJECT)],
 )
 def test_a_key_alone_on_a_line_presses_the_button_of_the_card(line: str, verb: Verb) -> None:
     """With the data that a button of that card would hold there, sealed as on any surface."""
@@ -55,7 +55,7 @@ def test_anything_more_than_a_key_is_text(line: str) -> None:
     assert (line, True, True) == (said.text, said.private, said.addressed)
 
 
-@pytest.mark.parametrize(("line", "words"), [("a", "yes"), ("D", "no"), ("v", "details")])
+@pytest.mark.parametrize(("line", "words"), [("a", "yes"), ("R", "no"), ("d", "details")])
 def test_a_key_that_is_for_no_card_is_what_it_stands_for(line: str, words: str) -> None:
     """While something waits: it is read and questioned like any words. Else it is a letter."""
     waiting, idle = typed(line, None), typed(line, None, waits=False)

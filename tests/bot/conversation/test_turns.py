@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 import pytest
 
 from adapters.terminal.chat import TerminalChat
-from bot.conversation import Manner, Router
+from bot.conversation import Router
 from bot.service import Service
 from hitl.errors import Unavailable
 from hitl.events import Text
 from hitl.model import Call, Decision, Kind, Status, Verb
+from hitl.platforms import Surface
 from hitl.ports import Line, Turn
 from tests.hitl.world import ANN, GROUP, ROOM, UMA, WRITE, World, reply
 from tests.sentences import says
@@ -83,7 +84,7 @@ async def room() -> AsyncIterator[Room]:
     world, agent, shown = World(), Script(), list[str]()
     service = Service(world.gate)
     chat = TerminalChat(shown.append, width=None, colour=False)
-    made = Room(world, agent, service, Router(service, chat, Manner("", "help"), agent), shown)
+    made = Room(world, agent, service, Router(service, chat, Surface(name="telegram", help="chat.help"), agent), shown)
     yield made
     await service.stop()
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from bot.surfaces import surfaces
 from hitl.model import Action, Risk, Verdict
-from hitl.people import SHARED_IDENTITIES, Conversation, Directory, belongs, chat_of
+from hitl.people import Conversation, Directory
 from hitl.testing import a_call
 from tests.hitl.world import ANN, BOB, NOON, ROOM, SAM, UMA, directory, verdict
 
@@ -48,7 +49,7 @@ def test_self_approval_of_critical_calls_cannot_be_set(lists: dict[str, Any]) ->
         Directory(**lists)
 
 
-@pytest.mark.parametrize("shared", sorted(SHARED_IDENTITIES))
+@pytest.mark.parametrize("shared", sorted(surfaces()["telegram"].shared))
 @pytest.mark.parametrize(
     "where", ["approvers", "requesters", "operators", "principals", "conversation", "conversation requesters"]
 )
@@ -62,7 +63,7 @@ def test_an_identity_of_many_people_cannot_be_listed(shared: str, where: str) ->
     lists = lists.get(where, {where: (shared,)})
 
     with pytest.raises(ValueError, match="stands for many people"):
-        Directory(**lists)
+        Directory(surfaces=surfaces(), **lists)
 
 
 def test_an_identity_has_one_owner() -> None:
@@ -119,20 +120,23 @@ def test_a_thread_on_slack_is_as_its_channel() -> None:
 
 def test_all_threads_of_a_channel_are_one_place() -> None:
     """A call is decided by its name in any of them, and in no other channel; topics on Telegram are apart."""
+    people = directory()
     slack = a_call(NOON, origin="slack:T1/C1/5.0", routes=("slack:T1/C1/5.0",))
     telegram = a_call(NOON, origin="telegram:-1/7", routes=("telegram:-1/7",))
 
-    assert [True] * 3 == [belongs(slack, place) for place in ("slack:T1/C1", "slack:T1/C1/5.0", "slack:T1/C1/6.0")]
-    assert [False] * 2 == [belongs(slack, place) for place in ("slack:T1/C2", "slack:T2/C1")]
-    assert [True, False] == [belongs(telegram, place) for place in ("telegram:-1/7", "telegram:-1")]
-    assert ["slack:T1/C1", "telegram:-1"] == [chat_of(slack.origin), chat_of(telegram.origin)]
+    assert [True] * 3 == [
+        people.belongs(slack, place) for place in ("slack:T1/C1", "slack:T1/C1/5.0", "slack:T1/C1/6.0")
+    ]
+    assert [False] * 2 == [people.belongs(slack, place) for place in ("slack:T1/C2", "slack:T2/C1")]
+    assert [True, False] == [people.belongs(telegram, place) for place in ("telegram:-1/7", "telegram:-1")]
+    assert ["slack:T1/C1", "telegram:-1"] == [people.place(one.origin).chat for one in (slack, telegram)]
 
 
 def test_a_card_belongs_where_it_was_asked_and_where_it_stands() -> None:
     """Nowhere else is it decided."""
     call = a_call(NOON, origin=ROOM, routes=(QUIET,))
 
-    assert [True, True, False] == [belongs(call, place) for place in (ROOM, QUIET, "telegram:1")]
+    assert [True, True, False] == [directory().belongs(call, place) for place in (ROOM, QUIET, "telegram:1")]
 
 
 def test_on_a_list_is_on_any_list() -> None:

@@ -153,3 +153,83 @@ def test_builds_pass_only_where_they_are_confined() -> None:
 def test_what_will_run_decides_the_risk(tool: str, args: dict[str, Any], risk: str) -> None:
     """A line that the tables know has the risk of what it does, any other is at least high."""
     assert risk == judged(load('{"version": 1, "rules": []}', name="p"), tool, **args).risk
+
+
+READERS = ("read", "list", "search", "get", "web_search", "think")
+
+
+@pytest.mark.parametrize("tool", READERS)
+def test_a_reader_that_says_it_destroys_asks(tool: str) -> None:
+    """A tool of another server may have a reader's name; its own hint is believed against itself."""
+    args = {"path": "a.py"} if tool == "read" else {"query": "x"} if "search" in tool else {}
+    quiet = PolicyCall("other", tool, args, cwd="/srv/app", annotations={"readOnlyHint": True})
+    loud = PolicyCall("other", tool, args, cwd="/srv/app", annotations={"destructiveHint": True})
+
+    assert ("allow", "approve") == (DEFAULT.judge(quiet).action, DEFAULT.judge(loud).action)
+    assert "high" == DEFAULT.judge(loud).risk
+    assert DEFAULT.judge(loud) == DEFAULT.judge_slowly(loud)
+    assert "allow" == DEFAULT.judge(quiet).action
+
+
+@pytest.mark.parametrize(
+    "hints", [{}, {"destructiveHint": None}, {"openWorldHint": True}, {"readOnlyHint": True}, None]
+)
+def test_a_server_that_says_nothing_disputes_nothing(hints: dict[str, Any] | None) -> None:
+    """Only a hint that is given counts against what the tables know of a tool."""
+    call = PolicyCall("other", "search", {"query": "x"}, cwd="/srv/app", annotations=hints)
+
+    assert ("allow", "low") == (DEFAULT.judge(call).action, DEFAULT.judge(call).risk)
+
+
+@pytest.mark.parametrize("action", ["deny", "approve"])
+@pytest.mark.parametrize("kind", ["read", "unknown"])
+def test_a_disputed_tool_is_held_to_the_stricter_rules_of_both_kinds(action: str, kind: str) -> None:
+    """A hint takes an allow away, and never a deny: rules for readers and for unknown tools count alike."""
+    strict = policy({"kind": kind, "action": action}, default_action="allow")
+    call = PolicyCall("other", "read", {"path": "./a"}, cwd="/srv/app", annotations={"readOnlyHint": False})
+
+    assert action == strict.judge(call).action == strict.judge_slowly(call).action
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "expected"),
+    [
+        ("Bash", {"command": "ls", "description": {"command": "rm x"}}, "approve"),
+        ("Bash", {"command": "ls", "description": ["a", {"b": "c"}]}, "approve"),
+        ("get", {"id": {"$ne": 1}}, "approve"),
+        ("get", {"ids": ["1", "2"]}, "allow"),
+        ("list_directory", {"path": ".", "file_filtering_options": {"respect_git_ignore": True}}, "allow"),
+        ("list_directory", {"path": ".", "file_filtering_options": {"respect_git_ignore": "x"}}, "approve"),
+        ("TodoWrite", {"todos": [{"content": "x", "status": "pending"}]}, "allow"),
+    ],
+)
+def test_a_harmless_argument_is_harmless_as_a_plain_value(tool: str, args: dict[str, Any], expected: str) -> None:
+    """Some programs take an object for a query or for more arguments, so only switches may be in one."""
+    assert expected == judged(DEFAULT, tool, **args).action
+
+
+@pytest.mark.parametrize("preset", ["default", "dev", "headless"])
+@pytest.mark.parametrize(
+    ("tool", "args"),
+    [
+        ("Read", {"file_path": "a.txt"}),
+        ("list", {"path": "."}),
+        ("bash", {"command": "ls"}),
+        ("mcp__filesystem__read_file", {"path": "a.txt"}),
+    ],
+)
+def test_the_name_of_a_hosts_tool_vouches_for_nothing_that_another_program_serves(
+    preset: str, tool: str, args: dict[str, object]
+) -> None:
+    """An MCP server's `Read` does what that server likes. The same call of a coding agent is what the table says."""
+    policy = load(presets()[preset], name=preset)
+
+    assert "allow" != policy.judge(PolicyCall("evil", tool, args, "/srv/app", foreign=True)).action
+
+
+def test_a_known_servers_tool_is_known_by_its_group() -> None:
+    """The operator gave the server that name."""
+    policy = load(presets()["default"], name="default")
+    call = PolicyCall("filesystem", "read_file", {"path": "a.txt"}, "/srv/app", foreign=True)
+
+    assert "allow" == policy.judge(call).action

@@ -113,6 +113,11 @@ HINTS: tuple[tuple[str, dict[str, Any], bool, str], ...] = (
     ("update_row", {"destructiveHint": False}, False, "high"),
     ("read_row", {"destructiveHint": True}, False, "high"),
     ("read_row", {}, False, "low"),
+    ("frobnicate", {"destructiveHint": True}, False, "high"),
+    ("write_file", {"destructiveHint": True}, False, "medium"),
+    ("write_file", {"readOnlyHint": True}, True, "medium"),
+    ("delete_file", {"readOnlyHint": True}, True, "high"),
+    ("read_file", {"readOnlyHint": False}, False, "high"),
 )
 
 

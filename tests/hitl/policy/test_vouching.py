@@ -199,6 +199,40 @@ def test_a_search_is_held_to_the_names_that_it_includes(work: Path, options: str
     assert expected == here(work, f"grep -rn {options} x src")
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "find . -exec cat {} + -name '*.md'",
+        "find . -type f -exec head -1 {} \\; -name '*.md'",
+        "find . -print0 -name '*.md' | xargs -0 cat",
+        "find . -print -name '*.md' -exec cat {} +",
+    ],
+)
+def test_a_name_behind_an_action_narrows_nothing(work: Path, command: str) -> None:
+    """`find` tests in order: an action gets each file that the tests before it let through."""
+    (work / ".env").write_text("x")
+    assert here(work, command) == "approve"
+    assert here(work, "find . -name '*.md' -exec cat {} +") == "allow"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "find . -name '*.pem' -print0 | xargs -0 cat",
+        "find . -name '.en?' -exec cat {} +",
+        "find . -name 'credential*.json' -exec cat {} +",
+        "cat .en?",
+        "cat .e*",
+        "cat .[e]nv",
+        "head -5 *nv",
+        "grep -r x --include='*.key' .",
+    ],
+)
+def test_a_pattern_of_a_closed_file_that_is_not_there_yet_asks(work: Path, command: str) -> None:
+    """A file may appear between the judgement and the run, so a pattern that fits nothing but closed names asks."""
+    assert here(work, command) != "allow"
+
+
 def test_a_link_out_of_the_folder_is_not_read_as_a_file_in_it(work: Path) -> None:
     """A path is judged where it leads."""
     (work / "src" / "link").symlink_to("/etc/hosts")
@@ -328,3 +362,119 @@ def test_the_way_from_a_log_to_any_command_is_closed() -> None:
     line = 'git log -1 --format="[core] fsmonitor = ./x" --output=.git/config'
 
     assert {"approve", "deny"} >= {action(line), action(line, "dev")}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "src/__pycache__/main.cpython-311.pyc", "gradlew", "gradle/wrapper/gradle-wrapper.properties", ".tox/bin/x",
+        ".yarn/releases/yarn.cjs", ".bundle/config", "vendor/bin/tool", ".tekton/build.yaml", ".lintstagedrc.js",
+        ".terraform/providers/x", ".ghci", ".rspec",
+    ],
+)  # fmt: skip
+def test_what_runs_before_or_in_place_of_what_people_read_is_protected(path: str) -> None:
+    """`dev` asks before it writes compiled code, wrappers of build tools, and what interpreters and CI systems load."""
+    assert "approve" == POLICIES["dev"].judge(PolicyCall("", "write_file", {"path": path}, cwd="/srv/app")).action
+
+
+@pytest.mark.parametrize("line", ["LC_ALL=C.UTF-8 sort a.csv", "TZ=Europe/Vienna date", "LANG=en_GB.UTF-8 ls"])
+def test_a_language_or_zone_passes(line: str) -> None:
+    """Such a value changes only how a command writes."""
+    assert "allow" == action(line)
+
+
+@pytest.mark.parametrize("line", ["LANGUAGE=../../x ls", "LANG=/tmp/x ls", "TZ=:/etc/x date", "LANGUAGE=en:/tmp/x ls"])
+def test_a_path_as_language_or_zone_asks(line: str) -> None:
+    """A C library would read the file that it names."""
+    assert "approve" == action(line)
+
+
+@pytest.mark.parametrize(
+    "command", ["find src -name zzz -print0 | xargs -0 grep -r .", "find src -name zzz | xargs rg -uu x"]
+)
+def test_a_reader_of_trees_that_may_get_no_name_reads_the_working_folder(work: Path, command: str) -> None:
+    """Without input xargs runs the command once, without names."""
+    (work / ".env").write_text("x")
+
+    assert ("approve", "allow") == (here(work, command), here(work, command.replace("xargs", "xargs -r")))
+
+
+@pytest.mark.parametrize("command", ["find . -name src -exec grep -r x {} +", "find . -name src | xargs -r grep -r x"])
+def test_a_name_that_find_gives_may_be_a_folder(work: Path, command: str) -> None:
+    """A reader of trees reads every file in such a folder, whatever the pattern says of names."""
+    (work / "src" / "server.pem").write_text("key")
+
+    assert "approve" == here(work, command)
+
+
+def test_names_one_a_line_are_names_only_without_blanks_and_quotes(work: Path) -> None:
+    """Without -0, xargs would read `a .env` as two names."""
+    command = "find . -name '*.md' | xargs wc -l"
+    (work / "a.md").write_text("x")
+    before = here(work, command)
+    (work / "b .env.md").write_text("x")
+
+    assert ("allow", "approve", "allow") == (
+        before,
+        here(work, command),
+        here(work, "find . -name '*.md' -print0 | xargs -0 wc"),
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "jq --arg k a '.[$k]' data.json", "jq -n --argjson n 3 '$n + 1'", "sed 'y/abc/xyz/' a.md",
+        "sed -n '5{p;q}' a.md",
+        "sed '2i\\hello' a.md", "set -euo pipefail; ls | head", "set -e; ls", "GIT_PAGER=cat git log -3",
+        "PAGER=cat git diff --stat", "echo $((1 + 2 * 3))", "ulimit -n",
+    ],
+)  # fmt: skip
+def test_everyday_lines_that_only_read_pass(line: str) -> None:
+    """A variable of jq, a character map of sed, a strict shell, `cat` as a pager and sums of numbers change nothing."""
+    assert "allow" == action(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "jq -n --arg a b --rawfile x .env '$x'", "jq --arg a . .env", "jq --arg $x . a.json", "sed '1{w x\n}' a.md",
+        "sed 'y/ab/cd/;w x' a.md", "sed '1i foo\nw x' a.md", "sed '{{w x' a.md", "set -a; ls", "set", "set -- rm; $1",
+        "set -e; rm x", "PAGER='cat .env' git log", "GIT_PAGER=./x git log", "echo $((x))", "echo $((a[$(id)]))",
+        "echo $((16#$x))", "echo $((1 + $(id)))",
+    ],
+)  # fmt: skip
+def test_what_looks_like_an_everyday_line_and_does_more_asks(line: str) -> None:
+    """A file, a variable, a substitution or another program beside them asks."""
+    assert "allow" != action(line)
+
+
+@pytest.mark.parametrize("option", ["-u", "-uu", "-uuu", "--hidden", "-.", "--unrestricted -u"])
+def test_a_search_of_hidden_files_is_one_in_every_spelling(work: Path, option: str) -> None:
+    """Ripgrep leaves hidden files out, unless it is told otherwise."""
+    before = here(work, f"rg {option} x")
+    (work / ".env").write_text("x")
+
+    assert ("allow", "approve", "allow") == (before, here(work, f"rg {option} x"), here(work, "rg x"))
+
+
+@pytest.mark.parametrize("pipe", ["2>&1 |", "|&"])
+def test_what_find_complains_of_names_nothing(work: Path, pipe: str) -> None:
+    """An error quotes a folder's name, whose words xargs would take for other files."""
+    (work / "a.md").write_text("x")
+
+    assert "allow" == here(work, "find . -name '*.md' 2>/dev/null | xargs wc -l")
+    assert "approve" == here(work, f"find . -name '*.md' {pipe} xargs wc -l")
+
+
+@pytest.mark.parametrize("command", ["cat *.md", "wc -l n*.md", 'for f in *.md; do cat "$f"; done', "cat docs/*/a.md"])
+def test_a_pattern_reads_a_link_where_it_leads(work: Path, tmp_path: Path, command: str) -> None:
+    """A link in the folder may have any name, so a pattern that fits no closed name may lead to a closed file."""
+    (work / "docs" / "sub").mkdir(parents=True)
+    (work / "docs" / "sub" / "a.md").write_text("x")
+    (work / "notes.md").write_text("x")
+    before = here(work, command)
+    (work / "now.md").symlink_to(tmp_path / "secret.txt")
+    (work / "docs" / "out").symlink_to(tmp_path)
+
+    assert ("allow", "approve") == (before, here(work, command))

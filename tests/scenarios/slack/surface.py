@@ -9,8 +9,10 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any, Self
 
+from hitl.errors import InvalidConfirmation
 from hitl.model import Call, Verb
 from hitl.records import replace
+from hitl.tokens import ButtonData
 from tests.scenarios.chats import ChatRoom, ChatStage
 from tests.scenarios.harness import PEOPLE
 from tests.wire.slack import SlackServer
@@ -202,4 +204,14 @@ def in_one(view: View) -> str:
 
 
 def _title(call: Call, message: Message) -> bool:
-    return first(message).shown.text.split("\n")[0].endswith(f"· {call.short}")
+    """Whether it is the call's card: its first button is the call's."""
+    buttons = [str(button.value) for button in first(message).shown.buttons if button.value]
+    return bool(buttons) and _ref_of(buttons[0]) == call.ref
+
+
+def _ref_of(value: str) -> str:
+    """The ref in a button of a card, '' in any other button."""
+    try:
+        return ButtonData.unpack(value).ref
+    except InvalidConfirmation:
+        return ""

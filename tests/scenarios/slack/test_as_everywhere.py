@@ -36,7 +36,7 @@ async def test_a_fake_status_line_is_seen_to_be_the_agents(stage: SlackStage) ->
     shown = stage.surface.message(call).shown
 
     assert [FAKE_STATUS] == [frame.text for frame in shown.of("pre")]
-    assert says(shown.text.replace(FAKE_STATUS, ""), "card.note", note="x⏎ABC234")
+    assert says(shown.text.replace(FAKE_STATUS, ""), "card.note.agent")
     assert "\nABC234" not in shown.text.replace(FAKE_STATUS, "")
 
 

@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.slack.receiver import Inbox, Sockets, bolt
+from adapters.slack.receiver import Inbox, Sockets
 from hitl.model import Status, Verb
 from hitl.outcomes import Told
 from hitl.testing import MemoryStore, SetClock
@@ -129,7 +129,7 @@ async def test_a_connection_that_answers_no_ping_is_left() -> None:
         inbox = Inbox(MemoryStore(SetClock(NOON)), lambda: None)
         async with aiohttp.ClientSession() as session:
             client = AsyncWebClient(app.bot_token, base_url=server.api_url, session=session)
-            sockets = Sockets(bolt(client, inbox), client, session, app.app_token, connections=1, heartbeat_s=0.2)
+            sockets = Sockets(inbox, client, session, app.app_token, connections=1, heartbeat_s=0.2)
             running = asyncio.create_task(sockets.run())
             await server.wait_connected(app)
             await server.deafen(app)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from hitl.canonical import digest_mark
 from hitl.model import Status, Verb
 from hitl.outcomes import Refusal, Told
 from hitl.people import Conversation
@@ -73,9 +72,9 @@ async def test_every_copy_ends_in_the_same_outcome(stage: SlackStage) -> None:
     last = [card_in(stage, place, call) for place in places]
 
     assert Status.SUCCEEDED == status
-    assert first == saying(first, "card.mark", mark=digest_mark(call.digest))
-    assert all(says(card.shown.text, "outcome.succeeded", by=room.identities["bob"]) for card in last)
-    assert [()] * 4 == [card.labels for card in last]
+    assert first == saying(first, "card.headline")
+    assert all(says(card.shown.text, "by.approved") for card in last)
+    assert [(say("button.details"),)] * 4 == [card.labels for card in last]
 
 
 async def test_many_decide_at_once_on_all_copies(stage: SlackStage) -> None:
@@ -142,16 +141,16 @@ async def test_where_the_app_is_no_member_buttons_still_work(stage: SlackStage) 
 
     assert Status.SUCCEEDED == await stage.status(call)
     assert say(Told.APPROVED, short=call.short) in room.whispers("ann")
-    assert says(card_in(stage, desk, call).shown.text, "outcome.succeeded")
-    assert says(card, "card.how.buttons", short=call.short)
-    assert not says(card, "card.how")
+    assert says(card_in(stage, desk, call).shown.text, "by.approved")
+    assert says(card, "card.how.buttons")
+    assert not says(card, "card.how.plain.thread")
 
 
 async def test_once_it_was_invited_words_are_asked_for(stage: SlackStage) -> None:
     """As everywhere; who is a member is known for ten minutes."""
     call, desk = await routed(stage)
 
-    assert says(card_in(stage, desk, call).shown.text, "card.how")
+    assert says(card_in(stage, desk, call).shown.text, "card.how.plain.thread")
     assert 1 == sum(one.method == "conversations.info" for one in stage.surface.server.platform.calls)
     await stage.ask(args={"path": "other.txt"})
     assert 1 == sum(one.method == "conversations.info" for one in stage.surface.server.platform.calls)
@@ -162,6 +161,6 @@ async def test_where_slack_does_not_say_words_are_asked_for(stage: SlackStage) -
     await stage.surface.server.fail("conversations.info", Refuse("missing_scope"))
     call, desk = await routed(stage)
 
-    assert says(card_in(stage, desk, call).shown.text, "card.how")
+    assert says(card_in(stage, desk, call).shown.text, "card.how.plain.thread")
     await stage.ask(args={"path": "other.txt"})
     assert 1 == sum(one.method == "conversations.info" for one in stage.surface.server.platform.calls)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hitl.model import Status
+from hitl.records import replace
 from tests.scenarios.slack.surface import Room, SlackStage, staged
 from tests.wire.slack import SlackServer
 
@@ -71,3 +72,17 @@ async def test_in_an_organisation_people_keep_their_workspace() -> None:
         await stage.halt()
 
     assert [f"slack:{away.id}/{people['ann'].id}"] * 4 == decided
+
+
+async def test_an_address_is_asked_for_again_before_each_decision() -> None:
+    """A person who lost the address a moment ago decides nothing by it, though it was known ten minutes long."""
+    async with staged("socket", emails=True) as stage:
+        room, address = stage.surface, stage.surface.people["ann"].email
+        await stage.again(approvers=("ann",), principals={"ann": (f"email:{address}",)})
+        first, second = await stage.ask(args={"path": "1"}), await stage.ask(args={"path": "2"})
+        await room.command("ann", f"approve {first.short}")
+        ann = room.server.world.users[room.people["ann"].id]
+        room.server.world.users[ann.id] = replace(ann, email="someone@else.example")
+        await room.command("ann", f"approve {second.short}")
+
+        assert [Status.SUCCEEDED, Status.PENDING] == [await stage.status(call) for call in (first, second)]

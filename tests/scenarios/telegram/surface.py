@@ -10,7 +10,8 @@ import contextlib
 from typing import TYPE_CHECKING, Any, Self
 
 from hitl.model import Call, Verb
-from hitl.wording import say
+from hitl.records import replace
+from hitl.tokens import ButtonData
 from tests.scenarios.chats import ChatRoom, ChatStage
 from tests.scenarios.harness import PEOPLE
 from tests.wire.telegram import TelegramServer
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
     from tests.wire.telegram import Bot, Chat, Message, User
     from tests.wired import Wired
-
-_LABELS = {verb: say(f"button.{verb}") for verb in (Verb.APPROVE, Verb.REJECT, Verb.DETAILS)}
 
 
 class Group(ChatRoom["Message", "Wired"]):
@@ -65,7 +64,11 @@ class Group(ChatRoom["Message", "Wired"]):
     def data(self, call: Call, verb: Verb) -> str:
         """What the button of a card holds."""
         buttons = _first_buttons(self.message(call))
-        return next(str(button["callback_data"]) for button in buttons if button["text"] == _LABELS[verb])
+        return next(
+            str(button["callback_data"])
+            for button in buttons
+            if ButtonData.unpack(str(button["callback_data"])).verb is verb
+        )
 
     async def react(self, who: str, call: Call, emoji: str) -> None:
         """A reaction; what Telegram doesn't offer as one is sent as a reply."""
@@ -82,7 +85,7 @@ class Group(ChatRoom["Message", "Wired"]):
     def card(self, call: Call) -> str:
         """The card as it was posted, each block on the line of its name."""
         found = self.cards(call)
-        return read_out(found[0]) if found else ""
+        return read_out(_first(found[0])) if found else ""
 
     def heard(self, who: str) -> list[str]:
         """What the bot wrote in the group and answered to this person's presses, in the order of time."""
@@ -137,8 +140,17 @@ def read_out(message: Message) -> str:
 
 
 def _title(call: Call, message: Message) -> bool:
-    first = message.history[0].text if message.history else message.text
-    return first.split("\n")[0].endswith(f"· {call.short}")
+    """Whether it is the call's card: its first button is the call's."""
+    buttons = [str(button.get("callback_data") or "") for button in _first_buttons(message)]
+    return bool(buttons) and ButtonData.unpack(buttons[0]).ref == call.ref
+
+
+def _first(message: Message) -> Message:
+    """A message as it was sent, before any edit."""
+    if not message.history:
+        return message
+    was = message.history[0]
+    return replace(message, text=was.text, entities=was.entities, history=())
 
 
 def _first_buttons(message: Message) -> list[Any]:

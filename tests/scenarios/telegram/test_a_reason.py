@@ -9,6 +9,7 @@ import pytest
 from hitl.model import Status, Verb
 from hitl.outcomes import Refusal, Told
 from hitl.wording import say
+from tests.sentences import says
 
 if TYPE_CHECKING:
     from hitl.model import Call
@@ -22,10 +23,10 @@ async def asked(stage: TelegramStage, what: str, call: Call) -> Message:
 
 
 async def rejected(stage: TelegramStage) -> tuple[Call, Message]:
-    """A call that Ann rejected by a press, and the question that followed."""
+    """A call that Ann rejected by a press, and its card, which asks her why."""
     call = await stage.ask()
     await stage.surface.press("ann", call, Verb.REJECT)
-    return call, await asked(stage, "answer.why_rejected", call)
+    return call, stage.surface.message(call)
 
 
 async def needing_a_reason(stage: TelegramStage) -> tuple[Call, Message]:
@@ -43,14 +44,16 @@ async def reply(stage: TelegramStage, who: str, question: Message, text: str) ->
     await group.settle()
 
 
-async def test_only_the_one_who_pressed_is_asked(stage: TelegramStage) -> None:
-    """The question mentions her, so that the field opens for her alone, and answers the card."""
-    call, question = await rejected(stage)
-    mentioned = [dict(one.extra)["user_id"] for one in question.entities if one.type == "text_mention"]
+async def test_the_card_asks_the_one_who_pressed(stage: TelegramStage) -> None:
+    """In its second line, until she said it or a minute is over; no further message is written."""
+    call, card = await rejected(stage)
+    before = len(stage.surface.posted())
+    await stage.wait(61)
+    await stage.surface.settle()
 
-    assert [stage.surface.people["ann"].id] == mentioned
-    assert {"force_reply": True, "selective": True} == question.force_reply
-    assert stage.surface.message(call).id == question.reply_to
+    assert says(card.text, "ending.rejected.asked", who="Ann")
+    assert 1 == before == len(stage.surface.posted())
+    assert not says(stage.surface.message(call).text, "ending.rejected.asked")
 
 
 async def test_her_reply_is_the_reason_whatever_it_says(stage: TelegramStage) -> None:
@@ -64,7 +67,6 @@ async def test_her_reply_is_the_reason_whatever_it_says(stage: TelegramStage) ->
     assert Status.REJECTED == before == stored.status
     assert "yes, approve it, was a joke" == stored.reason
     assert "yes, approve it, was a joke" in stage.surface.message(call).text
-    assert stage.surface.told("ann", Told.REASON_ADDED, short=call.short)
 
 
 async def test_somebody_elses_reply_is_no_reason(stage: TelegramStage) -> None:
@@ -91,7 +93,7 @@ async def test_after_a_minute_it_is_too_late(stage: TelegramStage) -> None:
 
 
 async def test_a_wait_that_ended_while_we_were_down_ends_at_the_start(stage: TelegramStage) -> None:
-    """Whoever asked is told then that no reason came."""
+    """The card asks for no reason any more."""
     call, _ = await rejected(stage)
     await stage.surface.settle()
     await stage.halt()
@@ -99,7 +101,7 @@ async def test_a_wait_that_ended_while_we_were_down_ends_at_the_start(stage: Tel
     await stage.start()
     await stage.surface.settle()
 
-    assert say("agent.rejected.no_reason", short=call.short) == stage.last("uma")
+    assert not says(stage.surface.message(call).text, "ending.rejected.asked")
 
 
 async def test_a_reason_that_was_sent_while_we_were_down_counts_in_its_time(stage: TelegramStage) -> None:
@@ -129,20 +131,21 @@ async def test_a_yes_that_needs_a_reason_waits_for_it(stage: TelegramStage) -> N
     assert "the disk is full" == stored.reason
 
 
-async def test_a_reason_is_no_second_yes_to_a_critical_call(stage: TelegramStage) -> None:
-    """It names no call, so it counts as the press that it completes: the same person says so again, and why."""
+async def test_a_critical_call_is_pressed_explained_and_pressed_again(stage: TelegramStage) -> None:
+    """The reason counts as the press that it completes, and isn't asked for twice."""
     stage.rules.set("delete_files", require_reason=True)
     call = await stage.ask("delete_files", {"pattern": "*"})
-    said: list[Status] = []
-    for _ in range(2):
-        await stage.surface.press("ann", call, Verb.APPROVE)
-        question = await asked(stage, "answer.why_approved", call)
-        await reply(stage, "ann", question, "the disk is full")
-        said.append(await stage.status(call))
-        await stage.wait(3)
+    await stage.surface.press("ann", call, Verb.APPROVE)
+    await reply(stage, "ann", await asked(stage, "answer.why_approved", call), "the disk is full")
+    between = await stage.status(call)
+    await stage.wait(3)
+    await stage.surface.press("ann", call, Verb.APPROVE)
+    stored = await stage.store.get(call.ref)
 
-    assert [Status.PENDING, Status.SUCCEEDED] == said
     assert stage.surface.told("ann", Told.CONFIRM, short=call.short)
+    assert [Status.PENDING, Status.SUCCEEDED] == [between, await stage.status(call)]
+    assert stored is not None
+    assert "the disk is full" == stored.reason
 
 
 async def test_a_reason_in_two_messages_is_no_second_yes(stage: TelegramStage) -> None:
@@ -195,7 +198,7 @@ async def test_when_somebody_was_quicker_she_hears_it(stage: TelegramStage) -> N
     call, question = await needing_a_reason(stage)
     await stage.surface.press("bob", call, Verb.REJECT)
     await reply(stage, "ann", question, "the disk is full")
-    outcome = say("outcome.rejected", by=stage.surface.identities["bob"])
+    outcome = say("outcome.rejected", by=stage.service.gate.names.of(stage.surface.identities["bob"]))
 
     assert Status.REJECTED == await stage.status(call)
     assert stage.surface.told("ann", Refusal.DECIDED, short=call.short, outcome=outcome)

@@ -55,5 +55,5 @@ async def test_a_card_that_was_deleted_meanwhile_is_posted_anew(stage: TelegramS
     await group.press("ann", call, Verb.APPROVE)
 
     assert Status.SUCCEEDED == await stage.status(call)
-    assert says(group.message(call).text, "outcome.succeeded")
+    assert says(group.message(call).text, "by.approved")
     assert () == group.message(call).labels

@@ -38,7 +38,7 @@ async def test_a_press_is_enough(stage: TelegramStage) -> None:  # type: ignore[
 
     assert Status.REJECTED == await stage.status(call)
     assert say(Told.REJECTED, short=call.short) in stage.surface.heard("ann")
-    assert stage.surface.told("ann", "answer.why_rejected", short=call.short)
+    assert says(stage.surface.message(call).text, "ending.rejected.asked", who="Ann")
     assert [] == stage.ran()
 
 
@@ -49,7 +49,7 @@ async def test_a_fake_status_line_is_seen_to_be_the_agents(stage: TelegramStage)
     blocks = [_within(card.text, entity.offset, entity.length) for entity in card.entities if entity.type == "pre"]
 
     assert [FAKE_STATUS] == blocks
-    assert says(card.text.replace(FAKE_STATUS, ""), "card.note", note="x⏎ABC234")
+    assert says(card.text.replace(FAKE_STATUS, ""), "card.note.agent")
     assert "\nABC234" not in card.text.replace(FAKE_STATUS, "")
 
 

@@ -57,7 +57,7 @@ async def test_a_call_is_shown_whole(stage: TelegramStage) -> None:
     call = await stage.ask(args={"path": "notes.txt"})
     shown = await said(stage, "bob", f"/show {call.short}")
 
-    assert "path: notes.txt" in shown
+    assert '"path": "notes.txt"' in shown
     assert call.digest in shown
     assert shown.endswith(say("outcome.pending"))
 
@@ -70,9 +70,7 @@ async def test_a_call_is_shown_only_where_its_card_is(stage: TelegramStage) -> N
     await group.server.say(group.people["bob"], room, f"/show {call.short}")
     await group.settle()
 
-    assert [f"There is no call {call.short}. Nothing was decided."] == [
-        one.text for one in room.messages.values() if one.author_bot
-    ]
+    assert [say("refused.unknown", short=call.short)] == [one.text for one in room.messages.values() if one.author_bot]
 
 
 async def test_the_asker_takes_a_call_back_and_nobody_else(stage: TelegramStage) -> None:
@@ -84,7 +82,7 @@ async def test_the_asker_takes_a_call_back_and_nobody_else(stage: TelegramStage)
     assert says(refused, Refusal.WITHDRAW, short=call.short)
     assert says(taken, "chat.withdrawn", short=call.short)
     assert Status.WITHDRAWN == await stage.status(call)
-    assert says(stage.surface.message(call).text, "outcome.withdrawn")
+    assert says(stage.surface.message(call).text, "by.withdrawn")
 
 
 async def test_everybody_can_ask_for_their_id(stage: TelegramStage) -> None:

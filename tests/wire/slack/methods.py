@@ -296,6 +296,17 @@ def conversations_list(request: Request) -> Json:
     return _page(request, "channels", [shapes.counted(one, request.app) for one in known])
 
 
+def users_conversations(request: Request) -> Json:
+    """Return the channels that the app's bot is a member of, of the kinds it asks for."""
+    names = (request.params.text("types") or "public_channel").split(",")
+    kinds = [KIND_NAMES[one] for one in names if one in KIND_NAMES]
+    for kind in kinds:
+        rooms.check_scope(request.app, f"{SCOPE_FAMILY[kind]}:read")
+    channels = (one for one in request.platform.world.channels.values() if one.kind in kinds)
+    own = [one for one in channels if one.has(request.app.user_id)]
+    return _page(request, "channels", [shapes.channel(one, request.app) for one in own])
+
+
 def _knows(request: Request, channel: Channel) -> bool:
     at_home = channel.team_id in request.platform.world.teams_of(request.app)
     return channel.has(request.app.user_id) or (channel.kind == "channel" and at_home)
@@ -473,6 +484,7 @@ METHODS: Final[Mapping[str, Method]] = {
     "reactions.get": Method(reactions_get, ("reactions:read",), takes_json=False),
     "reactions.remove": Method(reactions_remove, ("reactions:write",)),
     "team.info": Method(team_info, ("team:read",), takes_json=False),
+    "users.conversations": Method(users_conversations, takes_json=False),
     "users.info": Method(users_info, ("users:read",), 4, takes_json=False),
     "users.lookupByEmail": Method(users_lookup_by_email, ("users:read.email",), takes_json=False),
     "views.open": Method(views_open, tier=4),

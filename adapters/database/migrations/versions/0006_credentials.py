@@ -9,7 +9,7 @@ from alembic import op
 _BIG = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 revision = "0006"
-down_revision = "0004"
+down_revision = "0005"
 branch_labels = None
 depends_on = None
 

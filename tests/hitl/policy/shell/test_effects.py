@@ -72,7 +72,7 @@ def test_the_strongest_effect_counts(line: str, strongest: str) -> None:
         "cat a\\\nb", "x=a; x=b; cat $x", "x=a; if ls; then x=b; fi; cat $x", "for i in 1 2; do cat $x; x=b; done",
         "ls && x=a; echo $x", "while ls; do cd a; done", "cd; ls", "cd -; ls", "cd ~; ls", "echo ls | bash",
         "bash a.sh", "env", "env A=b ls", "read 'a[$(ls)]' < f", "[[ x -gt 0 ]]", "[[ -v 'a[$(ls)]' ]]",
-        "[[ $x -eq 1 ]]", "printf -v PATH x; ls", "find . -print | xargs cat", "find . -print0 | xargs cat",
+        "[[ $x -eq 1 ]]", "printf -v PATH x; ls", "find . -ls | xargs cat", "find . -print0 | xargs cat",
         "ls | xargs cat", "ls | xargs", "find . -execdir cat {} +", "find . -fprint a", "find . -exec {} +",
         "find -L . -exec cat {} +", "sed 'w a' b", "sed '1e ls' a", "sed -f a b", 'awk \'{print > "a"}\' b',
         'awk \'{print $1 | "sh"}\' b', 'awk \'BEGIN{ARGV[1]="x"}\' b', 'jq \'import "a" as $a; .\' b',

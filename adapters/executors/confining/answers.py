@@ -1,0 +1,215 @@
+"""The keeper's answers to calls that change a file by its path: done inside the command's own folders, else refused.
+
+Landlock decides what may be opened, but not who may change a file's mode, owner, times or attributes; the kernel lets
+the owner, and a command's user owns the service's state too. Refusing these calls outright would break git, gcc, tar
+and `python -m venv`. So the kernel stops the caller (SECCOMP_RET_USER_NOTIF) and hands its call to the keeper. The
+keeper opens the path itself, below one of the folders and through no link that leaves it (openat2, RESOLVE_BENEATH),
+changes what it opened, and answers for the kernel. It never lets the call go on: what it looked at could be another
+file by then.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import re
+import struct
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from adapters.executors.confining import seccomp, system
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+# linux/seccomp.h: _IOWR('!', 0, struct seccomp_notif), _IOWR('!', 1, struct seccomp_notif_resp), _IOW('!', 2, __u64)
+_RECEIVE, _SEND, _VALID = 0xC0502100, 0xC0182101, 0x40082102
+_NOTIFICATION, _RESPONSE = struct.Struct("QIIiIQ6Q"), struct.Struct("QqiI")
+# fcntl.h, linux/openat2.h, linux/stat.h
+_AT_FDCWD, _NO_FOLLOW, _OPENAT2 = 0xFFFFFF9C, 0x100, 437
+_BENEATH, _NO_MAGIC_LINKS = 0x08, 0x02
+_NOW, _OMIT = (1 << 30) - 1, (1 << 30) - 2
+_LONGEST_PATH, _PAGE, _MOST_BYTES = 4096, 4096, 65_536
+_UNCHANGED = 0xFFFFFFFF
+#: Never set-user-ID or set-group-ID; the filter refuses those before they come here.
+_MODES = 0o1777
+_OWN_DESCRIPTOR = re.compile(r"/proc/(?:self|thread-self)/fd/(\d+)")
+
+
+class Asked(NamedTuple):
+    """One call that waits for its answer: whose it is, and its arguments as the kernel has them."""
+
+    pid: int
+    args: Sequence[int]
+
+    def memory(self, address: int, size: int) -> bytes:
+        """Return bytes of the caller's memory."""
+        with open(f"/proc/{self.pid}/mem", "rb", 0) as memory:
+            memory.seek(address)
+            return memory.read(size)
+
+    def text(self, address: int) -> str:
+        """Return the text that ends with the first NUL, read in parts that don't reach into a page of nothing."""
+        read = b""
+        while b"\0" not in read and len(read) < _LONGEST_PATH:
+            read += self.memory(address + len(read), _PAGE - (address + len(read)) % _PAGE)
+        return os.fsdecode(read.split(b"\0")[0])
+
+    def named(self, folder: int | None, path: str) -> str:
+        """Return the absolute path that the caller means by a path and a folder's descriptor."""
+        if own := _OWN_DESCRIPTOR.fullmatch(path):
+            return os.readlink(f"/proc/{self.pid}/fd/{own.group(1)}")
+        if path.startswith("/"):
+            return path
+        number = None if folder is None else folder & 0xFFFFFFFF
+        at = "cwd" if number in {None, _AT_FDCWD} else f"fd/{number}"
+        return os.readlink(f"/proc/{self.pid}/{at}") + ("/" + path if path else "")
+
+
+class Answers:
+    """Answers what one command asks through a listener of seccomp, inside these folders."""
+
+    def __init__(self, listener: int, folders: Sequence[str]) -> None:
+        self._listener = listener
+        self._folders = [(path, os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)) for path in folders]
+        found = seccomp.numbers()
+        self._named = {**found.by_path, found.utimensat: "utimensat"}
+
+    def one(self) -> None:
+        """Answer the next call. A caller that is gone gets none."""
+        request = bytearray(_NOTIFICATION.size)
+        try:
+            fcntl.ioctl(self._listener, _RECEIVE, request)
+        except OSError:
+            return
+        ident, pid, _flags, number, _arch, _ip, *args = _NOTIFICATION.unpack(request)
+        answer = -self._answered(ident, Asked(pid, args), self._named.get(number, ""))
+        try:
+            fcntl.ioctl(self._listener, _SEND, bytearray(_RESPONSE.pack(ident, 0, answer, 0)))
+        except OSError:
+            return
+
+    def _answered(self, ident: int, asked: Asked, name: str) -> int:
+        """Make the change; the error's number, or 0."""
+        try:
+            folder, path, follow = _aims(name, asked.args)
+            wanted = _CHANGES[name](asked)
+            target = asked.named(folder, asked.text(path))
+            # The number of a process that ended since may be another's, and so its memory.
+            fcntl.ioctl(self._listener, _VALID, bytearray(struct.pack("Q", ident)))
+            descriptor = self._opened(target, follow=follow)
+        except OSError as error:
+            return errno.EPERM if error.errno in {errno.EXDEV, errno.ELOOP, None} else error.errno
+        except Exception:  # noqa: BLE001 - whatever the caller sent, it is refused
+            return errno.EPERM
+        try:
+            wanted(f"/proc/self/fd/{descriptor}")
+        except OSError as error:
+            return error.errno or errno.EPERM
+        finally:
+            os.close(descriptor)
+        return 0
+
+    def _opened(self, target: str, *, follow: bool) -> int:
+        """Return a descriptor of the file, below one of the folders. Raises PermissionError for any other."""
+        for root, at in self._folders:
+            if target == root or target.startswith(root + "/"):
+                below = target[len(root) :].lstrip("/") or "."
+                flags = os.O_PATH | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
+                how = struct.pack("QQQ", flags, 0, _BENEATH | _NO_MAGIC_LINKS)
+                return system.call(_OPENAT2, at, os.fsencode(below), how, len(how))
+        raise PermissionError(errno.EPERM, "outside")
+
+
+def _aims(name: str, args: Sequence[int]) -> tuple[int | None, int, bool]:
+    """Return what a call aims at: its folder's descriptor or None, the address of its path, whether a link counts."""
+    at_folder = name in {"fchmodat", "fchmodat2", "fchownat", "futimesat", "utimensat"}
+    flags = {"fchmodat2": 3, "utimensat": 3, "fchownat": 4}.get(name)
+    follow = not name.startswith("l") and not (flags is not None and args[flags] & _NO_FOLLOW)
+    return (args[0] if at_folder else None), args[1 if at_folder else 0], follow
+
+
+def _mode(asked: Asked, at: int) -> Callable[[str], None]:
+    mode = asked.args[at] & _MODES
+    return lambda path: os.chmod(path, mode)
+
+
+def _owner(asked: Asked, at: int) -> Callable[[str], None]:
+    """The change that any owner may make: to a group that the user is in. The keeper of root could do more."""
+    uid, gid = (value & _UNCHANGED for value in asked.args[at : at + 2])
+
+    def change(path: str) -> None:
+        found = os.stat(path)
+        groups = {_UNCHANGED, found.st_gid, os.getegid(), *os.getgroups()}
+        if uid not in {_UNCHANGED, found.st_uid} or gid not in groups:
+            raise PermissionError(errno.EPERM, "not the owner's to give")
+        os.chown(path, -1, -1 if gid == _UNCHANGED else gid)
+
+    return change
+
+
+def _times(asked: Asked, at: int, shape: str, factor: int) -> Callable[[str], None]:
+    """The change to two times, each of seconds and a fraction (if the shape has four numbers), or both to now."""
+    if not asked.args[at]:
+        return os.utime
+    read = struct.unpack(shape, asked.memory(asked.args[at], struct.calcsize(shape)))
+    pairs = [(read[0], read[1]), (read[2], read[3])] if len(read) == 4 else [(read[0], 0), (read[1], 0)]  # noqa: PLR2004
+
+    def change(path: str) -> None:
+        found = os.stat(path)
+        olds = (found.st_atime_ns, found.st_mtime_ns)
+        new = [_time(*pair, factor, old) for pair, old in zip(pairs, olds, strict=True)]
+        os.utime(path, ns=(new[0], new[1]))
+
+    return change
+
+
+def _time(seconds: int, part: int, factor: int, old: int) -> int:
+    """One time in nanoseconds. Only parts of nanoseconds, as utimensat has them, can mean "now" and "as it was"."""
+    if factor == 1 and part in {_NOW, _OMIT}:
+        return time.time_ns() if part == _NOW else old
+    return seconds * 10**9 + part * factor
+
+
+def _attribute(asked: Asked) -> Callable[[str], None]:
+    name, size, flags = asked.text(asked.args[1]), asked.args[3], asked.args[4]
+    value = asked.memory(asked.args[2], min(size, _MOST_BYTES)) if size else b""
+    _of_user(name)
+    return lambda path: os.setxattr(path, name, value, flags & 0b11)
+
+
+def _no_attribute(asked: Asked) -> Callable[[str], None]:
+    name = asked.text(asked.args[1])
+    _of_user(name)
+    return lambda path: os.removexattr(path, name)
+
+
+def _of_user(name: str) -> None:
+    """Refuse attributes by which the kernel gives rights, such as `security.capability`."""
+    if not name.startswith("user."):
+        raise OSError(errno.ENOTSUP, "only user attributes")
+
+
+def _length(asked: Asked) -> Callable[[str], None]:
+    length = asked.args[1]
+    return lambda path: os.truncate(path, length)
+
+
+_CHANGES: dict[str, Callable[[Asked], Callable[[str], None]]] = {
+    "chmod": lambda asked: _mode(asked, 1),
+    "fchmodat": lambda asked: _mode(asked, 2),
+    "fchmodat2": lambda asked: _mode(asked, 2),
+    "chown": lambda asked: _owner(asked, 1),
+    "lchown": lambda asked: _owner(asked, 1),
+    "fchownat": lambda asked: _owner(asked, 2),
+    "utime": lambda asked: _times(asked, 1, "qq", 0),
+    "utimes": lambda asked: _times(asked, 1, "qqqq", 1000),
+    "futimesat": lambda asked: _times(asked, 2, "qqqq", 1000),
+    "utimensat": lambda asked: _times(asked, 2, "qqqq", 1),
+    "setxattr": _attribute,
+    "lsetxattr": _attribute,
+    "removexattr": _no_attribute,
+    "lremovexattr": _no_attribute,
+    "truncate": _length,
+}

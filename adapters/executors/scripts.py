@@ -1,0 +1,307 @@
+"""Find the files of the workspace that a command line runs, as far as the line names them, and read their bytes.
+
+A person approves `bash deploy.sh` for what deploy.sh says. Its digest is therefore a precondition of the call
+(`script:deploy.sh`), read again before the run. Named are: programs of the workspace (`./run`), what an interpreter is
+given (`python x.py`, `source x`, `make -f x`, and the file that `make` reads by itself), scripts that any other program
+gets, and, where a shell reads its commands from a pipe or a file, every file that the line names.
+
+Not bound is what a line doesn't name: what a script starts, imports or reads, and a name made while the line runs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import posixpath
+import re
+import shlex
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, pairwise
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from adapters.executors import globs
+from adapters.executors.folder import Folder, explained
+from adapters.executors.standing import READ_WHOLE, as_text
+from hitl.errors import InvalidConfirmation
+
+if TYPE_CHECKING:
+    from hitl.policy.shell import Command, Reading
+
+#: Names of preconditions on scripts begin with this; the path follows.
+SCRIPT = "script:"
+#: The largest number of files that are bound for one line; further files are left out.
+MOST = 50
+_MOST_FOLDERS = 8
+
+#: Programs that run the first file that they are given.
+_INTERPRETER = re.compile(
+    r"(?:ba|da|z|k|mk|fi|c|tc)?sh|(?:python|pypy|perl|ruby|php|tclsh)[\d.]*|lua(?:jit)?[\d.]*|node|nodejs|deno|bun|npx"
+    r"|ts-node|tsx|Rscript|julia|wish|expect|guile|osascript|pwsh|groovy|jshell|scala|source|\.|pytest|py\.test"
+    r"|ansible-playbook|crontab"
+)
+#: Programs that run the files behind some of their options, and to which other files are data.
+_BY_OPTION = re.compile(r"[gm]?awk|nawk|sed|g?make|just|task|rake|ninja|ant|gradle|mvn|invoke|nox|tox|psql|at|batch")
+_FILE_OPTIONS = frozenset(("-f", "-b", "--file", "--makefile", "--rakefile", "--justfile", "--taskfile"))
+#: Programs that may read what they run from their standard input.
+_SHELL = re.compile(
+    r"(?:ba|da|z|k|mk|fi|c|tc)?sh|(?:python|perl|ruby|php|lua)[\d.]*|node|deno|bun|eval|source|\.|psql|mysql|sqlite3|at"
+    r"|batch|crontab"
+)
+#: Files that programs read from their folder although no argument names the file.
+_UNTOLD = {
+    "make": ("GNUmakefile", "makefile", "Makefile"),
+    "gmake": ("GNUmakefile", "makefile", "Makefile"),
+    "just": ("justfile", "Justfile", ".justfile"),
+    "task": ("Taskfile.yml", "Taskfile.yaml"),
+    "rake": ("Rakefile", "rakefile"),
+    "ninja": ("build.ninja",),
+    "ant": ("build.xml",),
+    "gradle": ("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"),
+    "mvn": ("pom.xml",),
+    "invoke": ("tasks.py",),
+    "nox": ("noxfile.py",),
+    "tox": ("tox.ini",),
+    "scons": ("SConstruct",),
+    "npm": ("package.json",),
+    "pnpm": ("package.json",),
+    "yarn": ("package.json",),
+    "bun": ("package.json",),
+    "cargo": ("build.rs",),
+}
+_SHELLS = (".sh", ".bash", ".zsh", ".fish", ".ps1", ".awk", ".sed", ".mk", ".sql", ".tcl")
+_LANGUAGES = (".py", ".pl", ".rb", ".js", ".mjs", ".cjs", ".ts", ".php", ".lua", ".r", ".jl", ".groovy")
+_SUFFIXES = frozenset((*_SHELLS, *_LANGUAGES))
+_FOLDER_OPTIONS = frozenset(("-C", "--directory", "--chdir", "--cwd", "--prefix"))
+_GLOB = re.compile(r"[*?\[]")
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A file that a line runs: its path in the workspace, its digest, and its text if it is text and not too long."""
+
+    path: str
+    digest: str
+    text: str | None
+
+    @property
+    def precondition(self) -> tuple[str, str]:
+        """The name and value of the precondition that binds it."""
+        return SCRIPT + self.path, self.digest
+
+
+@dataclass(frozen=True, slots=True)
+class Scripts:
+    """The files that a line runs. `alone`: the line is one command, so that nothing in it is meant to change them."""
+
+    found: tuple[Script, ...]
+    alone: bool
+
+
+def scripts_of(line: str, folder: Folder) -> Scripts:
+    """Return the files that a command line runs, in the order in which it names them."""
+    from hitl.policy.shell import read_line  # noqa: PLC0415 - heavy; loaded with the first command
+
+    reading = read_line(line)
+    finder = _Finder(folder, reading)
+    found = tuple(script for path in islice(finder.paths(), MOST) if (script := _read(folder, path)) is not None)
+    return Scripts(found, _is_alone(reading))
+
+
+def script_now(folder: Folder, precondition: str) -> str:
+    """Return the present digest of a bound file, or the reason why the file can't be read."""
+    try:
+        return digest_of(folder, precondition.removeprefix(SCRIPT))
+    except InvalidConfirmation as refusal:
+        return refusal.message
+
+
+def digest_of(folder: Folder, path: str) -> str:
+    """Return the SHA-256 of a file's bytes. Raises InvalidConfirmation if the path leads out, or can't be read."""
+    with explained(path):
+        return folder.digest(_real(folder, path))
+
+
+def bytes_of(folder: Folder, path: str) -> tuple[bytes, int]:
+    """Return a file's bytes and its mode. Raises InvalidConfirmation if the path leads out, or can't be read."""
+    with explained(path), folder.reading(_real(folder, path)) as file:
+        return file.read(), stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+
+
+class _Finder:
+    """Goes through a line's commands; `paths` gives the paths of files, each once."""
+
+    def __init__(self, folder: Folder, reading: Reading) -> None:
+        self._folder = folder
+        self._commands = [command for command in reading.commands if not command.unsure]
+        self._folders = list(islice(dict.fromkeys(["", *self._gone_to()]), _MOST_FOLDERS))
+        self._inputs = _inputs(reading)
+        self._composed = reading.tree is not None
+
+    def paths(self) -> Iterator[str]:
+        """The paths of the files that the line runs, relative to the workspace."""
+        return iter(dict.fromkeys(self._all()))
+
+    def _all(self) -> Iterator[str]:
+        for command in self._commands:
+            yield from self._run_by(command)
+        if self._composed and any(map(self._reads_commands, self._commands)):
+            words = [word for command in self._commands for word in command.words[1:] if word is not None]
+            yield from self._files([*self._inputs, *words])
+
+    def _gone_to(self) -> Iterator[str]:
+        for command in self._commands:
+            words = command.words
+            if command.base in {"cd", "pushd"}:
+                yield from (word for word in words[1:] if word and not word.startswith("-"))
+            for option, value in pairwise(words):
+                if option in _FOLDER_OPTIONS and value:
+                    yield value
+
+    def _run_by(self, command: Command) -> Iterator[str]:
+        program, *rest = command.words
+        if program is not None and ("/" in program or PurePosixPath(program).suffix in _SUFFIXES):
+            yield from self._files([program])
+        words = [word for word in rest if word is not None]
+        base = command.base or ""
+        if _INTERPRETER.fullmatch(base):
+            yield from self._given(base, words)
+        elif _BY_OPTION.fullmatch(base):
+            yield from self._behind_options(words)
+        elif base not in _only_reading():
+            yield from (path for path in self._files(words) if self._is_script(path))
+        yield from self._untold(base, words)
+
+    def _given(self, base: str, words: Sequence[str]) -> Iterator[str]:
+        """Yield the files given to an interpreter: its first file, files behind options, scripts, and its module."""
+        first = "-c" not in words
+        for before, word in zip(["", *words], words, strict=False):
+            value = word.partition("=")[2] if word.startswith("--") else word
+            for path in self._files([value]):
+                if first or before.startswith("-") or word.startswith("--") or self._is_script(path):
+                    yield path
+                first = first and (before.startswith("-") or word.startswith("--"))
+            if before == "-m" and base.startswith(("python", "pypy")):
+                module = word.replace(".", "/")
+                yield from self._files([f"{module}.py", f"{module}/__main__.py", f"{module}/__init__.py"])
+
+    def _behind_options(self, words: Sequence[str]) -> Iterator[str]:
+        for before, word in zip(["", *words], words, strict=False):
+            option, equals, value = word.partition("=")
+            if before in _FILE_OPTIONS:
+                yield from self._files([word])
+            elif option in _FILE_OPTIONS and equals:
+                yield from self._files([value])
+            elif word[:2] in _FILE_OPTIONS and len(word) > 2:  # noqa: PLR2004 - `-fFILE`
+                yield from self._files([word[2:]])
+
+    def _untold(self, base: str, words: Sequence[str]) -> Iterator[str]:
+        told = any(word.startswith(("-f", "--file", "--makefile")) for word in words)
+        names = () if told else _UNTOLD.get(base, ())
+        for folder in self._folders:
+            yield from islice(self._in(folder, names), 1 if base.endswith("make") else len(names))
+
+    def _reads_commands(self, command: Command) -> bool:
+        """Whether a command may read its commands from elsewhere: no file is named, or a word isn't known yet."""
+        if command.base is None:
+            return True
+        words = command.words[1:]
+        named = any(self._run_by(command))
+        return bool(_SHELL.fullmatch(command.base)) and (None in words or not named)
+
+    def _files(self, words: Iterable[str]) -> Iterator[str]:
+        for folder in self._folders:
+            yield from self._in(folder, words)
+
+    def _in(self, folder: str, words: Iterable[str]) -> Iterator[str]:
+        for word in words:
+            path = self._inside(folder, word)
+            if path is None:
+                continue
+            if _GLOB.search(path):
+                yield from self._matching(path)
+            elif (self._folder.root / path).is_dir():
+                yield from filter(self._is_file, [f"{path}/__main__.py"])
+            elif self._is_file(path):
+                yield path
+
+    def _inside(self, folder: str, word: str) -> str | None:
+        """The path in the workspace that a word may mean from a folder; None for a path that leads elsewhere."""
+        root = str(self._folder.root)
+        word = re.sub(r"^~(?=/|$)", root, word)
+        path = posixpath.normpath(posixpath.join(root, re.sub(r"^~(?=/|$)", root, folder), word))
+        if "\0" in word or not path.startswith(root + "/"):
+            return None
+        return path[len(root) + 1 :]
+
+    def _matching(self, pattern: str) -> Iterator[str]:
+        with explained(pattern), self._folder.opened(()) as root:
+            for parts in islice(globs.regular_files(tuple(pattern.split("/")), root), MOST):
+                yield "/".join(parts)
+
+    def _is_file(self, path: str) -> bool:
+        try:
+            return (self._folder.root / path).is_file()
+        except ValueError:
+            return False
+
+    def _is_script(self, path: str) -> bool:
+        """Whether a file looks like a script: by its name, or by its first bytes."""
+        if PurePosixPath(path).suffix.lower() in _SUFFIXES:
+            return True
+        try:
+            return bytes_start(self._folder, path) == b"#!"
+        except InvalidConfirmation:
+            return False
+
+
+def bytes_start(folder: Folder, path: str) -> bytes:
+    """Return the first two bytes of a file. Raises InvalidConfirmation if the path leads out, or can't be read."""
+    with explained(path), folder.reading(_real(folder, path)) as file:
+        return file.read(2)
+
+
+def _real(folder: Folder, path: str) -> tuple[str, ...]:
+    """The components of the file that a path leads to, through links that stay inside of the workspace."""
+    return folder.parts(os.path.realpath(folder.root / path))
+
+
+def _read(folder: Folder, path: str) -> Script | None:
+    """Read a file; None if the file lies elsewhere or can't be read, so that no command can run it."""
+    try:
+        data, _ = bytes_of(folder, path)
+    except InvalidConfirmation:
+        return None
+    return Script(path, hashlib.sha256(data).hexdigest(), as_text(data) if len(data) <= READ_WHOLE else None)
+
+
+def _is_alone(reading: Reading) -> bool:
+    """Whether the line is one command, after any `cd`, that writes to no file which it names."""
+    commands = [command for command in reading.commands if command.base != "cd" and not command.unsure]
+    whole = list(commands[0].words) if commands else []
+    return not reading.writes and all(whole[-len(each.words) :] == list(each.words) for each in commands)
+
+
+def _inputs(reading: Reading) -> list[str]:
+    """The files that a line reads through `<`, as they are written, without quotes."""
+    if reading.tree is None:
+        return []
+    from hitl.policy.shell.tree import descend, text_of  # noqa: PLC0415 - as above
+
+    found = []
+    for node in descend(reading.tree):
+        if node.type == "file_redirect" and any(child.type == "<" for child in node.children):
+            try:
+                found += shlex.split(text_of(node.children[-1]))
+            except ValueError:
+                continue
+    return found
+
+
+def _only_reading() -> frozenset[str]:
+    """Programs that start nothing: a script that they get is data to them."""
+    from hitl.policy.shell.starts_nothing import STARTS_NOTHING  # noqa: PLC0415 - as above
+
+    return frozenset(STARTS_NOTHING)

@@ -1,0 +1,58 @@
+"""`Prefer: queue`: requests that wait in line for room behind the pending cap of their requester."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from typing import TYPE_CHECKING
+
+from hitl.errors import TooManyPending
+from hitl.model import Status
+from hitl.outcomes import Refusal, fact
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from hitl.answers import Submitted
+    from hitl.model import Call
+
+#: So many requests of one requester may wait in line.
+MOST = 32
+
+
+class Queues:
+    """One line for each requester, served in order. It is an observer of the gate: an end of a call makes room."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, deque[asyncio.Event]] = {}
+
+    def changed(self, call: Call) -> None:
+        """Let the first in line try again, if the call makes room."""
+        if call.status is not Status.PENDING:
+            self._wake(call.requester)
+
+    async def in_turn(self, requester: str, submit: Callable[[], Awaitable[Submitted]]) -> Submitted:
+        """Submit once those who came before have, and there is room. Raises TooManyPending if the line is full."""
+        line = self._lines.setdefault(requester, deque())
+        if len(line) >= MOST:
+            raise TooManyPending(fact(Refusal.WAITING, who=requester, count=MOST))
+        place = asyncio.Event()
+        line.append(place)
+        try:
+            while True:
+                place.clear()
+                if line[0] is place:
+                    with contextlib.suppress(TooManyPending):
+                        return await submit()
+                await place.wait()
+        finally:
+            line.remove(place)
+            self._wake(requester)
+
+    def _wake(self, requester: str) -> None:
+        line = self._lines.get(requester)
+        if line:
+            line[0].set()
+        else:
+            self._lines.pop(requester, None)

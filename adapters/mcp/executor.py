@@ -1,0 +1,247 @@
+"""MCP servers as an executor: a tool group for each server, whose calls the gate decides and this service runs."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, Protocol
+
+import mcp_types as t
+from cachetools import FIFOCache
+from mcp import MCPError
+from pydantic import TypeAdapter, ValidationError
+
+from adapters.mcp.definitions import GET_PROMPT, READ_RESOURCE, Shelf, operation
+from adapters.mcp.results import Answer, bounded, ran
+from adapters.mcp.upstream import Upstream, UpstreamDown
+from hitl.errors import InvalidConfirmation
+from hitl.model import Preparation, Ran, Result
+from hitl.redaction import mask
+from hitl.text import one_line
+from hitl.wording import say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from mcp.shared.subscriptions import ServerEvent
+
+    from adapters.mcp.targets import Target
+    from hitl.model import Ask, Call, Lease, ToolInfo
+
+_log = logging.getLogger(__name__)
+
+#: Bytes of whole results that are kept for the clients that asked for them. Older ones are text in the record alone.
+_KEPT_BYTES = 64_000_000
+#: Seconds that a server gets to hear that its call is cancelled.
+_CANCEL_S = 2.0
+#: What the library says of an HTTP status that carries no answer: whether the request was worked on isn't known.
+_NO_ANSWER = "Server returned an error response"
+_OPERATION_KEYS = {READ_RESOURCE: ("uri",), GET_PROMPT: ("name", "arguments")}
+_CALLED: TypeAdapter[t.CallToolResult | t.InputRequiredResult] = TypeAdapter(t.CallToolResult | t.InputRequiredResult)
+_READ: TypeAdapter[t.ReadResourceResult | t.InputRequiredResult] = TypeAdapter(
+    t.ReadResourceResult | t.InputRequiredResult
+)
+_GOT: TypeAdapter[t.GetPromptResult | t.InputRequiredResult] = TypeAdapter(t.GetPromptResult | t.InputRequiredResult)
+
+
+class Watcher(Protocol):
+    """Who follows a running call."""
+
+    async def progress(self, done: float, total: float | None, message: str | None) -> None:
+        """The server said how far it is."""
+
+    async def log(self, line: t.LoggingMessageNotificationParams) -> None:
+        """The server logged a line while only calls of this watcher's caller ran."""
+
+    @property
+    def whose(self) -> str:
+        """Whose call it is."""
+
+
+class Servers:
+    """The configured servers (`hitl.ports.Executor`); `folder` keeps what each declared last.
+
+    `keep` gives the command line that starts a server such that nothing it started outlives it.
+    """
+
+    def __init__(
+        self,
+        targets: Iterable[Target],
+        *,
+        folder: Path | None = None,
+        keep: Callable[[Sequence[str]], Sequence[str]] = list,
+    ) -> None:
+        shelf = Shelf(folder)
+        self.upstreams = {target.name: Upstream(target, shelf, self, keep) for target in targets}
+        self._runs: dict[str, asyncio.Task[Ran]] = {}
+        self._running: dict[str, set[str]] = defaultdict(set)
+        self._watchers: dict[str, list[Watcher]] = defaultdict(list)
+        self._answers: FIFOCache[str, Answer] = FIFOCache(_KEPT_BYTES, getsizeof=_size)
+        self._changes: list[Callable[[ServerEvent], Any]] = []
+
+    async def stop(self) -> None:
+        """End all servers."""
+        await asyncio.gather(*(upstream.stop() for upstream in self.upstreams.values()))
+
+    def troubles(self) -> Sequence[str]:
+        """What is in the way of calls to the servers that were used."""
+        return [f"mcp: {trouble}" for each in self.upstreams.values() if (trouble := each.trouble())]
+
+    # -- the executor ---------------------------------------------------------------------------------------
+
+    def info(self, tools: str, tool: str) -> ToolInfo | None:
+        """Return what the server declared last of the tool, or None for a tool that it didn't declare."""
+        upstream = self.upstreams.get(tools)
+        if upstream is None:
+            return None
+        found = upstream.tools.get(tool)
+        return found.info if found else operation(upstream.target, tool)
+
+    async def prepare(self, ask: Ask) -> Preparation:
+        """Say what the call does, in our words alone: what a server says of its tools is no card's business.
+
+        Raises InvalidConfirmation for arguments of an operation that the protocol doesn't know.
+        """
+        _check(ask.tool, ask.args)
+        told = {"server": ask.tools, "tool": one_line(ask.tool, 60)}
+        if ask.tool == READ_RESOURCE:
+            return Preparation(say("mcp.reads", **told))
+        return Preparation(say("mcp.gets" if ask.tool == GET_PROMPT else "mcp.does", **told))
+
+    async def still_holds(self, call: Call) -> str | None:
+        """Return None: the definition is compared with the server's own list when the call runs.
+
+        To approve must not wait for a server to start.
+        """
+        del call
+        return None
+
+    async def run(self, lease: Lease, *, limit_s: float) -> Ran:
+        """Run the stored call within the time limit."""
+        call = lease.call
+        work = asyncio.create_task(self._run(call))
+        self._runs[call.ref] = work
+        self._running[call.tools].add(call.ref)
+        try:
+            in_time, _ = await asyncio.wait({work}, timeout=limit_s)
+            if not in_time:
+                return Ran(Result.TIMED_OUT, error=say("tool.late", limit=f"{limit_s:g}"))
+            return Ran(Result.UNKNOWN, error=say("mcp.cancelled")) if work.cancelled() else work.result()
+        finally:
+            work.cancel()
+            await asyncio.wait({work}, timeout=_CANCEL_S)
+            self._runs.pop(call.ref, None)
+            self._running[call.tools].discard(call.ref)
+
+    async def _run(self, call: Call) -> Ran:
+        upstream = self.upstreams.get(call.tools)
+        if upstream is None:
+            return Ran(Result.REFUSED, error=say("tool.unlisted.run", tool=one_line(call.tool)))
+        try:
+            # The list finds out whether the server lives, starts it where it doesn't, and tells what the tool is now.
+            await upstream.fresh()
+            info = self.info(call.tools, call.tool)
+            if info is None or (info.executor, info.definition) != (call.executor, call.definition):
+                return Ran(Result.REFUSED, error=say("tool.changed", tool=one_line(call.tool)))
+            return await self._asked(upstream, call)
+        except UpstreamDown as down:
+            return Ran(Result.REFUSED, error=f"{down} {say('mcp.not_run')}")
+
+    async def _asked(self, upstream: Upstream, call: Call) -> Ran:
+        """Send the call, once. What happens from here on may have had an effect."""
+
+        async def told(progress: float, total: float | None, message: str | None) -> None:
+            for watcher in tuple(self._watchers.get(call.ref, ())):
+                await watcher.progress(progress, total, message and upstream.target.clean(message))
+
+        request, kind = _request(call)
+        try:
+            answer: Answer | t.InputRequiredResult = await upstream.request(request, kind, told)
+        except MCPError as error:
+            return _failed(upstream, error)
+        except ValidationError:
+            return Ran(Result.FAILED, error=say("mcp.unreadable"))
+        except UpstreamDown:
+            raise
+        except Exception as error:  # noqa: BLE001 - the request is out, and nobody can say what became of it
+            _log.warning("upstream.lost", {"ref": call.ref, "why": type(error).__name__})
+            return Ran(Result.UNKNOWN, error=say("mcp.died"))
+        if isinstance(answer, t.InputRequiredResult):
+            return Ran(Result.FAILED, error=say("mcp.asks"))
+        answer = bounded(answer, upstream.target.clean)
+        self._answers[call.ref] = answer
+        return ran(answer)
+
+    # -- for those who wait ---------------------------------------------------------------------------------
+
+    def answer(self, ref: str) -> Answer | None:
+        """Return the whole answer of a call that ran, while it is kept."""
+        return self._answers.get(ref)
+
+    def watch(self, ref: str, watcher: Watcher) -> None:
+        """Have somebody follow a call, running now or later."""
+        self._watchers[ref].append(watcher)
+
+    def unwatch(self, ref: str, watcher: Watcher) -> bool:
+        """Have them follow it no more; return whether anybody else does."""
+        others = [each for each in self._watchers.pop(ref, ()) if each is not watcher]
+        if others:
+            self._watchers[ref] = others
+        return bool(others)
+
+    def cancel(self, ref: str) -> None:
+        """Tell the server of a running call that nobody wants it any more."""
+        if work := self._runs.get(ref):
+            work.cancel()
+
+    def on_change(self, tell: Callable[[ServerEvent], Any]) -> None:
+        """Have `tell` awaited at each change of a server's lists."""
+        self._changes.append(tell)
+
+    async def changed(self, server: str, event: ServerEvent) -> None:
+        """Tell those who want to know that a list has changed."""
+        _log.info("upstream.changed", {"server": server, "what": type(event).__name__})
+        for tell in tuple(self._changes):
+            await tell(event)
+
+    async def logged(self, server: str, line: t.LoggingMessageNotificationParams) -> None:
+        """Hand a log line on. It doesn't say which call it belongs to: only a caller who is alone there gets it."""
+        watchers = [each for ref in self._running[server] for each in self._watchers.get(ref, ())]
+        if len({watcher.whose for watcher in watchers}) != 1:
+            return
+        for watcher in watchers:
+            await watcher.log(line)
+
+
+def _request(call: Call) -> tuple[t.ClientRequest, TypeAdapter[Any]]:
+    """The request that the stored arguments make, and how its answer is read."""
+    args = call.arguments
+    if call.tool == READ_RESOURCE:
+        return t.ReadResourceRequest(params=t.ReadResourceRequestParams(uri=args["uri"])), _READ
+    if call.tool == GET_PROMPT:
+        prompt = t.GetPromptRequestParams(name=args["name"], arguments=args.get("arguments"))
+        return t.GetPromptRequest(params=prompt), _GOT
+    return t.CallToolRequest(params=t.CallToolRequestParams(name=call.tool, arguments=args)), _CALLED
+
+
+def _failed(upstream: Upstream, error: MCPError) -> Ran:
+    lost = error.code in {t.CONNECTION_CLOSED, t.REQUEST_TIMEOUT} or error.message == _NO_ANSWER
+    if lost:
+        return Ran(Result.UNKNOWN, error=say("mcp.died"))
+    return Ran(Result.FAILED, error=mask(upstream.target.clean(one_line(error.message, 2000))))
+
+
+def _size(answer: Answer) -> int:
+    return len(answer.model_dump_json())
+
+
+def _check(tool: str, args: Mapping[str, Any]) -> None:
+    keys = _OPERATION_KEYS.get(tool)
+    if keys is None:
+        return
+    named, words = args.get(keys[0]), args.get("arguments") or {}
+    fits = isinstance(words, dict) and all(isinstance(word, str) for word in words.values())
+    if not isinstance(named, str) or not fits or not args.keys() <= set(keys):
+        raise InvalidConfirmation(say("mcp.arguments", tool=tool))

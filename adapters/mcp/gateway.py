@@ -1,0 +1,426 @@
+"""The gateway: what an MCP client sees of the servers behind it, and the gate before everything that can act.
+
+One core for all connections and transports. A connection brings its caller; what a call is, who decides and whether it
+runs is the gate's. A client may go away at any time: its call stays, and it finds that call again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import warnings
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, Protocol
+from weakref import WeakSet
+
+import mcp_types as t
+from mcp import MCPDeprecationWarning, MCPError
+from mcp.server import NotificationOptions, Server
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+from mcp.shared.subscriptions import PromptsListChanged, ToolsListChanged
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from adapters.mcp.callers import Caller, Client, client_of, is_of, session_of
+from adapters.mcp.catalogue import STATUS, WITHDRAW, Catalogue
+from adapters.mcp.definitions import GET_PROMPT, READ_RESOURCE
+from adapters.mcp.ladder import LEGS, Waits, returning, state_of
+from adapters.mcp.upstream import UpstreamDown
+from hitl.canonical import canonical
+from hitl.cards import outcome_for_agent
+from hitl.errors import SaysoError
+from hitl.model import Ask, Call, Decision, Result, Runs, State
+from hitl.redaction import mask
+from hitl.tokens import as_short
+from hitl.wording import say
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from mcp.server.connection import Connection
+    from mcp.server.context import ServerRequestContext
+    from mcp.shared.subscriptions import ServerEvent
+
+    from adapters.mcp.executor import Servers
+    from adapters.mcp.results import Answer
+    from hitl.answers import Submitted
+    from hitl.gate import Gate
+
+    Context = ServerRequestContext[Any, Any]
+    #: Who sent a request, by what its transport proved.
+    Who = Callable[[Context], Caller]
+
+#: Our own progress goes up by so little that a tool's own numbers go on where it ended.
+_TICK = 0.001
+#: Results after which the whole answer of the server is the client's.
+_RAN = frozenset({Result.SUCCEEDED, Result.FAILED})
+
+
+class Desk(Protocol):
+    """What the gateway needs of the running service."""
+
+    gate: Gate
+
+    async def submit(self, ask: Ask) -> Submitted:
+        """Record a call, and run it if it may run at once."""
+
+    async def explained(self, call: Call, limit_s: float | None = None) -> Call:
+        """Wait until people have decided, and have also said why not where they were asked."""
+
+    async def ended(self, call: Call, limit_s: float | None = None) -> Call:
+        """Wait until the call is over."""
+
+
+class _Watching:
+    """One request that follows a call; implements `adapters.mcp.executor.Watcher`."""
+
+    def __init__(self, context: Context, whose: str) -> None:
+        self._context = context
+        self._ticks = 0
+        self._whose = whose
+
+    @property
+    def whose(self) -> str:
+        """The caller's principal and token."""
+        return self._whose
+
+    async def waits(self) -> None:
+        """Say that the call still waits, to a client that asked for progress."""
+        self._ticks += 1
+        await self._context.session.report_progress(self._ticks * _TICK, None, say("mcp.waiting"))
+
+    async def progress(self, done: float, total: float | None, message: str | None) -> None:
+        """Hand the server's progress on; numbers must grow over the whole request."""
+        base = self._ticks * _TICK
+        with contextlib.suppress(Exception):  # A client that left hears nothing, and nobody else suffers for it.
+            await self._context.session.report_progress(base + done, None if total is None else base + total, message)
+
+    async def log(self, line: t.LoggingMessageNotificationParams) -> None:
+        """Hand a log line on."""
+        with contextlib.suppress(Exception), warnings.catch_warnings():
+            warnings.simplefilter("ignore", MCPDeprecationWarning)
+            await self._context.session.send_log_message(
+                line.level, line.data, line.logger, related_request_id=self._context.request_id
+            )
+
+
+class _Server(Server[Any]):
+    """The library's server, which tells every client that lists may change."""
+
+    def create_initialization_options(self, notification_options: Any = None, *args: Any, **kwargs: Any) -> Any:
+        # Over HTTP the library passes no options, and clients would be told that lists never change.
+        options = notification_options or NotificationOptions(
+            prompts_changed=True, resources_changed=True, tools_changed=True
+        )
+        return super().create_initialization_options(options, *args, **kwargs)
+
+
+class Gateway:
+    """The core; `server` makes a library's server of it for one connection, or for all of one transport."""
+
+    def __init__(self, desk: Desk, servers: Servers, waits: Waits | None = None) -> None:
+        self._desk = desk
+        self._servers = servers
+        self._waits = waits or Waits()
+        self._catalogue = Catalogue(servers)
+        self._bus = InMemorySubscriptionBus()
+        self._connections: WeakSet[Connection] = WeakSet()
+        servers.on_change(self._changed)
+
+    def server(self, who: Who) -> Server[Any]:
+        """Return a server whose callers are told by `who`."""
+        answering = _Answering(self, who)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MCPDeprecationWarning)
+            made = _Server(
+                "sayso",
+                version=version("sayso"),
+                instructions=say("mcp.instructions"),
+                on_list_tools=answering.list_tools,
+                on_call_tool=answering.call_tool,
+                on_list_resources=answering.list_resources,
+                on_list_resource_templates=answering.list_templates,
+                on_list_prompts=answering.list_prompts,
+                on_read_resource=answering.read_resource,
+                on_get_prompt=answering.get_prompt,
+                on_completion=answering.complete,
+                on_set_logging_level=answering.set_level,
+                on_subscriptions_listen=ListenHandler(self._bus),
+            )
+        made.middleware.append(self._remember)
+        return made
+
+    async def _remember(self, ctx: Context, call_next: Any) -> Any:
+        """Keep the connection of an old client, to tell it of changed lists: its session ends with its request."""
+        if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            self._connections.add(ctx.session._connection)  # noqa: SLF001 - the library has no public way to it
+        return await call_next(ctx)
+
+    async def _changed(self, event: ServerEvent) -> None:
+        await self._bus.publish(event)
+        send = {ToolsListChanged: "send_tool_list_changed", PromptsListChanged: "send_prompt_list_changed"}
+        for connection in tuple(self._connections):
+            try:
+                await getattr(connection, send.get(type(event), "send_resource_list_changed"))()
+            except Exception:  # noqa: BLE001 - a client that is gone; the others must hear of it all the same
+                self._connections.discard(connection)
+
+    # -- one call -------------------------------------------------------------------------------------------
+
+    async def called(self, context: Context, caller: Caller, what: _What, state: str | None) -> Call | str:
+        """Ask for a call, or find the one that the client came back for, and wait as long as this request may.
+
+        Return the call when it is over; a request state where the client is to ask again; the call as it is where it
+        is to look later. Raises SaysoError, and MCPError for a state that isn't its own.
+        """
+        client = client_of(context)
+        modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
+        call, leg = await self._found(caller, what, state) if state else (await self._asked(caller, client, what), 0)
+        rounds = LEGS - leg if modern else None
+        watching = _Watching(context, f"{caller.principal} {caller.token}")
+        self._servers.watch(call.ref, watching)
+        try:
+            call = await self._waited(call, client, watching, rounds)
+        except asyncio.CancelledError:
+            # Cancelled, timed out or disconnected: they look the same. What a person approved runs to its end, and its
+            # result can be fetched; what only the policy allowed is stopped, if nobody else waits for it.
+            if not self._servers.unwatch(call.ref, watching) and call.decision is Decision.ALLOWED:
+                self._servers.cancel(call.ref)
+            raise
+        finally:
+            self._servers.unwatch(call.ref, watching)
+        again = state_of(call.ref, leg) if modern else None
+        return again if again and not _is_over(call) else call
+
+    async def _asked(self, caller: Caller, client: Client, what: _What) -> Call:
+        ask = Ask(
+            tools=what.server,
+            tool=what.tool,
+            args=what.args,
+            requester=caller.principal,
+            origin=caller.origin,
+            runs=Runs.SERVICE,
+            agent=client.agent,
+            session=session_of(caller, client),
+            key=client.key(caller),
+        )
+        return (await self._desk.submit(ask)).call
+
+    async def _found(self, caller: Caller, what: _What, state: str) -> tuple[Call, int]:
+        """The call that a state names, if it is this caller's and just the call that the request names again."""
+        named = returning(state)
+        call = await self._own(caller, named[0]) if named else None
+        same = call and (call.tools, call.tool, call.args) == (what.server, what.tool, canonical(dict(what.args)))
+        if named is None or call is None or not same:
+            raise MCPError(t.INVALID_PARAMS, say("mcp.state"))
+        return call, named[1]
+
+    async def _own(self, caller: Caller, named: str) -> Call | None:
+        """The call of that name that was asked for with this caller's credential."""
+        call = await self._desk.gate.find(named)
+        asked = call is not None and self._desk.gate.access.asked(caller.principal, call)
+        return call if call is not None and asked and is_of(call.session, caller) else None
+
+    async def _waited(self, call: Call, client: Client, watching: _Watching, rounds: int | None) -> Call:
+        """The call once it is over, or as it is when this request has waited long enough."""
+        if call.decision is Decision.ALLOWED:
+            return await self._desk.ended(call)
+        loop = asyncio.get_running_loop()
+        left_s = -self._desk.gate.age(call.deadline)
+        until = loop.time() + self._waits.one_request(client.name, left_s, rounds)
+        while not _is_over(call) and (rest := until - loop.time()) > 0:
+            step = min(rest, self._waits.tick_s)
+            if call.state is State.EXECUTING:
+                call = await self._desk.ended(call, step)
+                continue
+            call = await self._desk.explained(call, step)
+            if call.state is State.AWAITING:
+                await watching.waits()
+        return call
+
+    # -- the gateway's own tools ----------------------------------------------------------------------------
+
+    async def status(self, caller: Caller, named: str) -> Call:
+        """Return one of the caller's calls, after a wait where it isn't over. Raises SaysoError."""
+        call = await self._known(caller, named)
+        call = await self._desk.explained(call, self._waits.shortest_leg_s)
+        return await self._desk.ended(call, self._waits.shortest_leg_s) if call.state is State.EXECUTING else call
+
+    async def withdraw(self, caller: Caller, named: str) -> Call:
+        """Take one of the caller's calls back. Raises SaysoError."""
+        call = await self._known(caller, named)
+        return await self._desk.gate.withdraw(call.ref, caller.principal)
+
+    async def _known(self, caller: Caller, named: str) -> Call:
+        call = await self._own(caller, named)
+        if call is None:
+            raise SaysoError(say("mcp.unknown", named=as_short(named) or "?"))
+        return call
+
+    def whole(self, call: Call) -> Answer | None:
+        """Return what the server answered to a call that ran, while it is kept."""
+        return self._servers.answer(call.ref) if call.result in _RAN else None
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """What the servers offer."""
+        return self._catalogue
+
+    async def forward(self, server: str, request: t.ClientRequest, result: Any) -> Any:
+        """Send what can't act to one server. Raises MCPError."""
+        try:
+            return await self._servers.upstreams[server].request(request, result)
+        except UpstreamDown as down:
+            raise MCPError(t.INTERNAL_ERROR, str(down)) from down
+
+
+class _What:
+    """What a request wants done."""
+
+    def __init__(self, server: str, tool: str, args: Mapping[str, Any]) -> None:
+        self.server, self.tool, self.args = server, tool, args
+
+
+class _Answering:
+    """The protocol's requests, as the library hands them over."""
+
+    def __init__(self, gateway: Gateway, who: Who) -> None:
+        self._gateway = gateway
+        self._who = who
+        self._own: Mapping[str, Callable[[Caller, str], Awaitable[Call]]] = {
+            STATUS: gateway.status,
+            WITHDRAW: gateway.withdraw,
+        }
+
+    async def list_tools(self, context: Context, params: Any) -> t.ListToolsResult:
+        """All tools."""
+        del context, params
+        return t.ListToolsResult(tools=await self._gateway.catalogue.tools())
+
+    async def list_resources(self, context: Context, params: Any) -> t.ListResourcesResult:
+        """All resources."""
+        del context, params
+        return t.ListResourcesResult(resources=await self._gateway.catalogue.resources())
+
+    async def list_templates(self, context: Context, params: Any) -> t.ListResourceTemplatesResult:
+        """All resource templates."""
+        del context, params
+        return t.ListResourceTemplatesResult(resource_templates=await self._gateway.catalogue.templates())
+
+    async def list_prompts(self, context: Context, params: Any) -> t.ListPromptsResult:
+        """All prompts."""
+        del context, params
+        return t.ListPromptsResult(prompts=await self._gateway.catalogue.prompts())
+
+    async def call_tool(
+        self, context: Context, params: t.CallToolRequestParams
+    ) -> t.CallToolResult | t.InputRequiredResult:
+        """Ask for a tool call; a refusal is a result that says so, which every client hands to its model."""
+        caller = self._who(context)
+        try:
+            if own := self._own.get(params.name):
+                return self._result(await own(caller, _ref(params)))
+            found = await self._gateway.catalogue.tool(params.name)
+            if found is None:
+                raise MCPError(t.INVALID_PARAMS, say("mcp.unlisted"))
+            what = _What(*found, params.arguments or {})
+            call = await self._gateway.called(context, caller, what, params.request_state)
+        except SaysoError as error:
+            return _text(error.message, error=True)
+        return t.InputRequiredResult(request_state=call) if isinstance(call, str) else self._result(call)
+
+    async def read_resource(
+        self, context: Context, params: t.ReadResourceRequestParams
+    ) -> t.ReadResourceResult | t.InputRequiredResult:
+        """Read a resource, as a call of its server."""
+        uri = str(params.uri)
+        server = await self._gateway.catalogue.owner(uri)
+        what = server and _What(server, READ_RESOURCE, {"uri": uri})
+        read: t.ReadResourceResult | t.InputRequiredResult = await self._operation(
+            context, what or None, params.request_state, t.ReadResourceResult
+        )
+        return read
+
+    async def get_prompt(
+        self, context: Context, params: t.GetPromptRequestParams
+    ) -> t.GetPromptResult | t.InputRequiredResult:
+        """Get a prompt, as a call of its server."""
+        found = await self._gateway.catalogue.prompt(params.name)
+        args: dict[str, Any] = {"name": found[1]} if found else {}
+        if params.arguments:
+            args["arguments"] = dict(params.arguments)
+        what = _What(found[0], GET_PROMPT, args) if found else None
+        got: t.GetPromptResult | t.InputRequiredResult = await self._operation(
+            context, what, params.request_state, t.GetPromptResult
+        )
+        return got
+
+    async def complete(self, context: Context, params: t.CompleteRequestParams) -> t.CompleteResult:
+        """Forward a completion to the one server that offers what is completed."""
+        del context
+        ref: t.PromptReference | t.ResourceTemplateReference = params.ref
+        if isinstance(ref, t.PromptReference):
+            found = await self._gateway.catalogue.prompt(ref.name)
+            server = found and found[0]
+            ref = ref.model_copy(update={"name": found[1]}) if found else ref
+        else:
+            server = await self._gateway.catalogue.template_owner(ref.uri)
+        if not server:
+            raise MCPError(t.INVALID_PARAMS, say("mcp.unlisted"))
+        asked = t.CompleteRequestParams(ref=ref, argument=params.argument, context=params.context)
+        done: t.CompleteResult = await self._gateway.forward(server, t.CompleteRequest(params=asked), t.CompleteResult)
+        return done
+
+    async def set_level(self, context: Context, params: t.SetLevelRequestParams) -> t.EmptyResult:
+        """Accept a log level: one client's level isn't set for the others, so all lines are handed on."""
+        del context, params
+        return t.EmptyResult()
+
+    async def _operation(self, context: Context, what: _What | None, state: str | None, kind: type) -> Any:
+        """An operation beside tools. It has no result that says no, so a refusal is an error."""
+        if what is None:
+            raise MCPError(t.INVALID_PARAMS, say("mcp.unlisted"))
+        try:
+            call = await self._gateway.called(context, self._who(context), what, state)
+        except SaysoError as error:
+            raise MCPError(t.INVALID_REQUEST, error.message) from error
+        if isinstance(call, str):
+            return t.InputRequiredResult(request_state=call)
+        answer = self._gateway.whole(call)
+        if isinstance(answer, kind):
+            return answer
+        raise MCPError(t.INVALID_REQUEST, _told(call))
+
+    def _result(self, call: Call) -> t.CallToolResult:
+        """What the client is told of a call: the server's answer where it ran, else how the call stands."""
+        answer = self._gateway.whole(call)
+        if isinstance(answer, t.CallToolResult):
+            return answer
+        if answer is not None:
+            return _text(call.output or "")
+        if call.result is Result.SUCCEEDED:
+            return _text(mask(call.output or "") or _told(call))
+        pending = not _is_over(call) or call.decision is Decision.WITHDRAWN
+        return _text(_told(call), error=not pending)
+
+
+def _is_over(call: Call) -> bool:
+    """Whether there is nothing more to wait for: also not for the reason of a rejection."""
+    return call.ended and not call.awaits_reason
+
+
+def _told(call: Call) -> str:
+    """How the call stands, for a model."""
+    if _is_over(call):
+        return outcome_for_agent(call)
+    if call.state is State.AWAITING:
+        return say("mcp.pending", tool=call.tool, short=call.short)
+    return f"{outcome_for_agent(call)} {say('mcp.later', short=call.short)}"
+
+
+def _ref(params: t.CallToolRequestParams) -> str:
+    ref = (params.arguments or {}).get("ref")
+    return ref if isinstance(ref, str) else ""
+
+
+def _text(text: str, *, error: bool = False) -> t.CallToolResult:
+    return t.CallToolResult(content=[t.TextContent(type="text", text=text)], is_error=error)

@@ -1,0 +1,69 @@
+"""The gateway as streamable HTTP: an ASGI application to mount behind whatever knows its callers."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcp.server.transport_security import TransportSecuritySettings
+    from starlette.types import Receive, Scope, Send
+
+    from adapters.mcp.callers import Caller
+    from adapters.mcp.gateway import Gateway
+
+
+class HttpMount:
+    """An ASGI application for `/mcp`. `who` tells the caller of a request; it is called for authenticated ones alone.
+
+    `security` checks Host and Origin; None where the application around it does. It takes requests between `start` and
+    `stop`, once.
+    """
+
+    def __init__(
+        self, gateway: Gateway, who: Callable[[Scope], Caller], security: TransportSecuritySettings | None = None
+    ) -> None:
+        self._who = who
+        server = gateway.server(lambda context: who(_scope(context.request)))
+        self._manager = StreamableHTTPSessionManager(server, security_settings=security)
+        self._stopping = asyncio.Event()
+        self._running: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Take requests from now on. `stop` ends what is open.
+
+        The library's task group lives in a task of its own, so that it wraps nobody else's errors into groups.
+        """
+        ready = asyncio.get_running_loop().create_future()
+        self._running = asyncio.create_task(self._run(ready))
+        await ready
+
+    async def stop(self) -> None:
+        """Take no more requests, and end what is open."""
+        self._stopping.set()
+        if self._running is not None:
+            await self._running
+
+    async def _run(self, ready: asyncio.Future[None]) -> None:
+        async with self._manager.run():
+            ready.set_result(None)
+            await self._stopping.wait()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        caller = self._who(scope)
+        # The library lets a session be used only with the credential that opened it, and knows that by this key.
+        token = AccessToken(token="", client_id=f"{caller.principal} {caller.token}", scopes=[])
+        await self._manager.asgi_app({**scope, "user": AuthenticatedUser(token)}, receive, send)
+
+
+def _scope(request: Any) -> Scope:
+    """The scope of the HTTP request behind a message; over HTTP there is always one."""
+    scope: Scope = request.scope
+    return scope

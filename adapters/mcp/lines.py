@@ -1,0 +1,124 @@
+"""The gateway on a Unix socket of its own, as lines with a JSON-RPC message each: what the relay speaks.
+
+The first line comes from the service: `{"ok": true}`, or why it doesn't speak with this peer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import struct
+from typing import TYPE_CHECKING, Any
+
+from mcp.server.stdio import stdio_server
+
+from hitl.errors import SaysoError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+    from pathlib import Path
+
+    from adapters.mcp.callers import Caller
+    from adapters.mcp.gateway import Gateway
+
+    #: Tells the caller by the user and process id of a peer. Raises SaysoError for one who may not speak here.
+    Admit = Callable[[int, int], Awaitable[Caller]]
+
+_CREDENTIALS = struct.Struct("3i")
+#: Bytes. A client that sends a longer line is cut off.
+_LONGEST_LINE = 8 * 1024 * 1024
+
+
+class _Lines:
+    """A connection as the library's two files of lines."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        while line := await self._line():
+            yield line.decode("utf-8", "replace")
+
+    async def _line(self) -> bytes:
+        """The next line; nothing at the end, and for a line that is longer than the socket's limit."""
+        try:
+            return await self._reader.readline()
+        except (ValueError, ConnectionError):
+            return b""
+
+    async def write(self, text: str) -> None:
+        """Write a message with its line feed."""
+        self._writer.write(text.encode("utf-8", "backslashreplace"))
+
+    async def flush(self) -> None:
+        """Wait until the other side has room; one that is gone needs none."""
+        try:
+            await self._writer.drain()
+        except ConnectionError:
+            self._reader.feed_eof()
+
+
+async def serve_lines(
+    gateway: Gateway, caller: Caller, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
+    """Serve one client until it leaves."""
+    server = gateway.server(lambda _: caller)
+    lines: Any = _Lines(reader, writer)
+    async with stdio_server(lines, lines) as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+class LineServer:
+    """Listens in a runtime folder that is this service's already; a file that lies there is a dead one's."""
+
+    def __init__(self, path: Path, gateway: Gateway, admit: Admit) -> None:
+        self.path = path
+        self._gateway = gateway
+        self._admit = admit
+        self._server: asyncio.Server | None = None
+        self._peers: set[asyncio.Task[None]] = set()
+
+    async def start(self) -> None:
+        """Listen. Raises OSError where the socket can't be made."""
+        self.path.unlink(missing_ok=True)
+        self._server = await asyncio.start_unix_server(self._greet, path=self.path, limit=_LONGEST_LINE)
+        self.path.chmod(0o666)
+
+    async def stop(self) -> None:
+        """Stop listening, and end what is open; the calls stay."""
+        if self._server is None:
+            return
+        self._server.close()
+        for peer in self._peers:
+            peer.cancel()
+        await asyncio.gather(*self._peers, return_exceptions=True)
+        self.path.unlink(missing_ok=True)
+
+    async def _greet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is not None:
+            self._peers.add(task)
+            task.add_done_callback(self._peers.discard)
+        try:
+            await self._talk(reader, writer)
+        except (ConnectionError, asyncio.CancelledError):
+            return
+        finally:
+            writer.close()
+
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # Process and user id as the kernel tells them (SO_PEERCRED, unix(7)).
+        peer: socket.socket = writer.get_extra_info("socket")
+        held = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+        pid, uid, _ = _CREDENTIALS.unpack(held)
+        try:
+            caller = await self._admit(uid, pid)
+        except SaysoError as error:
+            told = {"ok": False, "error": {"code": error.code, "message": error.message}}
+            writer.write(json.dumps(told).encode() + b"\n")
+            await writer.drain()
+            return
+        writer.write(b'{"ok": true}\n')
+        await serve_lines(self._gateway, caller, reader, writer)

@@ -1,0 +1,295 @@
+"""One MCP server behind the gate: started at its first use, again after it died, and stopped with the service."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, Protocol
+
+import mcp_types as t
+from mcp import Client, MCPError
+from mcp.shared.subscriptions import PromptsListChanged, ResourcesListChanged, ToolsListChanged
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from adapters.mcp.definitions import Declared, declared
+from hitl.backoff import LONGEST_S, Backoff
+from hitl.text import one_line
+from hitl.wording import say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from mcp.shared.dispatcher import ProgressFnT
+    from mcp.shared.subscriptions import ServerEvent
+    from pydantic import TypeAdapter
+
+    from adapters.mcp.definitions import Shelf
+    from adapters.mcp.targets import Target
+
+_log = logging.getLogger(__name__)
+
+#: Seconds that a list may take, and how many pages are asked for.
+_LIST_S, _MOST_PAGES = 30.0, 100
+_STOP_S = 8.0
+#: A caller waits so many seconds for a server that may not be started yet; for more the caller is told so.
+_PATIENT_S = 2.0
+_CHANGES: Mapping[type, ServerEvent] = {
+    t.ToolListChangedNotification: ToolsListChanged(),
+    t.PromptListChangedNotification: PromptsListChanged(),
+    t.ResourceListChangedNotification: ResourcesListChanged(),
+}
+
+
+class UpstreamDown(Exception):
+    """The server can't be reached: it doesn't start, or its time to be tried again hasn't come. Nothing was sent."""
+
+
+class Hearing(Protocol):
+    """Who is told what a server says beside its answers."""
+
+    async def changed(self, server: str, event: ServerEvent) -> None:
+        """A list of the server has changed."""
+
+    async def logged(self, server: str, line: t.LoggingMessageNotificationParams) -> None:
+        """The server logged a line."""
+
+
+class Upstream:
+    """Owns the client of one server, in one task: the library's scopes must be left where they were entered.
+
+    `keep` gives the command line that starts the server such that nothing it started outlives it.
+    """
+
+    def __init__(
+        self, target: Target, shelf: Shelf, hearing: Hearing, keep: Callable[[Sequence[str]], Sequence[str]]
+    ) -> None:
+        self.target = target
+        self._shelf = shelf
+        self._hearing = hearing
+        self._keep = keep
+        self.tools: Mapping[str, Declared] = declared(target, shelf.read(target.name))
+        self._task: asyncio.Task[None] | None = None
+        self._ready: asyncio.Future[Client] | None = None
+        self._ending = asyncio.Event()
+        self._backoff = Backoff()
+        self._not_before = 0.0
+        self._began = 0.0
+        self._why = ""
+        self._unstarted = False
+        self._current: asyncio.Task[Mapping[str, Declared]] | None = None
+        self._next: asyncio.Task[Mapping[str, Declared]] | None = None
+
+    # -- its life -------------------------------------------------------------------------------------------
+
+    async def client(self) -> Client:
+        """Return the client, connected, after a short pause where the server ended recently. Raises UpstreamDown."""
+        loop = asyncio.get_running_loop()
+        if self._task is None or self._task.done():
+            pause_s = self._not_before - loop.time()
+            if pause_s > _PATIENT_S:
+                raise UpstreamDown(self._why)
+            self._ready, self._ending = loop.create_future(), asyncio.Event()
+            self._task = asyncio.create_task(self._own(self._ready, self._ending, max(pause_s, 0.0)))
+        ready = self._ready
+        assert ready is not None  # noqa: S101 - set together with the task
+        return await asyncio.shield(ready)
+
+    async def stop(self) -> None:
+        """End the server, and what it started."""
+        if self._task is None or self._task.done():
+            return
+        self._ending.set()
+        await asyncio.wait({self._task}, timeout=_STOP_S)
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+    def trouble(self) -> str | None:
+        """Why the server didn't start when it was last tried, if so."""
+        return self._why if self._unstarted else None
+
+    async def _own(self, ready: asyncio.Future[Client], ending: asyncio.Event, pause_s: float) -> None:
+        try:
+            await asyncio.sleep(pause_s)
+            self._began = asyncio.get_running_loop().time()
+            with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: ASYNC230, PTH123 - a device, never slow
+                command = self._keep(self.target.command) if self.target.command else ()
+                async with asyncio.timeout(self.target.start_s) as starting, self._client(command, nowhere) as client:
+                    starting.reschedule(None)
+                    self._unstarted = False
+                    ready.set_result(client)
+                    _log.info("upstream.started", {"server": self.target.name, "protocol": client.protocol_version})
+                    await self._until(ending, client)
+        except Exception as error:  # noqa: BLE001 - whatever kept it from starting is told to who wanted it
+            self._failed(ready, error)
+        finally:
+            if not ready.done():
+                ready.set_exception(UpstreamDown(say("mcp.stopped", server=self.target.name)))
+                ready.exception()
+
+    def _client(self, command: Sequence[str], errors: Any) -> Client:
+        # Without a cache: its own copies of lists may be older than what the server would answer. The level asks a
+        # server of the new protocol for its log lines. No callback for elicitation, sampling or roots: what is asked
+        # through them would be answered by whoever sits before the client, not by the people who approve.
+        return Client(
+            self.target.transport(command, errors),
+            cache=None,
+            log_level="debug",
+            client_info=t.Implementation(name="sayso", version=version("sayso")),
+            message_handler=self._message,
+            logging_callback=lambda line: self._hearing.logged(self.target.name, line),
+        )
+
+    async def _until(self, ending: asyncio.Event, client: Client) -> None:
+        listening = asyncio.create_task(self._listen(client))
+        try:
+            await ending.wait()
+        finally:
+            listening.cancel()
+            await asyncio.gather(listening, return_exceptions=True)
+
+    def _failed(self, ready: asyncio.Future[Client], error: BaseException) -> None:
+        why = one_line(self.target.clean(_why(error)))
+        if ready.done():
+            _log.warning("upstream.ended", {"server": self.target.name, "why": why})
+            return
+        self._unstarted = True
+        self._postpone(say("mcp.down", server=self.target.name, why=why))
+        _log.warning("upstream.not_started", {"server": self.target.name, "why": why})
+        ready.set_exception(UpstreamDown(self._why))
+        ready.exception()
+
+    def _postpone(self, why: str) -> None:
+        """Set when the server may be started again: soon after its last start, later each time that it ends soon."""
+        now = asyncio.get_running_loop().time()
+        if now - self._began > LONGEST_S:
+            self._backoff.reset()
+        self._not_before = self._began + self._backoff.next()
+        self._why = why
+
+    def _drop(self, client: Client) -> None:
+        """Let a client go whose server is gone; the next use starts another."""
+        ready = self._ready
+        if self._task is None or ready is None or not ready.done() or ready.exception() or ready.result() is not client:
+            return
+        self._ending.set()
+        self._task = None
+        self._postpone(say("mcp.died_idle", server=self.target.name))
+        _log.warning("upstream.died", {"server": self.target.name})
+
+    # -- what is asked of it --------------------------------------------------------------------------------
+
+    async def request(
+        self,
+        request: t.ClientRequest,
+        result: type[Any] | TypeAdapter[Any],
+        progress: ProgressFnT | None = None,
+    ) -> Any:
+        """Send one request. Raises UpstreamDown where nothing was sent, and MCPError.
+
+        The error's code is CONNECTION_CLOSED where the server died meanwhile: whether it did its work isn't known.
+        """
+        client = await self.client()
+        try:
+            # Not `call_tool`: that raises after the tool ran where a result doesn't fit the tool's schema.
+            return await client.session.send_request(request, result, progress_callback=progress)
+        except MCPError as error:
+            if error.code == t.CONNECTION_CLOSED:
+                self._drop(client)
+            raise
+
+    async def fresh(self) -> Mapping[str, Declared]:
+        """List the tools now. Raises UpstreamDown; a server that died while idle was started again before.
+
+        Callers that come while a list is under way share the next one, so that what each gets was asked for after it
+        came.
+        """
+        if self._next is None:
+            self._next = asyncio.create_task(self._list_after(self._current))
+        return await asyncio.shield(self._next)
+
+    async def _list_after(self, before: asyncio.Task[Any] | None) -> Mapping[str, Declared]:
+        if before is not None:
+            await asyncio.wait({before})
+        self._current, self._next = self._next, None
+        return await self._listed()
+
+    async def _listed(self) -> Mapping[str, Declared]:
+        tools = declared(self.target, await self.pages("list_tools", "tools"))
+        if {name: each.info for name, each in tools.items()} != {name: each.info for name, each in self.tools.items()}:
+            self._shelf.write(self.target.name, [each.tool for each in tools.values()])
+        self.tools = tools
+        return tools
+
+    async def pages(self, method: str, key: str) -> list[Any]:
+        """Return all pages of one of the server's lists, nothing where it has no such list. Raises UpstreamDown."""
+        try:
+            return await self._pages(await self.client(), method, key)
+        except MCPError as error:
+            if error.code != t.CONNECTION_CLOSED:
+                raise UpstreamDown(self._told(error)) from error
+        # It died while nobody used it; nothing but a list was asked of it.
+        try:
+            return await self._pages(await self.client(), method, key)
+        except MCPError as error:
+            raise UpstreamDown(self._told(error)) from error
+
+    async def _pages(self, client: Client, method: str, key: str) -> list[Any]:
+        if getattr(client.server_capabilities, "resources" if key == "resource_templates" else key) is None:
+            return []
+        found: list[Any] = []
+        cursor: str | None = None
+        try:
+            async with asyncio.timeout(_LIST_S):
+                for _ in range(_MOST_PAGES):
+                    page = await getattr(client, method)(cursor=cursor)
+                    found += getattr(page, key)
+                    cursor = page.next_cursor
+                    if not cursor:
+                        break
+        except MCPError as error:
+            if error.code == t.CONNECTION_CLOSED:
+                self._drop(client)
+            raise
+        except TimeoutError as error:
+            raise UpstreamDown(say("mcp.down", server=self.target.name, why=say("mcp.silent"))) from error
+        except ValueError as error:
+            raise UpstreamDown(say("mcp.down", server=self.target.name, why=say("mcp.unreadable"))) from error
+        return found
+
+    def _told(self, error: MCPError) -> str:
+        return say("mcp.down", server=self.target.name, why=one_line(self.target.clean(error.message)))
+
+    # -- what it says by itself -----------------------------------------------------------------------------
+
+    async def _listen(self, client: Client) -> None:
+        """Hear of changed lists from a server of the new protocol, which tells only those who ask."""
+        if client.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            return
+        with contextlib.suppress(MCPError, ValueError):
+            async with client.listen(
+                tools_list_changed=True, prompts_list_changed=True, resources_list_changed=True
+            ) as events:
+                async for event in events:
+                    await self._hearing.changed(self.target.name, event)
+
+    async def _message(self, message: object) -> None:
+        """Hear of changed lists from a server of the old protocol. Frames of `_listen` come here too."""
+        event = _CHANGES.get(type(message))
+        ready = self._ready
+        connected = ready is not None and ready.done() and not ready.exception()
+        if event and connected and ready.result().protocol_version not in MODERN_PROTOCOL_VERSIONS:  # type: ignore[union-attr]
+            await self._hearing.changed(self.target.name, event)
+
+
+def _why(error: BaseException) -> str:
+    """The cause of a failed start in words, without the library's nesting."""
+    while isinstance(error, BaseExceptionGroup) and error.exceptions:
+        error = error.exceptions[0]
+    if isinstance(error, TimeoutError):
+        return say("mcp.silent")
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return getattr(error, "message", "") or str(error) or type(error).__name__

@@ -1,0 +1,145 @@
+"""Recorded events through Bolt's own dispatcher: `AsyncApp.async_dispatch` and its listeners.
+
+Two apps share the client. The first has our listeners, the second those of the operator, if there are any. Bolt runs
+only the first listener that matches, so one app for both would let an operator's listener replace ours. Each event goes
+to ours first.
+
+Slack got its acknowledgement before, so `ack()` here reaches nobody; Bolt still wants it called. With
+`process_before_response` the dispatch waits for the listener; otherwise Bolt returns at the acknowledgement and runs
+the listener in a task that nobody awaits. Bolt answers a failed listener with a status of 500, and an event without a
+listener with 404. Both must come back to the inbox: an error handler keeps each exception, and `dispatch` raises the
+first one.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from slack_bolt.app.async_app import AsyncApp
+from slack_bolt.authorization import AuthorizeResult
+from slack_bolt.error import BoltUnhandledRequestError
+from slack_bolt.request.async_request import AsyncBoltRequest
+
+from adapters.slack.handlers import Me, commanded, explained, pressed, said
+from adapters.slack.messages import APPROVE, DETAILS, PAGE_ACTION, REASON_WINDOW, REJECT
+from hitl.platforms import Untaken
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+    from typing import TypeAlias
+
+    from slack_sdk.web.async_client import AsyncWebClient
+
+    from hitl.events import Heard
+    from hitl.platforms import Register
+
+    #: Reads a body of one kind. Returns None if the body says nothing to us.
+    Translate: TypeAlias = Callable[[Mapping[str, Any], Me], Heard | None]
+    #: Does what a body says, once it is read.
+    HearBody: TypeAlias = Callable[[Heard | None], Awaitable[None]]
+
+#: The events that we read. Messages of any sub-type come as `message`; the translator leaves out what nobody said.
+EVENTS = ("message", "app_mention", "reaction_added")
+COMMAND = "/sayso"
+_ACTIONS = re.compile(rf"^(?:{APPROVE}|{REJECT}|{DETAILS}|{PAGE_ACTION}:\d+)$")
+#: The name under which a request carries its `_Run`.
+_RUN = "sayso"
+
+
+@dataclass(slots=True)
+class _Run:
+    """One event on its way through an app."""
+
+    hear: HearBody
+    taken: bool = True
+    raised: list[Exception] = field(default_factory=list)
+
+
+class Dispatcher:
+    """The two apps of one client. Call `start` before `dispatch`."""
+
+    def __init__(self, client: AsyncWebClient, register: Register | None = None) -> None:
+        self._client = client
+        self._me: Me | None = None
+        self._apps = [self._app(ours=True), *([self._app(ours=False)] if register else [])]
+        if register:
+            register(self._apps[1])
+
+    @property
+    def has_others(self) -> bool:
+        """Whether an operator registered listeners."""
+        return len(self._apps) > 1
+
+    def start(self, me: Me) -> None:
+        """Tell the listeners who we are."""
+        if self._me is None:
+            self._listen(self._apps[0], me)
+        self._me = me
+
+    async def dispatch(self, body: dict[str, Any], hear: HearBody) -> bool:
+        """Hand an event to our listeners, then to the operator's. Return whether one of the operator's took it.
+
+        Raises what they raised, or Untaken.
+        """
+        ours, *theirs = [await self._run(app, body, hear) for app in self._apps]
+        if not (ours or any(theirs)):
+            raise Untaken
+        return any(theirs)
+
+    async def _run(self, app: AsyncApp, body: dict[str, Any], hear: HearBody) -> bool:
+        """Hand an event to one app. Return whether a listener took it. Raises what the listener raised."""
+        run = _Run(hear)
+        await app.async_dispatch(AsyncBoltRequest(mode="socket_mode", body=body, context={_RUN: run}))
+        if run.raised:
+            raise run.raised[0]
+        return run.taken
+
+    def _app(self, *, ours: bool) -> AsyncApp:
+        """An app that only dispatches. Ours reads our own messages, too: they tell which cards are there."""
+
+        async def authorize() -> AuthorizeResult:
+            """Everything is for the one workspace or organisation in which we are installed."""
+            me, token = self._me or Me("", ""), self._client.token
+            return AuthorizeResult(enterprise_id=None, team_id=me.team, bot_user_id=me.user, bot_token=token)
+
+        # Without a name, the library searches the stack for a file to name the app after, for 0.1 s.
+        app = AsyncApp(
+            name="sayso",
+            client=self._client,
+            logger=logging.getLogger("slack_bolt.sayso"),
+            authorize=authorize,
+            process_before_response=True,
+            raise_error_for_unhandled_request=True,
+            request_verification_enabled=False,
+            ignoring_self_events_enabled=not ours,
+        )
+        app.error(_keep)
+        return app
+
+    @staticmethod
+    def _listen(app: AsyncApp, me: Me) -> None:
+        for event in EVENTS:
+            app.event(event)(_listener(said, me))
+        app.action(_ACTIONS)(_listener(pressed, me))
+        app.view(REASON_WINDOW)(_listener(explained, me))
+        app.command(COMMAND)(_listener(commanded, me))
+
+
+def _listener(translate: Translate, me: Me) -> Callable[..., Awaitable[None]]:
+    async def listen(ack: Callable[[], Awaitable[Any]], body: dict[str, Any], context: dict[str, Any]) -> None:
+        await ack()
+        run: _Run = context[_RUN]
+        await run.hear(translate(body, me))
+
+    return listen
+
+
+async def _keep(error: Exception, context: dict[str, Any]) -> None:
+    run: _Run = context[_RUN]
+    if isinstance(error, BoltUnhandledRequestError):
+        run.taken = False
+    else:
+        run.raised.append(error)

@@ -1,0 +1,168 @@
+"""Completes events with facts that only Slack or the store knows: who a person is, and who wrote before."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from adapters.slack.handlers import author_of, channel_in, is_shared
+from adapters.slack.surface import EMAIL, identity_of, is_direct, message_of, parse_place, place_of
+from hitl.events import Command, Echo, Reaction, Text
+from hitl.ports import PlatformError
+from hitl.records import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from adapters.slack.chat import SlackChat, Who
+    from adapters.slack.handlers import Me
+    from hitl.events import Heard
+    from hitl.platforms import Core
+
+_log = logging.getLogger(__name__)
+
+
+class Lookups:
+    """Completes events. `emails` lets people be known by the address that Slack has confirmed."""
+
+    def __init__(self, chat: SlackChat, core: Core, me: Me, *, emails: bool) -> None:
+        self._chat = chat
+        self._store = core.store
+        self._people = core.people
+        self._me = me
+        self._emails = emails
+
+    async def complete(self, heard: Heard | None, body: Mapping[str, Any]) -> Heard | None:
+        """Return the event with those facts, or None if it concerns nobody here."""
+        if isinstance(heard, Echo):
+            return await self._unknown_card(heard)
+        return await self._known(heard, body) if heard and not self._beside_us(heard) else None
+
+    async def _unknown_card(self, heard: Echo) -> Echo | None:
+        """Return the echo of a card that is on no record, once no answer of Slack can record it; else None."""
+        team, channel, thread = parse_place(heard.conversation)
+        place = self._chat.person_in(channel) if is_direct(channel) else channel
+        if place is None:
+            return None
+        heard = replace(heard, conversation=place_of(team, place, thread))
+        if await self._store.by_message(str(heard.message)) is None:
+            await self._chat.posted(heard.conversation)
+        return heard
+
+    def follow(self, body: Mapping[str, Any]) -> None:
+        """Remember who wrote last where we are spoken with, whoever it was."""
+        wrote, me = author_of(body), self._me
+        if wrote is None:
+            return
+        channel, thread, author = wrote
+        person = (self._chat.person_in(channel) if author == me.user else author) if is_direct(channel) else channel
+        place, ts = place_of(me.team, str(person), thread), str(body["event"]["ts"])
+        if author == me.user:
+            self._chat.threads.echoed(place, ts)
+        else:
+            self._chat.threads.heard(place, ts, author)
+
+    def unsettle(self, body: Mapping[str, Any]) -> None:
+        """Forget our latest message where an event happened: an operator's own listener may have answered there."""
+        channel = channel_in(body)
+        place = self._chat.person_in(channel) if is_direct(channel) else channel
+        if place:
+            self._chat.threads.unsettle(place_of(self._me.team, place))
+
+    async def _look_back(self, heard: Text) -> None:
+        """Ask Slack who wrote after the newest card there, because we may have missed messages.
+
+        If Slack doesn't answer, the latest author stays unknown, and an unaddressed yes is asked back.
+        """
+        me, card = self._me, await self._newest_card(heard)
+        if card is None:
+            return
+        try:
+            said = await self._chat.since(heard.conversation, card)
+        except PlatformError as error:
+            _log.warning("slack.not_looked_back", {"conversation": heard.conversation, "why": str(error)})
+            return
+        for ts, author in said:
+            known = await self._store.by_message(message_of(card.partition(":")[0], ts))
+            if author == me.user:
+                self._chat.threads.wrote(heard.conversation, ts, known[0] if known else None)
+            else:
+                self._chat.threads.heard(heard.conversation, ts, author)
+
+    async def _newest_card(self, heard: Text) -> str | None:
+        """Return the message of the newest card there whose call is pending."""
+        store = self._store
+        calls = [*await store.pending(origin=heard.conversation)]
+        if heard.thread is None:
+            calls += [call for call in await store.pending() if heard.conversation in call.routes]
+        cards = [(await store.cards(call.ref)).get(heard.conversation) for call in calls]
+        if heard.thread and await store.by_message(heard.thread):
+            cards.append(heard.thread)
+        return max(filter(None, cards), default=None, key=lambda card: card.partition(":")[2])
+
+    def _beside_us(self, heard: Heard) -> bool:
+        """Whether an event can't count and happened where we take no part, so that nobody needs an answer."""
+        to_us = not isinstance(heard, Text) or heard.addressed or self._chat.threads.known(heard.conversation)
+        return heard.barred is not None and not to_us
+
+    async def _known(self, heard: Heard, body: Mapping[str, Any]) -> Heard:
+        """The same with what only Slack tells: who is a bot, whose team, whose address, and who wrote before."""
+        if isinstance(heard, Text) and heard.private and not self._chat.threads.is_sure(heard.conversation):
+            await self._look_back(heard)
+        if isinstance(heard, Text) and heard.thread and await self._takes_part(heard.conversation):
+            heard = replace(heard, overheard=True)
+        user = heard.identity.rpartition("/")[2]
+        if (isinstance(heard, Command) and is_shared(body)) or await self._is_reaction_to_card(heard):
+            who = await self._who(user)
+            if who is None:
+                return replace(heard, barred="chat.unchecked")
+            # The team that Slack names for a person counts, and not the team in which they did it.
+            identity = identity_of(who.team, user) if who.team else heard.identity
+            heard = replace(heard, identity=identity, barred="chat.bot" if who.bot else heard.barred)
+        return await self._by_email(heard, user) if self._emails else heard
+
+    async def _who(self, user: str, *, again: bool = False) -> Who | None:
+        """Return Slack's record of a person, None if Slack refuses. Raises PlatformError if another try may help."""
+        try:
+            return await self._chat.who(user, again=again)
+        except PlatformError as error:
+            if error.passing:
+                raise
+            _log.warning("slack.nobody_known", {"user": user, "why": str(error)})
+            return None
+
+    async def _takes_part(self, thread: str) -> bool:
+        """Whether we were spoken with in that thread, or cards go there.
+
+        After a restart it is known only where a call of it still waits, or where the settings name it.
+        """
+        if self._chat.threads.known(thread) or thread in self._people.named_routes():
+            return True
+        return bool(await self._store.pending(origin=thread, limit=1))
+
+    async def _is_reaction_to_card(self, heard: Heard) -> bool:
+        if not isinstance(heard, Reaction):
+            return False
+        return await self._store.by_message(heard.message or "") is not None
+
+    async def _by_email(self, heard: Heard, user: str) -> Heard:
+        """Replace the id by the address, for a member of our own workspace whom lists name only by the address.
+
+        The address is asked for again each time it names somebody: it may decide, and a person who has left mustn't.
+        A person whose team isn't our workspace keeps their id, whatever address their own workspace confirmed.
+        """
+        own = heard.identity == identity_of(self._me.team, user)
+        if not own or heard.barred or self._people.principal(heard.identity) != heard.identity:
+            return heard
+        if self._people.is_listed(heard.identity) or not self._named(await self._who(user)):
+            return heard
+        who = await self._who(user, again=True)
+        return replace(heard, identity=f"{EMAIL}{who.email}") if who and self._named(who) else heard
+
+    def _named(self, who: Who | None) -> bool:
+        """Whether a list names a member of our workspace by their address."""
+        if who is None or who.bot or not who.email or who.team != self._me.team:
+            return False
+        identity = f"{EMAIL}{who.email}"
+        return self._people.principal(identity) != identity or self._people.is_listed(identity)

@@ -1,0 +1,165 @@
+"""Slack put together: the client, its chat, its events, and how they come in."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+import aiohttp
+from slack_sdk.web.async_client import AsyncWebClient
+
+from adapters.slack import webhook
+from adapters.slack.chat import SlackChat
+from adapters.slack.dispatcher import Dispatcher
+from adapters.slack.handlers import read
+from adapters.slack.history import History, happened_at
+from adapters.slack.lookups import Lookups
+from adapters.slack.pace import Pace
+from adapters.slack.receiver import Inbox, Sockets
+from adapters.slack.retries import Soon
+from adapters.slack.surface import PLATFORM, SURFACE
+from hitl.errors import SettingsError
+from hitl.ports import PlatformError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+    from typing import Any
+
+    from adapters.slack.handlers import Me
+    from adapters.slack.settings import SlackSettings
+    from hitl.events import Heard
+    from hitl.model import Incoming
+    from hitl.platforms import Core, Endpoint, Hear, Register
+
+_log = logging.getLogger(__name__)
+#: A start waits so many seconds for the history. After that, live events may overtake it.
+_OLDER_FIRST_S = 3.0
+#: Loggers whose lines may hold message bodies, and addresses with tickets. Our own lines are enough.
+_TALKATIVE = ("slack_bolt", "slack_sdk")
+
+
+def make_client(settings: SlackSettings) -> AsyncWebClient:
+    """The client of the Web API, not yet connected; a running loop is needed. Raises SettingsError without a token."""
+    token = settings.secret("bot_token")
+    if not token:
+        raise SettingsError("Slack needs a bot token: set SAYSO_SLACK__BOT_TOKEN, or slack.bot_token_file.")
+    for name in _TALKATIVE:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    return AsyncWebClient(
+        token,
+        base_url=settings.api,
+        session=aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=settings.timeout_s)),
+        retry_handlers=[Soon()],
+    )
+
+
+async def build(settings: SlackSettings, core: Core, register: Register | None = None) -> Slack:
+    """The platform, not yet connected. Raises SettingsError."""
+    pace, store = Pace(asyncio.get_running_loop().time, scale=settings.pace), core.store
+    client = make_client(settings)
+    chat = SlackChat(client, core.keys, pace, core.people, stands=store.adopt, fresh=store.get)
+    return Slack(settings, chat, core, Dispatcher(client, register), await store.newest(PLATFORM))
+
+
+class Slack:
+    """Implements `hitl.platforms.Platform`: one app at work."""
+
+    surface = SURFACE
+
+    def __init__(
+        self, settings: SlackSettings, chat: SlackChat, core: Core, dispatcher: Dispatcher, last_before: Incoming | None
+    ) -> None:
+        self._settings = settings
+        self.chat = chat
+        self._core = core
+        self._dispatcher = dispatcher
+        self._lookups: Lookups | None = None
+        self._me: Me | None = None
+        #: The newest event of the process before this one.
+        self._last_before = last_before
+        self._inbox = Inbox(core.store, chat.threads.missed)
+        self._catching_up: set[asyncio.Task[None]] = set()
+
+    def receiver(self, woken: Callable[[], None]) -> Sockets | None:
+        """Socket Mode's connections, unless Slack sends requests. Raises SettingsError without an app token."""
+        if self._settings.is_pushed:
+            return None
+        token, session = self._settings.secret("app_token"), self.chat.client.session
+        if not token or session is None:
+            raise SettingsError("Socket Mode needs an app token: set SAYSO_SLACK__APP_TOKEN, or slack.app_token_file.")
+        self._inbox.woken = woken
+        return Sockets(
+            self._inbox,
+            self.chat.client,
+            session,
+            token,
+            connections=self._settings.connections,
+            regained=self._regained,
+        )
+
+    def endpoint(self, woken: Callable[[], None]) -> Endpoint:
+        """Return the endpoint of Slack's requests. Raises SettingsError without a signing secret."""
+        self._inbox.woken = woken
+        return webhook.endpoint(self._inbox, self._settings.secret("signing_secret"))
+
+    async def connect(self) -> str:
+        """Ask Slack who we are. Raises PlatformError."""
+        me = self._me = await self.chat.connect()
+        self._lookups = Lookups(self.chat, self._core, me, emails=self._settings.emails)
+        self._dispatcher.start(me)
+        self.chat.threads.missed()
+        # Older messages first, unless Slack is slow: presses mustn't wait for history.
+        await asyncio.wait({self._begin(self._catch_up(self._last_before))}, timeout=_OLDER_FIRST_S)
+        return me.user
+
+    async def dispatch(self, event: Incoming, hear: Hear) -> None:
+        """Hand a recorded event to our listeners, then to the operator's. Raises what they raise, or Untaken."""
+        body, lookups = read(event.body), self._lookups
+        if lookups is None:
+            raise PlatformError("not connected yet", passing=True)
+
+        async def hear_body(heard: Heard | None) -> None:
+            whole = await lookups.complete(heard, body)
+            if whole is not None:
+                await hear(whole)
+
+        lookups.follow(body)
+        try:
+            shared = await self._dispatcher.dispatch(body, hear_body)
+        except Exception:
+            # The operator's listener may have written something before it failed.
+            if self._dispatcher.has_others:
+                lookups.unsettle(body)
+            raise
+        if shared:
+            lookups.unsettle(body)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        for task in self._catching_up:
+            task.cancel()
+        await asyncio.gather(*self._catching_up, return_exceptions=True)
+        await self.chat.close()
+
+    def _regained(self) -> None:
+        """Connections are back after a time without any."""
+        self._begin(self._catch_up_from_newest())
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._catching_up.add(task)
+        task.add_done_callback(self._catching_up.discard)
+        return task
+
+    async def _catch_up_from_newest(self) -> None:
+        await self._catch_up(await self._core.store.newest(PLATFORM))
+
+    async def _catch_up(self, last: Incoming | None) -> None:
+        """Record what was said to us since an event; nothing if there was never one, as in a new installation."""
+        if last is None or self._me is None:
+            return
+        try:
+            await History(self.chat.client, self._me, self._inbox.keep).fetch(happened_at(last))
+        except Exception:  # noqa: BLE001 - live events go on
+            _log.exception("slack.history_not_read")

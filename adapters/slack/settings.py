@@ -1,0 +1,45 @@
+"""The section `[slack]` of the settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+
+
+class SlackSettings(BaseModel):
+    """One app in one workspace or organisation. Secrets come from the environment or from files.
+
+    `receive` is `socket` (Socket Mode, with an app token and so many `connections`, at most 10), or `http` (with a
+    signing secret). `emails` lets principals be listed by the address that Slack has confirmed (`email:...`): it
+    trusts the workspace's directory. `timeout_s` is how long Slack may take for an answer. `pace` is the part of
+    Slack's published waits between messages that is kept: less than 1 only if `api` is a server with other limits,
+    such as `sayso simulate slack`. `handlers` is a Python file or a module with an operator's own listeners.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    bot_token: SecretStr | None = None
+    bot_token_file: Path | None = None
+    app_token: SecretStr | None = None
+    app_token_file: Path | None = None
+    signing_secret: SecretStr | None = None
+    signing_secret_file: Path | None = None
+    receive: Literal["socket", "http"] = "socket"
+    connections: int = Field(default=2, ge=1, le=10)
+    emails: bool = False
+    api: str = "https://slack.com/api/"
+    timeout_s: float = Field(default=10.0, gt=0)
+    pace: float = Field(default=1.0, ge=0)
+    handlers: str = ""
+
+    @property
+    def is_pushed(self) -> bool:
+        """Whether Slack calls us."""
+        return self.receive == "http"
+
+    def secret(self, name: Literal["bot_token", "app_token", "signing_secret"]) -> str:
+        """Return a secret, '' if it isn't set."""
+        given: SecretStr | None = getattr(self, name)
+        return given.get_secret_value() if given else ""

@@ -1,0 +1,64 @@
+"""The scopes that Slack's app needs, and its manifest. A bot can't change its own app's settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from adapters.slack.webhook import PATH
+from hitl.errors import SettingsError
+
+if TYPE_CHECKING:
+    from adapters.slack.settings import SlackSettings
+
+#: The scopes of the methods and events that are used here. The manifest asks for the same.
+SCOPES = frozenset(
+    {
+        "app_mentions:read",
+        "channels:history",
+        "channels:read",
+        "chat:write",
+        "chat:write.public",
+        "commands",
+        "groups:history",
+        "groups:read",
+        "im:history",
+        "im:read",
+        "im:write",
+        "mpim:history",
+        "mpim:read",
+        "reactions:read",
+        "users:read",
+    }
+)
+EMAIL_SCOPE = "users:read.email"
+
+
+def scopes(settings: SlackSettings) -> frozenset[str]:
+    """Return the scopes that the bot token needs."""
+    return SCOPES | (frozenset({EMAIL_SCOPE}) if settings.emails else frozenset())
+
+
+def manifest(base: dict[str, Any], settings: SlackSettings, url: str = "") -> dict[str, Any]:
+    """Return the manifest for an app with these settings. `base` is the manifest that we ship.
+
+    Raises SettingsError if it needs an address and `url` isn't one.
+    """
+    if settings.emails:
+        base["oauth_config"]["scopes"]["bot"].append(EMAIL_SCOPE)
+    if url or settings.is_pushed:
+        if not url.startswith("https://"):
+            raise SettingsError(
+                "Requests by HTTP need the address at which Slack reaches this service: --url https://..."
+            )
+        _push(base, url.rstrip("/") + PATH)
+    return base
+
+
+def _push(wanted: dict[str, Any], url: str) -> None:
+    """Requests to that address instead of Socket Mode."""
+    part = wanted["settings"]
+    part["socket_mode_enabled"] = False
+    part["event_subscriptions"]["request_url"] = url
+    part["interactivity"]["request_url"] = url
+    for command in wanted["features"]["slash_commands"]:
+        command["url"] = url

@@ -1,0 +1,67 @@
+"""Slack as a declared surface; the names of its places, people and messages are built and parsed here."""
+
+from __future__ import annotations
+
+from hitl.model import Kind
+from hitl.platforms import Place, Surface
+
+PLATFORM = "slack"
+#: The prefix of an identity that is an address.
+EMAIL = "email:"
+_DIRECT = "D"
+
+
+def place_of(team: str, channel: str, thread: str | None = None) -> str:
+    """Return the name of a channel or a thread in it. A direct channel is named by the person's id."""
+    return f"{PLATFORM}:{team}/{channel}" + (f"/{thread}" if thread else "")
+
+
+def parse_place(place: str) -> tuple[str, str, str | None]:
+    """Return team, channel (or person) and thread of a place. Raises ValueError for another platform's."""
+    platform, _, rest = place.partition(":")
+    team, channel, thread, *more = *rest.split("/"), "", ""
+    if platform != PLATFORM or not (team and channel) or any(more):
+        raise ValueError(place)
+    return team, channel, thread or None
+
+
+def channel_of(place: str) -> str:
+    """Return the place of the channel that a thread is in; any other place is itself."""
+    return place.rpartition("/")[0] if place.count("/") > 1 else place
+
+
+def identity_of(team: str, user: str) -> str:
+    """Return who a person is: the team that they belong to, and their id."""
+    return f"{PLATFORM}:{team}/{user}"
+
+
+def message_of(channel: str, ts: str) -> str:
+    """Return a message's id among all chats."""
+    return f"{channel}:{ts}"
+
+
+def is_direct(channel: str) -> bool:
+    """Whether it is a conversation of one person with us."""
+    return channel.startswith(_DIRECT)
+
+
+def _place(name: str) -> Place:
+    """All threads of a channel are one room."""
+    channel = channel_of(name)
+    return Place(name, chat=channel, room=channel)
+
+
+SURFACE = Surface(
+    name=PLATFORM,
+    title="Slack",
+    parse=_place,
+    proves={PLATFORM: "", "email": "emails"},
+    answers={
+        Kind.BUTTON: "is Interactivity on?",
+        Kind.TEXT: "is the app in the channel, and does it get message events?",
+        Kind.REACTION: "does it get reaction_added events?",
+        Kind.COMMAND: "is /sayso among its commands?",
+    },
+    prefix="/sayso ",
+    help="chat.help.sayso",
+)

@@ -1,0 +1,125 @@
+"""Recorded updates through python-telegram-bot's own dispatcher: `Application.process_update` and its handlers.
+
+Two applications share the bot. The first has our handlers, the second those of the operator, if there are any. Each
+update goes to ours first. So an operator's handler can't come before ours, and `ApplicationHandlerStop` stops only
+other handlers of the operator.
+
+The library swallows what a handler raises, and drops an update that no handler takes. Both must come back to the
+inbox: the event stays there, and is tried again or set aside. An error handler therefore keeps each exception, and
+`dispatch` raises the first one.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from telegram.ext import (
+    ApplicationBuilder,
+    CallbackQueryHandler,
+    ChatMemberHandler,
+    MessageHandler,
+    MessageReactionHandler,
+    filters,
+)
+
+from adapters.telegram.handlers import TRANSLATORS
+from hitl.platforms import Untaken
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import TypeAlias
+
+    from telegram import Bot, Update
+    from telegram.ext import Application, BaseHandler, CallbackContext
+
+    from adapters.telegram.handlers import Me
+    from hitl.events import Heard
+    from hitl.platforms import Hear, Register
+
+    #: Reads an update of one kind. Returns None if the update says nothing to us.
+    Translate: TypeAlias = Callable[[Update, Me], Heard | None]
+    App: TypeAlias = Application[Any, Any, Any, Any, Any, Any]
+
+#: The library's handler for each kind of update.
+_KINDS: Mapping[str, Callable[[Any], BaseHandler[Any, Any, Any]]] = {
+    "callback_query": CallbackQueryHandler,
+    "message_reaction": MessageReactionHandler,
+    "edited_message": partial(MessageHandler, filters.UpdateType.EDITED_MESSAGE),
+    "channel_post": partial(MessageHandler, filters.UpdateType.CHANNEL_POST),
+    "message": partial(MessageHandler, filters.UpdateType.MESSAGE),
+}
+#: The listener to the update of this task, and the exceptions that handlers raised on it.
+_hear: ContextVar[Hear] = ContextVar("hear")
+_raised: ContextVar[list[Exception]] = ContextVar("raised")
+
+
+class Dispatcher:
+    """The two applications of one bot. Call `start` before `dispatch`."""
+
+    def __init__(self, bot: Bot, register: Register | None = None) -> None:
+        self._apps = [_application(bot), *([_application(bot)] if register else [])]
+        if register:
+            register(self._apps[1])
+
+    async def start(self, me: Me) -> None:
+        """Initialize the library, which asks Telegram who the bot is, and add our handlers. Raises TelegramError."""
+        for app in self._apps:
+            await app.initialize()
+        self._apps[0].handlers.clear()
+        self._apps[0].add_handlers(list(_handlers(me)))
+
+    async def dispatch(self, update: Update, hear: Hear) -> None:
+        """Hand an update to our handlers, then to the operator's. Raises what they raised, or Untaken."""
+        _hear.set(hear)
+        raised: list[Exception] = []
+        _raised.set(raised)
+        taking = [app for app in self._apps if _takes(app, update)]
+        for app in taking:
+            await app.process_update(update)
+            if raised:
+                raise raised[0]
+        if not taking:
+            raise Untaken
+
+
+def _application(bot: Bot) -> App:
+    """An application that only dispatches: it fetches nothing, queues nothing, and stores nothing."""
+    app = ApplicationBuilder().bot(bot).updater(None).job_queue(None).build()
+    app.add_error_handler(_keep)
+    return app
+
+
+async def _keep(update: object, context: CallbackContext[Any, Any, Any, Any]) -> None:
+    del update
+    if isinstance(context.error, Exception):
+        _raised.get().append(context.error)
+
+
+async def _pass_over(update: object, context: CallbackContext[Any, Any, Any, Any]) -> None:
+    """Take an update that says nothing to us."""
+    del update, context
+
+
+def _takes(app: App, update: Update) -> bool:
+    """Whether a handler of the application wants the update. The library keeps the result of that check to itself."""
+    checks = (handler.check_update(update) for group in app.handlers.values() for handler in group)
+    return any(check is not None and check is not False for check in checks)
+
+
+def _handlers(me: Me) -> Iterator[BaseHandler[Any, Any, Any]]:
+    """Our handlers, one for each kind of update in `ALLOWED_UPDATES`."""
+
+    def handing_on(translate: Translate) -> Any:
+        async def handle(update: Update, context: CallbackContext[Any, Any, Any, Any]) -> None:
+            del context
+            heard = translate(update, me)
+            if heard is not None:
+                await _hear.get()(heard)
+
+        return handle
+
+    # Before the first poll names the kinds that we read, Telegram also sends the bot's own membership of chats.
+    yield ChatMemberHandler(_pass_over, ChatMemberHandler.MY_CHAT_MEMBER)
+    yield from (make(handing_on(TRANSLATORS[kind])) for kind, make in _KINDS.items())

@@ -1,0 +1,141 @@
+"""Telegram put together: the bot, its chat, its events, and how they come in."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any
+
+from telegram import Bot
+from telegram.error import TelegramError
+from telegram.request import HTTPXRequest
+
+from adapters.telegram import webhook
+from adapters.telegram.chat import TelegramChat
+from adapters.telegram.dispatcher import Dispatcher
+from adapters.telegram.handlers import Me
+from adapters.telegram.pace import Pace
+from adapters.telegram.receiver import Inbox, Poller, read
+from adapters.telegram.surface import PLATFORM, SURFACE
+from hitl.errors import SettingsError
+from hitl.ports import PlatformError
+from hitl.redaction import mask
+
+if TYPE_CHECKING:
+    import contextlib
+    from collections.abc import Callable
+
+    from telegram.request import RequestData
+
+    from adapters.telegram.settings import TelegramSettings
+    from hitl.model import Incoming
+    from hitl.platforms import Core, Endpoint, Hear, Register
+
+#: The first words of the methods that put a message into a chat.
+_WRITING = ("send", "copy", "forward")
+#: Loggers of libraries that log each request below the level of a warning. Every address holds the token.
+_TALKATIVE = ("httpx", "httpcore", "telegram")
+
+
+def make_bot(settings: TelegramSettings) -> Bot:
+    """The client, not yet connected. Raises SettingsError without a token."""
+    token = settings.secret("token")
+    if not token:
+        raise SettingsError("Telegram needs a token: set SAYSO_TELEGRAM__TOKEN, or telegram.token_file.")
+    for name in _TALKATIVE:
+        logging.getLogger(name).setLevel(logging.WARNING)
+    logging.getLogger("httpx").addFilter(_masked)
+    limit_s = settings.timeout_s
+    limits: dict[str, Any] = {"read_timeout": limit_s, "write_timeout": limit_s, "connect_timeout": limit_s}
+    request = Overheard(connection_pool_size=32, pool_timeout=limit_s, **limits)
+    return Bot(token, base_url=f"{settings.api}/bot", base_file_url=f"{settings.api}/file/bot", request=request)
+
+
+async def build(settings: TelegramSettings, core: Core, register: Register | None = None) -> Telegram:
+    """The platform, not yet connected. Raises SettingsError."""
+    pace, store = Pace(asyncio.get_running_loop().time, scale=settings.pace), core.store
+    bot, moves, said = make_bot(settings), dict(await store.moves()), await store.said()
+    chat = TelegramChat(
+        bot,
+        core.keys,
+        pace,
+        moves=moves,
+        moved=store.move,
+        stands=store.adopt,
+        fresh=store.get,
+        said={place: last for place, last in said.items() if place.startswith(f"{PLATFORM}:")},
+        say=store.say,
+        bind=store.bind,
+    )
+    if isinstance(bot.request, Overheard):
+        bot.request.writing = chat.others_write
+    return Telegram(settings, chat, core, Dispatcher(bot, register))
+
+
+def _masked(record: logging.LogRecord) -> bool:
+    """For whoever asks these loggers for more all the same."""
+    record.msg, record.args = mask(record.getMessage()), ()
+    return True
+
+
+class Overheard(HTTPXRequest):
+    """Sends requests, and notices messages that an operator's own handlers send with our bot.
+
+    Such a message may be a question to a person. The next "yes" of that person answers it, and not the card before it.
+    """
+
+    #: Held while somebody else writes to a chat; the chat sets it.
+    writing: Callable[[int], contextlib.AbstractAsyncContextManager[None]] | None = None
+
+    async def do_request(
+        self, url: str, method: str, request_data: RequestData | None = None, *args: Any, **more: Any
+    ) -> tuple[int, bytes]:
+        """Send a request."""
+        chat_id = request_data.parameters.get("chat_id") if request_data else None
+        if self.writing is None or not url.rpartition("/")[2].startswith(_WRITING) or not isinstance(chat_id, int):
+            return await super().do_request(url, method, request_data, *args, **more)
+        async with self.writing(chat_id):
+            return await super().do_request(url, method, request_data, *args, **more)
+
+
+class Telegram:
+    """Implements `hitl.platforms.Platform`: one bot at work."""
+
+    surface = SURFACE
+
+    def __init__(self, settings: TelegramSettings, chat: TelegramChat, core: Core, dispatcher: Dispatcher) -> None:
+        self._settings = settings
+        self.chat = chat
+        self.bot = chat.bot
+        self._core = core
+        self._dispatcher = dispatcher
+
+    def receiver(self, woken: Callable[[], None]) -> Poller | None:
+        """The loop that polls, unless Telegram calls our webhook."""
+        return None if self._settings.is_pushed else Poller(self.bot, self._inbox(woken))
+
+    def endpoint(self, woken: Callable[[], None]) -> Endpoint:
+        """The webhook. Raises SettingsError without a secret: anybody could press buttons by such a webhook."""
+        return webhook.endpoint(self._inbox(woken), self._settings.secret("webhook_secret"))
+
+    async def connect(self) -> str:
+        """Ask Telegram who the bot is. Raises PlatformError."""
+        try:
+            await self.bot.initialize()
+            me = Me(self.bot.id, self.bot.username)
+            await self._dispatcher.start(me)
+        except TelegramError as error:
+            why = f"no connection to {self._settings.api} ({type(error).__name__})"
+            raise PlatformError(why, passing=True) from error
+        return me.username
+
+    async def dispatch(self, event: Incoming, hear: Hear) -> None:
+        """Hand a recorded update to our handlers, then to the operator's. Raises what they raise, or Untaken."""
+        await self._dispatcher.dispatch(read(event.body, self.bot), hear)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self.chat.close()
+
+    def _inbox(self, woken: Callable[[], None]) -> Inbox:
+        return Inbox(self._core.store, woken)

@@ -1,0 +1,44 @@
+"""Telegram's words for a card that can't go out, and the remedy for each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: The official server's words (`Client.cpp`, in lower case) -> the sentence that names the remedy.
+_REMEDIES: Mapping[str, str] = {
+    "bot was kicked": "remedy.telegram.member",
+    "bot is not a member": "remedy.telegram.member",
+    "chat not found": "remedy.telegram.chat",
+    "group chat was deleted": "remedy.telegram.chat",
+    "peer_id_invalid": "remedy.telegram.chat",
+    "not enough rights": "remedy.telegram.rights",
+    "have no rights": "remedy.telegram.rights",
+    "chat_write_forbidden": "remedy.telegram.rights",
+    "need administrator rights": "remedy.telegram.rights",
+    "topic_closed": "remedy.telegram.topic",
+    "blocked by the user": "remedy.telegram.blocked",
+    "can't initiate conversation": "remedy.telegram.blocked",
+    "user is deactivated": "remedy.telegram.gone",
+    "can't send messages to bots": "remedy.telegram.gone",
+    "unauthorized": "remedy.telegram.token",
+    "invalid token": "remedy.telegram.token",
+    "was rejected by the server": "remedy.telegram.token",
+}
+#: Remedies of refusals that hold for every message to a group.
+_OF_PLACES = frozenset(
+    {"remedy.telegram.member", "remedy.telegram.chat", "remedy.telegram.rights", "remedy.telegram.topic"}
+)
+
+
+def remedy(said: str) -> str:
+    """Return the key of the sentence that names the remedy, or '' if the words are new to us."""
+    words = said.casefold()
+    return next((key for part, key in _REMEDIES.items() if part in words), "")
+
+
+def is_of_place(said: str) -> bool:
+    """Whether nothing at all can be sent to that place."""
+    return remedy(said) in _OF_PLACES

@@ -1,0 +1,157 @@
+"""Sets Telegram itself up, once: webhook or polling, commands, descriptions.
+
+Everything here may be done again: what is right already is left alone, and said.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from telegram import BotCommand
+from telegram.error import InvalidToken
+
+from adapters.telegram.handlers import ALLOWED_UPDATES
+from adapters.telegram.webhook import PATH
+from hitl.errors import SettingsError
+from hitl.redaction import mask
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from telegram import Bot
+    from telegram.error import TelegramError
+
+    from adapters.telegram.settings import TelegramSettings
+
+#: Commands and what people read beside them, by language (ISO 639-1; '' is everybody else's).
+COMMANDS: Mapping[str, Mapping[str, str]] = {
+    "": {
+        "pending": "What waits for an answer",
+        "show": "One call whole: /show REF",
+        "approve": "Say yes: /approve REF",
+        "reject": "Say no: /reject REF REASON",
+        "cancel": "Take back what you asked: /cancel REF",
+        "status": "How I am",
+        "whoami": "Your id for the configuration",
+        "help": "What I do",
+    },
+    "de": {
+        "pending": "Was auf Antwort wartet",
+        "show": "Ein Aufruf ganz: /show REF",
+        "approve": "Zustimmen: /approve REF",
+        "reject": "Ablehnen: /reject REF GRUND",
+        "cancel": "Zurücknehmen: /cancel REF",
+        "status": "Wie es mir geht",
+        "whoami": "Deine Kennung für die Konfiguration",
+        "help": "Was ich tue",
+    },
+    "es": {
+        "pending": "Lo que espera respuesta",
+        "show": "Una llamada completa: /show REF",
+        "approve": "Aprobar: /approve REF",
+        "reject": "Rechazar: /reject REF MOTIVO",
+        "cancel": "Retirar lo que pediste: /cancel REF",
+        "status": "Cómo estoy",
+        "whoami": "Tu identificador para la configuración",
+        "help": "Lo que hago",
+    },
+    "fr": {
+        "pending": "Ce qui attend une réponse",
+        "show": "Un appel en entier : /show REF",
+        "approve": "Approuver : /approve REF",
+        "reject": "Refuser : /reject REF MOTIF",
+        "cancel": "Retirer sa demande : /cancel REF",
+        "status": "Mon état",
+        "whoami": "Votre identifiant pour la configuration",
+        "help": "Ce que je fais",
+    },
+}
+DESCRIPTIONS: Mapping[str, str] = {
+    "": "I ask you before an agent does what can't be undone. Silence means no.",
+    "de": "Ich frage dich, bevor ein Agent tut, was sich nicht rückgängig machen lässt. Schweigen heißt nein.",
+    "es": "Te pregunto antes de que un agente haga lo que no se puede deshacer. El silencio significa no.",
+    "fr": "Je vous demande avant qu'un agent ne fasse l'irréversible. Le silence veut dire non.",
+}
+
+
+async def set_up(bot: Bot, settings: TelegramSettings) -> list[str]:
+    """Make Telegram as configured; what was done or left, a line each. Raises TelegramError, SettingsError."""
+    me = await bot.get_me()
+    return [
+        f"token: belongs to @{me.username}",
+        await (_webhook(bot, settings) if settings.is_pushed else _no_webhook(bot)),
+        *[await _commands(bot, language, texts) for language, texts in COMMANDS.items()],
+        *[await _texts(bot, language, text) for language, text in DESCRIPTIONS.items()],
+    ]
+
+
+async def remove(bot: Bot) -> list[str]:
+    """Take back what `set_up` did; the bot itself stays. Raises TelegramError."""
+    return [
+        await _no_webhook(bot),
+        *[await _commands(bot, language, {}) for language in COMMANDS],
+        *[await _texts(bot, language, "") for language in DESCRIPTIONS],
+    ]
+
+
+def reason(error: TelegramError) -> str:
+    """Return the reason of a failure on one line, without a full stop and without the token."""
+    if isinstance(error, InvalidToken):
+        return "Telegram doesn't know the token: compare it with what BotFather says"
+    return mask(" ".join(error.message.split())).rstrip(".")
+
+
+async def _webhook(bot: Bot, settings: TelegramSettings) -> str:
+    secret, url = settings.secret("webhook_secret"), url_of(settings)
+    if why := missing(settings):
+        raise SettingsError(why)
+    # Always set: Telegram doesn't say which secret it holds.
+    await bot.set_webhook(url, allowed_updates=ALLOWED_UPDATES, secret_token=secret)
+    return f"webhook: {url}, with a secret and just the updates that are read"
+
+
+def missing(settings: TelegramSettings) -> str:
+    """Return a sentence about the first thing that a webhook lacks, '' if it lacks nothing. Raises SettingsError."""
+    if not settings.webhook_url:
+        return "A webhook needs telegram.webhook_url, the https address under which Telegram reaches this service."
+    if not settings.secret("webhook_secret"):
+        return "A webhook needs a secret: name its file in telegram.webhook_secret_file."
+    return ""
+
+
+def url_of(settings: TelegramSettings) -> str:
+    """Return the address that Telegram calls."""
+    return settings.webhook_url.rstrip("/") + PATH
+
+
+async def _no_webhook(bot: Bot) -> str:
+    if not (await bot.get_webhook_info()).url:
+        return "webhook: none, so polling works"
+    await bot.delete_webhook()
+    return "webhook: removed, so polling works; waiting updates are kept"
+
+
+async def _commands(bot: Bot, language: str, texts: Mapping[str, str]) -> str:
+    name = f"commands ({language or 'default'})"
+    wanted = [BotCommand(command, text) for command, text in texts.items()]
+    if list(await bot.get_my_commands(language_code=language)) == wanted:
+        return f"{name}: {'right already' if wanted else 'none'}"
+    if wanted:
+        await bot.set_my_commands(wanted, language_code=language)
+        return f"{name}: set"
+    await bot.delete_my_commands(language_code=language)
+    return f"{name}: removed"
+
+
+async def _texts(bot: Bot, language: str, text: str) -> str:
+    """The description (an empty chat shows it) and the short one (the profile does)."""
+    name = f"descriptions ({language or 'default'})"
+    long = (await bot.get_my_description(language_code=language)).description
+    short = (await bot.get_my_short_description(language_code=language)).short_description
+    if long == short == text:
+        return f"{name}: {'right already' if text else 'none'}"
+    if long != text:
+        await bot.set_my_description(text, language_code=language)
+    if short != text:
+        await bot.set_my_short_description(text, language_code=language)
+    return f"{name}: {'set' if text else 'removed'}"

@@ -1,0 +1,60 @@
+"""Telegram as a declared surface; the names of its places and messages are built and parsed here."""
+
+from __future__ import annotations
+
+from hitl.model import Kind
+from hitl.platforms import Place, Surface
+
+PLATFORM = "telegram"
+GENERAL_TOPIC = 1
+
+
+def place_of(chat_id: int, topic: int | None) -> str:
+    """Return the name of a chat, or of a topic in it. The General topic (id 1) is the chat itself."""
+    return f"{PLATFORM}:{chat_id}" + (f"/{topic}" if topic and topic != GENERAL_TOPIC else "")
+
+
+def message_of(chat_id: int, message_id: int) -> str:
+    """Return a message's id among all chats."""
+    return f"{chat_id}:{message_id}"
+
+
+def parse_place(place: str) -> tuple[int, int | None]:
+    """Return chat id and topic of a place. Raises ValueError for another platform's."""
+    platform, _, rest = place.partition(":")
+    chat, _, topic = rest.partition("/")
+    if platform != PLATFORM:
+        raise ValueError(place)
+    return int(chat), int(topic) if topic else None
+
+
+def is_private(place: str) -> bool:
+    """Whether it is a chat with one person: groups and channels have negative ids (Bot API, `Chat`)."""
+    return parse_place(place)[0] > 0
+
+
+def _place(name: str) -> Place:
+    """A topic is a place of its own in its chat."""
+    return Place(name, chat=name.partition("/")[0], room=name)
+
+
+SURFACE = Surface(
+    name=PLATFORM,
+    title="Telegram",
+    parse=_place,
+    proves={PLATFORM: ""},
+    # The anonymous group admin, the account of channel posts forwarded into groups, and the fake sender of channel
+    # messages (Bot API, `Message.from`).
+    shared=frozenset({f"{PLATFORM}:{number}" for number in (1087968824, 777000, 136817688)}),
+    answers={
+        Kind.BUTTON: "press one",
+        Kind.TEXT: "reply to a card",
+        Kind.REACTION: "the bot must be an administrator",
+        Kind.COMMAND: "send /approve REF",
+    },
+    prefix="/",
+    help="chat.help",
+    toasts=True,
+    # A button press waits 150 seconds for this process (official server, `add_update`), then it is dropped.
+    loses_presses=True,
+)

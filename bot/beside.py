@@ -1,0 +1,27 @@
+"""Long computing on one thread: a megabyte of arguments takes about a second, and the event loop goes on meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+
+
+class OneThread:
+    """`hitl.ports.Beside`, one piece of work after the other: more threads would only fight for the interpreter."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="sayso-beside")
+
+    async def __call__(self, work: Callable[[], T], /) -> T:
+        """Do the work, and return what it returns. Raises what the work raises."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+
+    def close(self) -> None:
+        """Take no more work; what waits is dropped."""
+        self._pool.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,30 @@
+"""`sayso mcp`: what an MCP client starts, so that its tools stand behind the gate."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from bot.cli.common import Config, SocketFile, socket_path
+
+if TYPE_CHECKING:
+    import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add this command."""
+    app.command()(mcp)
+
+
+def mcp(config: Config = None, socket: SocketFile = None) -> None:
+    """What an MCP client starts, to have its tools behind the gate.
+
+    It speaks MCP on standard input and output. It only carries messages to the running service, which has the servers
+    and their secrets: see docs/how-to/mcp.md.
+
+    Example: claude mcp add sayso -- sayso mcp
+    """
+    from sayso_client.relay import MCP_SOCKET_NAME, relay
+
+    path = socket_path(config, socket).with_name(MCP_SOCKET_NAME)
+    relay(path, sys.stdin.fileno(), sys.stdout.fileno())

@@ -1,0 +1,125 @@
+"""The MCP servers that are set up, and the gateway before them, as `sayso run` has them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+from adapters.executors.confinement import kept_program
+from adapters.executors.kept import is_kept
+from adapters.http.callers import CALLER
+from adapters.mcp.callers import Caller
+from adapters.mcp.executor import Servers
+from adapters.mcp.gateway import Gateway
+from adapters.mcp.http import HttpMount
+from adapters.mcp.lines import LineServer
+from adapters.mcp.targets import Target
+from bot.errors import SettingsError
+from hitl.credentials import Scope as Credentials
+from hitl.errors import NotApprover
+from hitl.model import Entry, Event
+from hitl.outcomes import Refusal, fact
+from hitl.ports import Change, adding
+from sayso_client.relay import MCP_SOCKET_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from starlette.types import Scope
+
+    from bot.service import Service
+    from bot.settings import McpServerSettings, Settings
+
+#: Tool groups that aren't an MCP server's: the workspace's, and the one of `sayso ask`.
+_TAKEN = frozenset({"workspace", "shell"})
+#: Seconds that a server gets to end before it is killed; the library that waits for it gives two.
+_GRACE_S = 1.0
+#: The conversation, and the credential, of calls that come over the service's socket.
+_LOCAL, _SOCKET = "local", "socket"
+
+
+def build_servers(settings: Settings) -> Servers:
+    """Return the servers of the settings; none is started yet. Raises SettingsError."""
+    configured = settings.mcp.servers if settings.mcp else {}
+    targets = [_target(name, server) for name, server in configured.items()]
+    return Servers(targets, folder=settings.folder("state") / "mcp", keep=_kept)
+
+
+def build_gateway(service: Service, servers: Servers) -> Gateway:
+    """Return the gateway of a running service."""
+    return Gateway(service, servers)
+
+
+def line_server(service: Service, gateway: Gateway, folder: Path) -> LineServer:
+    """Return what serves the relays of this machine's users, on a socket in the service's runtime folder."""
+
+    async def admit(uid: int, pid: int) -> Caller:
+        identity = f"local:{uid}"
+        principal = service.gate.people.principal(identity)
+        kept = uid == os.getuid() and is_kept(pid)
+        if kept or not service.gate.people.is_listed(principal):
+            entry = Entry("", Event.REFUSED_PEER, identity, {"kept": True} if kept else {})
+            await service.store.commit(adding(Change(entries=(entry,))))
+            raise NotApprover(fact(Refusal.KEPT if kept else Refusal.PEER, who=identity))
+        return Caller(principal, _LOCAL, _SOCKET)
+
+    return LineServer(folder / MCP_SOCKET_NAME, gateway, admit)
+
+
+def http_mount(gateway: Gateway) -> HttpMount:
+    """Return what serves the gateway at `/mcp`, for callers that may ask. The application around it knows them."""
+
+    def who(scope: Scope) -> Caller:
+        caller = scope["state"][CALLER]
+        if Credentials.AGENT not in caller.scopes:
+            raise NotApprover(fact(Refusal.SCOPE, who=caller.identity))
+        return Caller(caller.principal, caller.conversation, caller.name or _SOCKET)
+
+    return HttpMount(gateway, who)
+
+
+def _target(name: str, server: McpServerSettings) -> Target:
+    if name in _TAKEN:
+        raise SettingsError(f"mcp.servers.{name}: {name} is a tool group of this service. Name the server otherwise.")
+    env_files = _read(name, "env_files", server.env_files)
+    header_files = _read(name, "header_files", server.header_files)
+    passed = {variable: _passed(name, variable) for variable in server.env_pass}
+    return Target(
+        name,
+        command=tuple(server.command),
+        url=server.url,
+        env={**server.env, **env_files, **passed},
+        headers={**server.headers, **header_files},
+        secrets=(*env_files.values(), *header_files.values(), *passed.values()),
+        cwd=str(server.cwd.expanduser()),
+        start_s=server.start_s,
+    )
+
+
+def _read(server: str, key: str, files: Mapping[str, Path]) -> dict[str, str]:
+    found = {}
+    for name, file in files.items():
+        try:
+            found[name] = file.expanduser().read_text("utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it isn't text"
+            raise SettingsError(f"mcp.servers.{server}.{key}.{name} {file} can't be read: {why}.") from error
+    return found
+
+
+def _passed(server: str, variable: str) -> str:
+    if variable.upper().startswith("SAYSO_"):
+        raise SettingsError(f"mcp.servers.{server}.env_pass names {variable}, which is this service's own.")
+    if variable not in os.environ:
+        raise SettingsError(f"mcp.servers.{server}.env_pass names {variable}, which isn't set. Set it, or remove it.")
+    return os.environ[variable]
+
+
+def _kept(command: Sequence[str]) -> Sequence[str]:
+    """The command line that starts a server below a keeper: it ends with us, and can't speak as our user's people."""
+    program = shutil.which(command[0])
+    if program is None:
+        raise FileNotFoundError(2, f"{command[0]} isn't installed")
+    return kept_program([os.path.abspath(program), *command[1:]], _GRACE_S)  # noqa: PTH100 - links must stay as they are

@@ -1,0 +1,32 @@
+"""The one table of chat platforms, and what all surfaces declare.
+
+Imports no platform's library: declarations are plain records.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from adapters.http.surface import HTTP, SOCKET
+from adapters.terminal.surface import SURFACE as TERMINAL
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from hitl.platforms import Surface
+
+#: The chat platforms: the name of the settings section, of routes and of identities, and the package that implements
+#: the platform. A platform is added here, and as a section in `bot/settings.py`.
+PLATFORMS: dict[str, str] = {"telegram": "adapters.telegram", "slack": "adapters.slack"}
+
+
+def module(platform: str, name: str) -> ModuleType:
+    """Return a module of a platform's package. Raises ModuleNotFoundError if its library isn't installed."""
+    return importlib.import_module(f"{PLATFORMS[platform]}.{name}")
+
+
+def surfaces() -> dict[str, Surface]:
+    """Return the declarations of all surfaces by their names."""
+    chats: list[Surface] = [module(name, "surface").SURFACE for name in PLATFORMS]
+    return {surface.name: surface for surface in (TERMINAL, SOCKET, HTTP, *chats)}

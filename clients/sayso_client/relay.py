@@ -1,0 +1,74 @@
+"""The relay that an MCP client starts: bytes from its standard streams to the service's gateway, and back.
+
+It holds no secret, and needs nothing but Python.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import threading
+
+from sayso_client.client import _refuse_foreign
+from sayso_client.errors import ClientError
+from sayso_client.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: The gateway's socket, beside the service's own in the runtime folder.
+MCP_SOCKET_NAME = "sayso-mcp.sock"
+#: Bytes that are carried at once.
+_CHUNK = 1 << 16
+
+
+def relay(path: Path, source: int, sink: int) -> None:
+    """Carry bytes from one file descriptor to the gateway on a socket, and from the gateway to another descriptor.
+
+    Return when `source` has ended and the gateway has said all. Raises ClientError where the gateway can't be reached,
+    refuses this user, or breaks off.
+    """
+    _refuse_foreign(str(path.parent))
+    with socket.socket(socket.AF_UNIX) as gateway:
+        try:
+            gateway.connect(str(path))
+        except OSError as error:
+            told = say("relay.none", path=path, error=error.strerror or error)
+            raise ClientError("UNAVAILABLE", told) from error
+        with gateway.makefile("rb") as lines:
+            _check(lines.readline(), path)
+            carrying = threading.Thread(target=_carry, args=(source, gateway), daemon=True)
+            carrying.start()
+            with contextlib.suppress(BrokenPipeError, ConnectionError):
+                while chunk := lines.read1(_CHUNK):
+                    _write(sink, chunk)
+        if carrying.is_alive():
+            raise _broken(path)
+
+
+def _check(line: bytes, path: Path) -> None:
+    """Raise ClientError unless the gateway speaks with us."""
+    if not line.endswith(b"\n"):
+        raise _broken(path)
+    greeting = json.loads(line)
+    if not greeting["ok"]:
+        raise ClientError(greeting["error"]["code"], greeting["error"]["message"])
+
+
+def _carry(source: int, gateway: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while chunk := os.read(source, _CHUNK):
+            gateway.sendall(chunk)
+        gateway.shutdown(socket.SHUT_WR)
+
+
+def _write(sink: int, chunk: bytes) -> None:
+    while chunk:
+        chunk = chunk[os.write(sink, chunk) :]
+
+
+def _broken(path: Path) -> ClientError:
+    return ClientError("UNAVAILABLE", say("reach.broken", path=path))

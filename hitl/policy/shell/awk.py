@@ -1,0 +1,62 @@
+"""Tells whether an awk program only prints, or may run a command, write a file or read other files.
+
+Texts and regular expressions are taken out first, because their letters are data: ``print "a;b" > "x"`` writes a file,
+``/a|b/`` runs nothing. A slash after an operand divides, and after anything else begins a regular expression (POSIX,
+awk, "Lexical Conventions"). If it may be either, the rest of the program keeps all its letters.
+"""
+
+from __future__ import annotations
+
+import re
+
+from hitl.policy.tables import names
+
+_TOKEN = re.compile(
+    r"(?P<blank>(?:[ \t\r]|\\\n|\#[^\n]*)+)"
+    r'|(?P<text>"(?:[^"\\\n]|\\.)*")'
+    r"|(?P<word>[A-Za-z_]\w*)"
+    r"|(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
+    r"|(?P<doubled>\+\+|--)"
+    r"|(?P<other>.)",
+    re.DOTALL | re.ASCII,
+)
+#: A regular expression that ends at the same slash in every awk: no slash or second bracket in its brackets.
+_EXPRESSION = re.compile(
+    r"/(?:[^/\\\n\[]|\\[^\n]|\[\^?(?:\[:[a-z]+:\]|[^\]\[/\\\n])(?:\[:[a-z]+:\]|[^\]\[/\\\n]|\\[^\n])*\])*/"
+)
+#: Words after which a value begins, so that a slash begins a regular expression.
+_BEFORE_VALUE = names("print printf return in else do exit delete case and")
+#: Words after which a slash may be either.
+_EITHER = names("length getline next nextfile break continue func function while if for switch default BEGIN END")
+_ACTS = re.compile(
+    r"system|getline|ENVIRON|PROCINFO|SYMTAB|FUNCTAB|ARGV|ARGC|ARGIND|close|@|[|`]"
+    r"|(?<![A-Za-z_])printf?(?!\w)[^;}]*>",
+    re.ASCII,
+)
+
+
+def only_prints(program: str) -> bool:
+    """Whether a program only reads the files that it is given, and prints."""
+    kept = _without_data(program)
+    return kept is not None and _ACTS.search(kept.replace("||", " ")) is None
+
+
+def _without_data(program: str) -> str | None:
+    """The program with a 0 in place of each text and regular expression; None if one of them doesn't end."""
+    kept: list[str] = []
+    at, before, divides = 0, "other", False
+    while at < len(program):
+        if program[at] == "/" and before in ("doubled", "closed"):
+            return "".join(kept) + program[at:]
+        found = _TOKEN.match(program, at) if program[at] != "/" or divides else _EXPRESSION.match(program, at)
+        if found is None or found[0] == '"':
+            return None
+        at = found.end()
+        kind = found.lastgroup or "text"
+        if kind == "blank":
+            kept.append(" ")
+            continue
+        kept.append(" 0 " if kind == "text" else found[0])
+        before = "closed" if found[0] == ")" or (kind == "word" and found[0] in _EITHER) else kind
+        divides = kind in ("text", "number") or found[0] == "]" or (kind == "word" and found[0] not in _BEFORE_VALUE)
+    return "".join(kept)

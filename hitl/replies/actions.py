@@ -1,0 +1,79 @@
+"""Whether a yes names an action that is another than the card's: "yes, merge it" to a card that deletes a table.
+
+Such a yes was meant for another question. The words come from a list of actions (`languages/actions.txt`), because a
+person may call the card's own action by any name. Only a contradiction counts: the yes names an action of the list,
+and the card's words name other actions of the list only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import NamedTuple
+
+from hitl.replies import data
+from hitl.replies.normalise import own_words
+from hitl.replies.spelling import fold
+
+#: Characters of a card's arguments that are looked at.
+_MOST = 20_000
+#: Longer arguments are texts, whose words say nothing of what the card asks for.
+_SHORT = 400
+_WORD = re.compile(r"[^\W\d_]+")
+#: The borders of words inside a name: `sendEmail`.
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+#: Ways to say "go ahead" that name no action.
+_IDIOMS = re.compile(r"\b(?:full )?send it\b|\bpush it\b")
+
+
+class _Actions(NamedTuple):
+    """The numbers of the actions that each word names: in a person's mouth, and on a card."""
+
+    said: Mapping[str, frozenset[int]]
+    held: Mapping[str, frozenset[int]]
+
+
+def another(text: str, title: str, arguments: str) -> str:
+    """Return the word of a reply that names an action other than the card's; empty if none does.
+
+    `title` holds the names of the card's tool and its sentence. If the title names no action, as a shell's title, short
+    arguments count in its place.
+    """
+    known = _actions()
+    words = _words(_IDIOMS.sub(" ", fold(own_words(text).text)), known.said)
+    said = {word: known.said[word] for word in words if word in known.said}
+    if not said:
+        return ""
+    asked = _held(title) or (_held(arguments) if len(arguments) <= _SHORT else frozenset())
+    named = asked | _held(arguments[:_MOST])
+    return "" if not asked or any(actions & named for actions in said.values()) else next(iter(said))
+
+
+def _held(text: str) -> frozenset[int]:
+    """The actions that a card's words name."""
+    held = _actions().held
+    return frozenset[int]().union(*(held.get(word, ()) for word in _words(fold(_HUMP.sub(" ", text)), held)))
+
+
+def _words(text: str, known: Mapping[str, object]) -> list[str]:
+    """The words of a folded text; of scripts without spaces, the known words in it."""
+    found = _WORD.findall(text)
+    return found if text.isascii() else [*found, *(word for word in known if not word.isascii() and word in text)]
+
+
+@cache
+def _actions() -> _Actions:
+    said: dict[str, frozenset[int]] = {}
+    held: dict[str, frozenset[int]] = {}
+    for number, line in enumerate(data.lines("actions.txt")):
+        people, _, cards = line.partition("|")
+        _add(said, people, number)
+        _add(held, f"{people},{cards}", number)
+    return _Actions(said, held)
+
+
+def _add(found: dict[str, frozenset[int]], names: str, number: int) -> None:
+    for word in map(fold, map(str.strip, names.split(","))):
+        if word:
+            found[word] = found.get(word, frozenset()) | {number}

@@ -1,0 +1,47 @@
+"""docs/how-to/http.md: typed as written by somebody new, from nothing to a request that was decided and ran."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.page import Page, following, newcomer
+from tests.patience import PATIENCE_S
+
+PAGE = Page("http.md")
+SECTIONS = ("2. Make a token for the agent", "3. Ask", "4. Decide", "5. Run it, once")
+PORT = "8080"
+
+
+def free_port() -> str:
+    """A port that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return str(server.getsockname()[1])
+
+
+@pytest.mark.skipif(not Path("/usr/bin/curl").exists(), reason="the page is written for curl")
+def test_the_page_leads_from_nothing_to_a_decided_call(tmp_path: Path) -> None:
+    """The agent asks, is refused as an approver, waits, claims and reports; the user approves over the socket."""
+    environment, port = newcomer(tmp_path), free_port()
+    (start,) = PAGE.blocks("1. Start a service")
+    typed = "\n".join(block for section in SECTIONS for block in PAGE.blocks(section)).replace(PORT, port)
+    with following(start.replace(PORT, port), environment, tmp_path) as service:
+        service.says("service.ready")
+        done = subprocess.run(
+            ["bash", "-euc", typed],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=4 * PATIENCE_S,
+            check=False,
+        )
+
+    assert (0, 1) == (done.returncode, len(done.stderr.splitlines()))
+    assert "NOT_APPROVER" in done.stdout
+    assert '"status":"approved"' in done.stdout
+    assert '"args":{"version":"1.4.2"},"until"' in done.stdout
+    assert '"status":"succeeded"' in done.stdout

@@ -1,0 +1,276 @@
+"""Requests that wait, streams of events, and what becomes of them when the service stops or the caller leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+import websockets
+from websockets.asyncio.client import unix_connect
+
+from bot.api import serve_api
+from hitl.limits import Limits
+from hitl.testing import SetClock
+from tests.adapters.http.conftest import CALL, asked
+from tests.patience import PATIENCE_S
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from tests.adapters.http.conftest import Api
+
+AGENTS = 1_000
+
+
+async def raw(api: Api, path: str) -> bytes:
+    """The answer to a GET by this user on a connection of its own."""
+    reader, writer = await asyncio.open_unix_connection(api.socket)
+    writer.write(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+    try:
+        return await reader.read()
+    finally:
+        writer.close()
+
+
+async def waiting(api: Api, count: int) -> None:
+    """Wait until so many requests wait."""
+    waits = api.service.waiting
+    async with asyncio.timeout(PATIENCE_S):
+        while sum(map(len, waits._waiters.values())) < count:  # noqa: ASYNC110, SLF001 - nobody else counts them
+            await asyncio.sleep(0.01)
+
+
+async def test_a_thousand_agents_wait_and_each_is_answered(api: Api) -> None:
+    """One decision answers them all, without an error."""
+    call, approver = await asked(api.local()), await api.approver()
+    polls = [asyncio.create_task(raw(api, f"/v1/calls/{call['ref']}?wait=60")) for _ in range(AGENTS)]
+    await waiting(api, AGENTS)
+    await approver.post(f"/v1/calls/{call['ref']}/decision", json={"decision": "approve"})
+    answers = await asyncio.gather(*polls)
+
+    assert {b"200"} == {answer.split(b" ", 2)[1] for answer in answers}
+    assert all(b'"status":"approved"' in answer for answer in answers)
+
+
+async def test_at_a_stop_those_who_wait_hear_that_the_call_is_pending(api: Api) -> None:
+    """Long-polls are answered with 200 before connections close, and streams say that the service stops."""
+    call = await asked(api.local())
+    polls = [asyncio.create_task(raw(api, f"/v1/calls/{call['ref']}?wait=60")) for _ in range(50)]
+    streams = [asyncio.create_task(raw(api, "/v1/events")) for _ in range(5)]
+    await waiting(api, 50)
+    await asyncio.sleep(0.2)
+    assert api.server is not None
+    await api.server.stop()
+
+    assert all(b" 200 " in poll and b'"status":"pending"' in poll for poll in await asyncio.gather(*polls))
+    assert all(b"event: stopping" in stream for stream in await asyncio.gather(*streams))
+
+
+async def test_who_hangs_up_waits_no_longer(api: Api) -> None:
+    """The service forgets a request whose caller is gone."""
+    call = await asked(api.local())
+    poll = asyncio.create_task(raw(api, f"/v1/calls/{call['ref']}?wait=60"))
+    await waiting(api, 1)
+    poll.cancel()
+
+    async with asyncio.timeout(PATIENCE_S):
+        while api.service.waiting._waiters:  # noqa: ASYNC110, SLF001 - as above
+            await asyncio.sleep(0.01)
+
+
+# -- events -------------------------------------------------------------------------------------------------------
+
+
+async def events(answer: httpx.Response) -> AsyncIterator[dict[str, Any]]:
+    """The events of a stream."""
+    async for line in answer.aiter_lines():
+        if line.startswith("data: "):
+            yield json.loads(line.removeprefix("data: "))
+
+
+@contextlib.asynccontextmanager
+async def stream(client: httpx.AsyncClient, cursor: str | None = None) -> AsyncIterator[AsyncIterator[dict[str, Any]]]:
+    """A stream from behind a cursor, or from now on."""
+    headers = {"Last-Event-ID": cursor} if cursor else {}
+    async with client.stream("GET", "/v1/events", headers=headers) as answer:
+        assert (200, "text/event-stream") == (answer.status_code, answer.headers["content-type"].split(";")[0])
+        yield events(answer)
+
+
+async def test_a_stream_tells_what_happens_to_the_callers_calls(api: Api) -> None:
+    """Each event has its cursor; calls of other agents aren't told."""
+    agent, other, approver = await api.agent(), await api.agent("other"), await api.approver()
+    async with asyncio.timeout(PATIENCE_S), stream(agent) as told:
+        await asked(other)
+        call = await asked(agent)
+        await approver.post(f"/v1/calls/{call['ref']}/decision", json={"decision": "reject"})
+        first, second = await anext(told), await anext(told)
+
+    assert [(call["ref"], "asked"), (call["ref"], "rejected")] == [
+        (one["ref"], one["event"]) for one in (first, second)
+    ]
+    assert int(first["id"]) < int(second["id"])
+
+
+async def test_a_cursor_goes_on_where_it_was_over_both_transports_and_after_a_restart(api: Api) -> None:
+    """Whoever comes back with the last cursor gets every later event once, also from a new process."""
+    agent = await api.agent()
+    token = agent.headers["authorization"]
+    async with asyncio.timeout(PATIENCE_S):
+        async with stream(agent) as told:
+            first = await asked(agent, args={"n": 1})
+            seen = await anext(told)
+        missed = [await asked(agent, args={"n": number}) for number in (2, 3)]
+        async with contextlib.AsyncExitStack() as parts:
+            folder = Path(parts.enter_context(tempfile.TemporaryDirectory(prefix="again-"))) / "run"
+            await serve_api(api.service, folder, parts)
+            local = httpx.AsyncClient(
+                transport=httpx.AsyncHTTPTransport(uds=str(folder / "sayso.sock")), base_url="http://sayso"
+            )
+            await parts.enter_async_context(local)
+            later = await parts.enter_async_context(stream(local, seen["id"]))
+            by_stream = [await anext(later) for _ in missed]
+        uri = f"{api.url.replace('http', 'ws')}/v1/events?cursor={seen['id']}"
+        async with websockets.connect(uri, additional_headers={"Authorization": token}, proxy=None) as socket:
+            by_socket = [json.loads(await socket.recv()) for _ in missed]
+
+    assert first["ref"] == seen["ref"]
+    assert [call["ref"] for call in missed] == [one["ref"] for one in by_stream]
+    assert by_stream == by_socket
+
+
+async def test_a_websocket_is_authenticated_by_a_ticket_once(api: Api) -> None:
+    """A client that can't send headers makes a ticket first; the same ticket opens no second WebSocket."""
+    agent = await api.agent()
+    ticket = (await agent.post("/v1/events/tickets")).json()["ticket"]
+    uri = f"{api.url.replace('http', 'ws')}/v1/events?ticket={ticket}"
+    async with websockets.connect(uri, proxy=None) as socket:
+        call = await asked(agent)
+        told = json.loads(await asyncio.wait_for(socket.recv(), PATIENCE_S))
+    with pytest.raises(websockets.InvalidStatus) as refused:
+        await websockets.connect(uri, proxy=None)
+
+    assert call["ref"] == told["ref"]
+    assert 403 == refused.value.response.status_code
+
+
+@pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer nope"}, {"Origin": "https://evil.test"}])
+async def test_a_websocket_without_a_credential_is_refused(api: Api, headers: dict[str, str]) -> None:
+    """As any other request."""
+    with pytest.raises(websockets.InvalidStatus) as refused:
+        await websockets.connect(f"{api.url.replace('http', 'ws')}/v1/events", additional_headers=headers, proxy=None)
+
+    assert 403 == refused.value.response.status_code
+
+
+async def test_a_websocket_over_the_socket_is_the_user(api: Api) -> None:
+    """The kernel says who it is, and its end gives the connection's place back."""
+    async with unix_connect(str(api.socket), "ws://sayso/v1/events") as socket:
+        call = await asked(api.local())
+        told = json.loads(await asyncio.wait_for(socket.recv(), PATIENCE_S))
+
+    assert call["ref"] == told["ref"]
+
+
+@pytest.mark.parametrize("cursor", ["x", "-1", "1.5", "9" * 30, "٣"])
+async def test_what_is_no_cursor_is_refused(api: Api, cursor: str) -> None:
+    """400, and no stream."""
+    answer = await api.local().get("/v1/events", params={"cursor": cursor})
+
+    assert (400, "HITL_001") == (answer.status_code, answer.json()["code"])
+
+
+# -- too much -----------------------------------------------------------------------------------------------------
+
+
+async def test_the_same_call_is_not_asked_again_right_after_a_rejection(api: Api, clock: SetClock) -> None:
+    """For a minute, the gate refuses what the same agent was just refused; other arguments and agents are asked."""
+    agent, approver = await api.agent(), await api.approver()
+    call = await asked(agent)
+    await approver.post(f"/v1/calls/{call['ref']}/decision", json={"decision": "reject"})
+    clock.advance(59)
+    again = await agent.post("/v1/calls", json=CALL)
+    others = [await agent.post("/v1/calls", json=CALL | more) for more in ({"args": {"x": 1}}, {"agent": "second"})]
+    clock.advance(1)
+    later = await agent.post("/v1/calls", json=CALL)
+
+    assert (409, "REJECTED_RECENTLY") == (again.status_code, again.json()["code"])
+    assert call["short"] in again.json()["detail"]
+    assert [202, 202, 202] == [answer.status_code for answer in (*others, later)]
+
+
+class TestWithRoomForOne:
+    """One call of a requester may be pending."""
+
+    @pytest.fixture
+    def limits(self) -> Limits:
+        """Room for one."""
+        return Limits(open_per_requester=1)
+
+    async def test_one_too_many_is_told_when_to_come_back(self, api: Api) -> None:
+        """429 with Retry-After; nothing is recorded, and another agent has room of its own."""
+        agent, other = await api.agent(), await api.agent("other")
+        await asked(agent)
+        answer = await agent.post("/v1/calls", json=CALL | {"args": {"n": 2}})
+
+        assert (429, "TOO_MANY_PENDING") == (answer.status_code, answer.json()["code"])
+        assert int(answer.headers["retry-after"]) > 0
+        await asked(other)
+
+    async def test_a_queue_gives_room_in_order(self, api: Api) -> None:
+        """`Prefer: queue` waits for room: first come, first served."""
+        agent, approver = await api.agent(), await api.approver()
+        ref = (await asked(agent))["ref"]
+        queued = []
+        for number in range(3):
+            body = CALL | {"args": {"n": number}}
+            queued.append(asyncio.create_task(agent.post("/v1/calls", json=body, headers={"Prefer": "queue, wait=60"})))
+            await asyncio.sleep(0.1)
+        places = []
+        for _ in queued:
+            await approver.post(f"/v1/calls/{ref}/decision", json={"decision": "reject"})
+            async with asyncio.timeout(PATIENCE_S):
+                while not (pending := list(await api.store.pending())):  # noqa: ASYNC110 - as an approver would
+                    await asyncio.sleep(0.01)
+            ref = pending[0].ref
+            places.append(pending[0].arguments["n"])
+        await approver.post(f"/v1/calls/{ref}/decision", json={"decision": "reject"})
+        answers = await asyncio.gather(*queued)
+
+        assert [0, 1, 2] == places
+        assert ["rejected"] * 3 == [answer.json()["status"] for answer in answers]
+
+    async def test_a_queue_ends_with_the_wait(self, api: Api) -> None:
+        """Who got no room in time hears 429, and nothing was recorded."""
+        agent = await api.agent()
+        await asked(agent)
+        answer = await agent.post("/v1/calls", json=CALL | {"args": {"n": 2}}, headers={"Prefer": "queue; wait=1"})
+
+        assert 429 == answer.status_code
+        assert 1 == len(await api.store.pending())
+
+
+class TestWithRareAsks:
+    """An agent may ask twice within five minutes."""
+
+    @pytest.fixture
+    def limits(self) -> Limits:
+        """Two asks."""
+        return Limits(asks=2)
+
+    async def test_a_flood_is_told_when_it_is_over(self, api: Api, clock: SetClock) -> None:
+        """429 with the seconds until the oldest ask no longer counts; it then has room again."""
+        agent = await api.agent()
+        for number in range(2):
+            await asked(agent, args={"n": number})
+        flood = await agent.post("/v1/calls", json=CALL)
+        clock.advance(float(flood.headers["retry-after"]))
+
+        assert 429 == flood.status_code
+        await asked(agent)

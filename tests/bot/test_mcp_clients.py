@@ -1,0 +1,184 @@
+"""The servers of an MCP client move behind the gateway, and back to the byte."""
+
+from __future__ import annotations
+
+import json
+import stat
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from bot.cli.main import app
+from bot.errors import SettingsError
+from bot.mcp import build_servers
+from bot.mcp_clients import McpClient, carry_out, plan, take_back
+from bot.settings import load
+
+RELAY = ["/usr/bin/sayso", "mcp", "--config", "/etc/sayso.toml"]
+KEY = "sk-made-up-for-this-test-only"
+SERVERS: dict[str, Any] = {
+    "My Files": {"command": "npx", "args": ["-y", "files", "/srv"], "env": {"LEVEL": "info", "API_KEY": KEY}},
+    "remote": {"url": "https://example.org/mcp", "headers": {"Authorization": f"Bearer {KEY}"}},
+    "old": {"type": "sse", "url": "https://example.org/sse"},
+    "filled": {"command": "npx", "args": ["${input:token}"]},
+}
+CODEX = f"""# mine
+model = "o5"
+
+[mcp_servers.files]
+command = "npx"
+args = ["-y", "files"]
+
+[mcp_servers.files.env]
+API_KEY = "{KEY}"
+
+[profiles.fast]
+model = "o5-mini"  # quick
+"""
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Path:
+    """A configuration without servers."""
+    file = tmp_path / "sayso.toml"
+    file.write_text(f'state = "{tmp_path}/state"\n')
+    return file
+
+
+def client_file(folder: Path, client: McpClient = McpClient.CURSOR) -> Path:
+    """The file of a client with a few servers and other things."""
+    key = "servers" if client is McpClient.VSCODE else "mcpServers"
+    file = folder / "client.json"
+    file.write_text(CODEX if client is McpClient.CODEX else json.dumps({"theme": "ä", key: SERVERS}))
+    file.chmod(0o640)
+    return file
+
+
+@pytest.mark.parametrize("client", McpClient)
+def test_a_client_keeps_the_relay_alone_and_gets_everything_back(
+    client: McpClient, tmp_path: Path, settings: Path
+) -> None:
+    """Its file, with its mode, and the settings are as they were; the secrets' files are gone."""
+    file, folder = client_file(tmp_path, client), tmp_path / "secrets"
+    before, settings_before = file.read_bytes(), settings.read_bytes()
+    carry_out(plan(client, file, settings, folder, RELAY))
+    moved = file.read_text()
+
+    assert KEY not in moved
+    assert RELAY[0] in moved
+    assert all(0o600 == stat.S_IMODE(each.stat().st_mode) for each in folder.iterdir())
+    assert 0o640 == stat.S_IMODE(file.stat().st_mode)
+    assert (file, True) == take_back(client, folder)
+    assert (before, settings_before) == (file.read_bytes(), settings.read_bytes())
+    assert ([], 0o640) == (list(folder.iterdir()), stat.S_IMODE(file.stat().st_mode))
+
+
+def test_the_settings_get_the_servers_and_files_get_the_secrets(tmp_path: Path, settings: Path) -> None:
+    """The service can start them with what they had."""
+    move = plan(McpClient.CURSOR, client_file(tmp_path), settings, tmp_path / "secrets", RELAY)
+    carry_out(move)
+    targets = {name: each.target for name, each in build_servers(load(settings)).upstreams.items()}
+
+    assert {"My Files", "remote"} == SERVERS.keys() - move.left.keys()
+    assert ("npx", "-y", "files", "/srv") == targets["my-files"].command
+    assert {"LEVEL": "info", "API_KEY": KEY} == targets["my-files"].env
+    assert {"Authorization": f"Bearer {KEY}"} == targets["remote"].headers
+    assert KEY not in settings.read_text()
+
+
+def test_servers_that_cant_be_moved_stay(tmp_path: Path, settings: Path) -> None:
+    """Beside the relay, as they were."""
+    file = client_file(tmp_path)
+    carry_out(plan(McpClient.CURSOR, file, settings, tmp_path / "secrets", RELAY))
+    held = json.loads(file.read_text())
+
+    assert "ä" == held["theme"]
+    assert {"old": SERVERS["old"], "filled": SERVERS["filled"]} == {
+        name: server for name, server in held["mcpServers"].items() if name != "sayso"
+    }
+
+
+def test_other_tables_and_comments_of_toml_stay(tmp_path: Path, settings: Path) -> None:
+    """A table of a server goes with all that is below it."""
+    file = client_file(tmp_path, McpClient.CODEX)
+    carry_out(plan(McpClient.CODEX, file, settings, tmp_path / "secrets", RELAY))
+    held = file.read_text()
+
+    assert "# mine" in held
+    assert "# quick" in held
+    assert {"sayso": {"command": RELAY[0], "args": RELAY[1:]}} == tomllib.loads(held)["mcp_servers"]
+
+
+@pytest.mark.parametrize(
+    "held", ["{", "// mine\n{}", "{}", '{"mcpServers": {}}', '{"mcpServers": {"sayso": {"command": "sayso"}}}', "[]"]
+)
+def test_a_file_without_servers_to_move_is_left_alone(held: str, tmp_path: Path, settings: Path) -> None:
+    """So is one that can't be read."""
+    file = tmp_path / "client.json"
+    file.write_text(held)
+
+    with pytest.raises(SettingsError):
+        plan(McpClient.CURSOR, file, settings, tmp_path / "secrets", RELAY)
+
+
+def test_a_name_that_is_taken_moves_nothing(tmp_path: Path, settings: Path) -> None:
+    """Neither that of a server, nor that of a group of this service; nor two names that become one."""
+    file = client_file(tmp_path)
+    for taken in ("my-files", "remote"):
+        settings.write_text(f'[mcp.servers.{taken}]\ncommand = ["x"]\n')
+        with pytest.raises(SettingsError):
+            plan(McpClient.CURSOR, file, settings, tmp_path / "secrets", RELAY)
+    settings.write_text("")
+    for names in (["workspace"], ["a b", "a-b"]):
+        file.write_text(json.dumps({"mcpServers": {name: {"command": "x"} for name in names}}))
+        with pytest.raises(SettingsError):
+            plan(McpClient.CURSOR, file, settings, tmp_path / "secrets", RELAY)
+
+
+def test_servers_move_once(tmp_path: Path, settings: Path) -> None:
+    """A second backup would take the place of the one that restores the file."""
+    file, folder = client_file(tmp_path), tmp_path / "secrets"
+    carry_out(plan(McpClient.CURSOR, file, settings, folder, RELAY))
+
+    with pytest.raises(SettingsError, match="--remove"):
+        plan(McpClient.CURSOR, file, settings, folder, RELAY)
+
+
+def test_what_somebody_changed_since_is_not_overwritten(tmp_path: Path, settings: Path) -> None:
+    """The client's file stays; tables of the settings that were edited stay, with their secrets."""
+    file, folder = client_file(tmp_path), tmp_path / "secrets"
+    carry_out(plan(McpClient.CURSOR, file, settings, folder, RELAY))
+    moved = file.read_bytes()
+    file.write_bytes(moved + b" ")
+    with pytest.raises(SettingsError, match="changed"):
+        take_back(McpClient.CURSOR, folder)
+    file.write_bytes(moved)
+    settings.write_text(settings.read_text().replace("npx", "bunx"))
+
+    assert (file, False) == take_back(McpClient.CURSOR, folder)
+    assert "bunx" in settings.read_text()
+
+
+def test_the_command_shows_the_change_without_secrets_and_asks(tmp_path: Path, settings: Path) -> None:
+    """Without a terminal and without --yes nothing is written."""
+    file, before = client_file(tmp_path), client_file(tmp_path).read_bytes()
+    arguments = ["init", "mcp", "cursor", "--from", str(file), "--file", str(settings), "--secrets", str(tmp_path)]
+    shown = CliRunner().invoke(app, arguments)
+    written = CliRunner().invoke(app, [*arguments, "--yes"])
+    back = CliRunner().invoke(app, [*arguments, "--remove"])
+
+    assert (2, 0, 0) == (shown.exit_code, written.exit_code, back.exit_code)
+    assert "-" in shown.output
+    assert KEY not in shown.output + written.output + back.output
+    assert before == file.read_bytes()
+
+
+def test_an_unknown_client_is_told_which_are_known(tmp_path: Path) -> None:
+    """And nothing is written."""
+    done = CliRunner().invoke(app, ["init", "mcp", "emacs", "--secrets", str(tmp_path)])
+
+    assert 2 == done.exit_code
+    assert "cursor" in done.output

@@ -1,0 +1,111 @@
+"""What people said to the app while nobody listened: it is fetched from Slack's own history."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from hitl.model import Event, Status
+from tests.patience import PATIENCE_S
+from tests.scenarios.slack.surface import Room, SlackStage, staged
+from tests.wire.slack import Refuse
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+
+@pytest.fixture
+async def stage() -> AsyncIterator[SlackStage]:
+    """The stage, by Socket Mode, which keeps nothing for an app that is away."""
+    async with staged("socket") as stage:
+        await stage.surface.server.wait_connected()
+        yield stage
+
+
+async def given_up(room: Room) -> None:
+    """Slack tries for five minutes to deliver an event."""
+    async with asyncio.timeout(PATIENCE_S):
+        while any(one.state == "waiting" for one in room.server.platform.deliveries):
+            await room.server.advance(60)
+            await asyncio.sleep(0.01)
+
+
+async def missed(stage: SlackStage, text: str, *, edited: str = "", inside: bool = True) -> None:
+    """Ann mentions the app while the service is down, in the thread or the channel; then the service is back."""
+    room = stage.surface
+    await room.settle()
+    await stage.halt()
+    said = await room.server.mention(room.people["ann"], room.room, text, thread=room.root if inside else None)
+    if edited:
+        await room.server.edit(room.people["ann"], said, f"@{room.app.bot.name} {edited}")
+    await given_up(room)
+    await stage.start()
+    await room.settle()
+
+
+@pytest.mark.parametrize("inside", [True, False])
+async def test_a_missed_mention_counts_once_the_service_is_back(stage: SlackStage, *, inside: bool) -> None:
+    """In a thread as in the channel, by the name of its call."""
+    call = await stage.ask()
+    await missed(stage, f"yes {call.short}", inside=inside)
+
+    assert Status.SUCCEEDED == await stage.status(call)
+    assert 1 == len(stage.ran())
+
+
+async def test_a_fetched_message_that_was_edited_decides_nothing(stage: SlackStage) -> None:
+    """Nobody knows what it said when its author sent it. It is on record as what can't count."""
+    call = await stage.ask()
+    await missed(stage, "what is this?", edited=f"yes {call.short}")
+    service_record = await stage.store.history("")
+
+    assert Status.PENDING == await stage.status(call)
+    assert Event.BARRED in {line.event for line in service_record}
+
+
+async def test_what_came_in_before_is_not_heard_again(stage: SlackStage) -> None:
+    """The history also holds what was handled: a request from before the gap stays one request."""
+    await stage.surface.say("uma", "delete notes.txt")
+    before = await stage.store.pending()
+    await missed(stage, "hello", inside=False)
+
+    assert [call.ref for call in before] == [call.ref for call in await stage.store.pending()]
+
+
+async def test_a_new_installation_reads_no_history() -> None:
+    """What was said before Sayso ever heard anything was said to nobody."""
+    async with staged("socket") as stage:
+        await stage.halt()
+        stage.store._inbox.clear()  # noqa: SLF001 - as if nothing had ever come in
+        await stage.start()
+
+        assert [] == await stage.surface.server.calls("users.conversations")
+
+
+async def test_a_gap_in_the_connections_is_filled_too(stage: SlackStage) -> None:
+    """The process lives, but no connection was up when Ann wrote."""
+    room = stage.surface
+    call = await stage.ask()
+    await room.write("ann", "I look at it.")
+    await room.server.fail("apps.connections.open", Refuse("internal_error"))
+    await room.server.cut()
+    await room.server.mention(room.people["ann"], room.room, f"yes {call.short}", thread=room.root)
+    await given_up(room)
+    await room.server.wait_calls("users.conversations", 1, timeout=PATIENCE_S)
+    await room.settle()
+
+    assert Status.SUCCEEDED == await stage.status(call)
+
+
+@pytest.mark.parametrize("method", ["users.conversations", "conversations.history", "conversations.replies"])
+async def test_a_history_that_slack_does_not_give_keeps_nothing_down(stage: SlackStage, method: str) -> None:
+    """The service starts, and the next mention counts."""
+    call = await stage.ask()
+    fault: Any = Refuse("missing_scope")
+    await stage.surface.server.fail(method, fault)
+    await missed(stage, f"yes {call.short}")
+    await stage.surface.say("ann", f"yes {call.short}")
+
+    assert Status.SUCCEEDED == await stage.status(call)

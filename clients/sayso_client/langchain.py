@@ -52,7 +52,7 @@ class SaysoMiddleware(AgentMiddleware):
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Answer]) -> Answer:
         """Run one tool call if it may run, with the arguments that people saw. Raises what the tool raises."""
         if not isinstance(self._sayso, Sayso):
-            raise TypeError(say("turn.client", method="invoke", client="Sayso"))
+            raise TypeError(say("framework.client", method="invoke", client="Sayso"))
         asked = self._asked(request)
         if isinstance(asked, NotRun):
             return _answer(request, asked)
@@ -65,7 +65,7 @@ class SaysoMiddleware(AgentMiddleware):
     ) -> Answer:
         """Run one tool call, as `wrap_tool_call` does, on an event loop."""
         if not isinstance(self._sayso, AsyncSayso):
-            raise TypeError(say("turn.client", method="ainvoke", client="AsyncSayso"))
+            raise TypeError(say("framework.client", method="ainvoke", client="AsyncSayso"))
         asked = self._asked(request)
         if isinstance(asked, NotRun):
             return _answer(request, asked)
@@ -81,11 +81,11 @@ class SaysoMiddleware(AgentMiddleware):
         call = request.tool_call
         thread, step = _place(request.runtime.config if request.runtime else {})
         if self._parks and not step:
-            raise ValueError(say("turn.key"))
+            raise ValueError(say("framework.key"))
         try:
             args = _coerced(request.tool, call["args"])
         except ValueError as error:
-            return NotRun("arguments", say("turn.arguments", tool=call["name"], error=error))
+            return NotRun("arguments", say("framework.arguments", tool=call["name"], error=error))
         key = key_of("langgraph", thread, step, call["id"] or "") if step else None
         return Request(call["name"], args, session=thread or None, key=key, **self._terms)
 
@@ -102,7 +102,7 @@ def gated(
     """
     thread, step = _place(get_config())
     if not step:
-        raise ValueError(say("turn.key"))
+        raise ValueError(say("framework.key"))
     key = key_of("langgraph", thread, step, tool, json.dumps(args, sort_keys=True, default=repr), name)
     request = Request(tool, args, session=thread, key=key, **{"tools": "langgraph", **terms})
     while call := pending(sayso, request):
@@ -151,8 +151,8 @@ def _coerced(tool: BaseTool | None, args: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(schema, dict):
         return json.loads(json.dumps(args))  # type: ignore[no-any-return]
     if not issubclass(schema, BaseModel):
-        raise ValueError(say("turn.unstable", tool=tool.name if tool else ""))  # noqa: TRY004 - it goes to the model
+        raise ValueError(say("framework.unstable", tool=tool.name if tool else ""))  # noqa: TRY004 - it goes to the model
     once: dict[str, Any] = schema.model_validate(args).model_dump(mode="json", by_alias=True)
     if once != schema.model_validate(once).model_dump(mode="json", by_alias=True):
-        raise ValueError(say("turn.unstable", tool=tool.name if tool else ""))
+        raise ValueError(say("framework.unstable", tool=tool.name if tool else ""))
     return once

@@ -59,7 +59,7 @@ class SaysoGate:
         if id(agent) in self._agents:
             return self._agents[id(agent)]
         if type(agent) is not Agent:
-            raise TypeError(say("turn.ungated", name=agent.name))
+            raise TypeError(say("framework.ungated", name=agent.name))
         kept = {field.name: getattr(agent, field.name) for field in fields(agent)}
         made = self._agents[id(agent)] = _Gated(**{**kept, "tools": [], "handoffs": []})
         made.gate = self
@@ -67,7 +67,7 @@ class SaysoGate:
         made.tools = [self.tool(tool) for tool in agent.tools]
         for other in agent.handoffs:
             if not isinstance(other, Agent):
-                raise TypeError(say("turn.handoff", name=other.tool_name))
+                raise TypeError(say("framework.handoff", name=other.tool_name))
             made.handoffs.append(self.gated(other))
         return made
 
@@ -77,13 +77,13 @@ class SaysoGate:
             return tool
         inner = getattr(tool, "_agent_instance", None)
         if not isinstance(tool, FunctionTool) or (inner is not None and not isinstance(inner, _Gated)):
-            raise TypeError(say("turn.ungated", name=tool.name))
+            raise TypeError(say("framework.ungated", name=tool.name))
 
         async def invoked(context: ToolContext[Any], arguments: str) -> Any:
             try:
                 request = self._request(tool.name, arguments, context.tool_call_id, tool.params_json_schema)
             except ValueError as error:
-                return say("turn.arguments", tool=tool.name, error=error)
+                return say("framework.arguments", tool=tool.name, error=error)
 
             async def work() -> Any:
                 return await tool.on_invoke_tool(context, arguments)

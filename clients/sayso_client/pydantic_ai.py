@@ -61,14 +61,14 @@ class _Gated(WrapperToolset[Any]):
         try:
             shown = _shown(tool_args)
         except PydanticSerializationError as error:
-            return say("turn.arguments", tool=name, error=error)
+            return say("framework.arguments", tool=name, error=error)
         request = self._request(name, shown, ctx)
         if self.gate.parks and (call := await apending(self.gate.sayso, request)):
             raise ApprovalRequired(metadata=call)
 
         async def work() -> Any:
             if _shown(tool_args) != shown:
-                raise RuntimeError(say("turn.changed", tool=name))
+                raise RuntimeError(say("framework.changed", tool=name))
             return await self.wrapped.call_tool(name, tool_args, ctx, tool)
 
         came = await alived(self.gate.sayso, request, work)

@@ -241,12 +241,13 @@ def main(arguments: list[str] | None = None) -> int:
             print("\n".join(f"{state}: {told}" for state, told in found))
             return int(any(state == "red" for state, _ in found))
         if options.action == "remove":
-            return _carry_out(unplanned(options.host, file), "hook.removed", yes=options.yes)
+            return _carry_out(unplanned(options.host, file), say("hook.removed", file=file), yes=options.yes)
         if not options.untested and (wrong := check_version(options.host)):
             print(wrong, file=sys.stderr)
             return 1
         line = command(options.host, _service(options), options.wait, defer=options.defer)
-        done = _carry_out(planned(options.host, file, line, options.wait), "hook.installed", yes=options.yes)
+        change = planned(options.host, file, line, options.wait)
+        done = _carry_out(change, say("hook.installed", file=file), yes=options.yes)
         if done == 0 and known.THEN:
             print(say(known.THEN))
     except ClientError as error:
@@ -315,7 +316,7 @@ def _carry_out(change: Change, told: str, *, yes: bool) -> int:
             print(say("hook.left", file=change.file))
             return 1
     backup = change.write()
-    print(say(told, file=change.file) + (say("hook.backup", backup=backup) if backup else ""))
+    print(told + (say("hook.backup", backup=backup) if backup else ""))
     return 0
 
 

@@ -61,10 +61,11 @@ class SaysoGate:
         if type(agent) is not Agent:
             raise TypeError(say("framework.ungated", name=agent.name))
         kept = {field.name: getattr(agent, field.name) for field in fields(agent)}
-        made = self._agents[id(agent)] = _Gated(**{**kept, "tools": [], "handoffs": []})
+        made = self._agents[id(agent)] = _Gated(**{**kept, "handoffs": []})
         made.gate = self
         made.original = agent  # Its id stays its own as long as it lives.
-        made.tools = [self.tool(tool) for tool in agent.tools]
+        for tool in agent.tools:
+            self.tool(tool)
         for other in agent.handoffs:
             if not isinstance(other, Agent):
                 raise TypeError(say("framework.handoff", name=other.tool_name))
@@ -73,10 +74,11 @@ class SaysoGate:
 
     def tool(self, tool: Tool) -> Tool:
         """Return a tool behind the gate. Raises TypeError for one that the gate can't hold."""
-        if tool.name in self._ungated:
+        if isinstance(tool, FunctionTool) and getattr(tool.on_invoke_tool, "gate", None) is self:
             return tool
-        inner = getattr(tool, "_agent_instance", None)
-        if not isinstance(tool, FunctionTool) or (inner is not None and not isinstance(inner, _Gated)):
+        if not isinstance(tool, FunctionTool) or not self._holds(getattr(tool, "_agent_instance", None)):
+            if tool.name in self._ungated:
+                return tool
             raise TypeError(say("framework.ungated", name=tool.name))
 
         async def invoked(context: ToolContext[Any], arguments: str) -> Any:
@@ -91,6 +93,7 @@ class SaysoGate:
             came = await alived(self._sayso, request, work)
             return came.value if isinstance(came, Ran) else str(came)
 
+        invoked.gate = self  # type: ignore[attr-defined]
         return replace(tool, on_invoke_tool=invoked, needs_approval=bool(self._parks) or tool.needs_approval)
 
     async def settle(self, state: RunState[Any, Any]) -> list[dict[str, Any]]:
@@ -112,6 +115,10 @@ class SaysoGate:
                 state.approve(item)
         return waiting
 
+    def _holds(self, inner: Agent[Any] | None) -> bool:
+        """Whether a tool is no agent, or one whose own tools are gated and wait: it can't stop in the middle."""
+        return inner is None or (isinstance(inner, _Gated) and not self._parks and not inner.gate._parks)  # noqa: SLF001
+
     def _request(self, tool: str, arguments: str, call: str, schema: dict[str, Any]) -> Request:
         """Return the request for a call. Raises ValueError for arguments that the tool would read in another way."""
         args = json.loads(arguments or "{}", object_pairs_hook=_once)
@@ -127,14 +134,17 @@ class SaysoGate:
 
 
 class _Gated(Agent[Any]):
-    """An agent behind the gate. Tools of MCP servers are listed anew for each turn, so they are gated there."""
+    """An agent behind the gate. Its tools are gated whenever they are listed, also those added later."""
 
     gate: SaysoGate
     original: Agent[Any]
 
-    async def get_mcp_tools(self, run_context: RunContextWrapper[Any]) -> list[Tool]:
-        """Return the tools of the MCP servers, behind the gate."""
-        return [self.gate.tool(tool) for tool in await super().get_mcp_tools(run_context)]
+    async def get_all_tools(self, run_context: RunContextWrapper[Any]) -> list[Tool]:
+        """Return the tools, those of MCP servers too, behind the gate. Raises TypeError for what it can't hold."""
+        for other in self.handoffs:
+            if not isinstance(other, _Gated):
+                raise TypeError(say("framework.handoff", name=getattr(other, "tool_name", None) or other.name))
+        return [self.gate.tool(tool) for tool in await super().get_all_tools(run_context)]
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -167,6 +167,20 @@ async def test_what_the_gate_cannot_hold_is_refused(running: Installation) -> No
         SaysoGate(sayso, ungated={"web_search"}).gated(Agent(name="a", tools=[WebSearchTool()]))
 
 
+async def test_what_is_added_to_an_agent_later_is_gated_too(running: Installation, turn: Turn) -> None:
+    """A tool, also one with a name that needs no gate; an agent to hand over to must be gated before."""
+    script = [[function_call("pay", '{"amount": 42, "note": "x"}', call_id="c1")], [assistant_message("done")]]
+    async with AsyncSayso(configuration(socket=running.socket)) as sayso:
+        agent = SaysoGate(sayso, ungated={"pay"}).gated(Agent(name="shop", model=ScriptedModel(script)))
+        agent.tools.append(OpenAI.strict(turn.pay))
+        await asyncio.gather(Runner.run(agent, "go"), decided(running, (42, "reject", "no")))
+        agent.handoffs.append(Agent(name="stranger"))
+        with pytest.raises(TypeError):
+            await Runner.run(agent, "go")
+
+    assert [] == turn.ran
+
+
 async def test_a_state_in_which_somebody_approved_a_call_runs_nothing(running: Installation, turn: Turn) -> None:
     """The state lies in a file that others may write: it decides nothing."""
     turn.parks = True

@@ -74,7 +74,7 @@ def _mcp(settings: Settings) -> Iterator[Check]:
 
 
 def _hooks() -> Iterator[Check]:
-    """The hooks of coding agents, each run once. There is no line for an agent that has none."""
+    """Run each installed hook of a coding agent once. An agent without a hook gets no line."""
     from bot.coding_agents import hooks
 
     for host, state, text in hooks():

@@ -29,7 +29,7 @@ self_approval_socket = {self_approval}
 
 
 class Platform(StrEnum):
-    """What can be set up: chat platforms, the servers of an MCP client, and coding agents."""
+    """Chat platforms, the servers of an MCP client, and coding agents: `init` sets them up."""
 
     TELEGRAM = "telegram"
     SLACK = "slack"

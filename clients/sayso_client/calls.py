@@ -123,7 +123,7 @@ class Sayso(_Link):
         return cast("Ran[T] | NotRun", self._live(life(request), work))
 
     def ask(self, request: Request) -> dict[str, Any]:
-        """Ask for a call that `call` with the same `key` runs later; return it as it is now. Nothing is claimed."""
+        """Ask for a call, and return its current state. Claim nothing: `call` with the same `key` runs it later."""
         return self._send(request.asking(request.arguments()))
 
     def batch(self, planned: Sequence[Planned]) -> list[Ran[Any] | NotRun]:

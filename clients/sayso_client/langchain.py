@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, TypeVar, Unpack, cast
 from sayso_client.calls import AsyncSayso, Sayso
 from sayso_client.life import Request
 from sayso_client.outcomes import NotRun, Ran
-from sayso_client.turns import Terms, alived, apending, key_of, lived, missing, pending
+from sayso_client.turns import Terms, apending, arun_gated, key_of, missing, pending, run_gated
 from sayso_client.wording import say
 
 try:
@@ -31,7 +31,7 @@ except ImportError as error:
     raise missing("langchain", error) from error
 
 T = TypeVar("T")
-#: What a tool call comes to.
+#: The result of a tool call.
 Answer: TypeAlias = ToolMessage | Command[Any]
 
 
@@ -58,7 +58,7 @@ class SaysoMiddleware(AgentMiddleware):
             return _answer(request, asked)
         while self._parks and (call := pending(self._sayso, asked)):
             interrupt(call)
-        return _answer(request, lived(self._sayso, asked, lambda: _Told(handler(_approved(request, asked)))))
+        return _answer(request, run_gated(self._sayso, asked, lambda: _Told(handler(_approved(request, asked)))))
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Answer]]
@@ -75,7 +75,7 @@ class SaysoMiddleware(AgentMiddleware):
         async def work() -> _Told:
             return _Told(await handler(_approved(request, asked)))
 
-        return _answer(request, await alived(self._sayso, asked, work))
+        return _answer(request, await arun_gated(self._sayso, asked, work))
 
     def _asked(self, request: ToolCallRequest) -> Request | NotRun:
         call = request.tool_call
@@ -107,11 +107,11 @@ def gated(
     request = Request(tool, args, session=thread, key=key, **{"tools": "langgraph", **terms})
     while call := pending(sayso, request):
         interrupt(call)
-    return lived(sayso, request, work)
+    return run_gated(sayso, request, work)
 
 
 class _Told:
-    """What a tool answered; its text is what the record keeps."""
+    """A tool's answer. The record keeps its text."""
 
     def __init__(self, answer: Answer) -> None:
         self.answer = answer
@@ -131,7 +131,7 @@ def _answer(request: ToolCallRequest, came: Ran[_Told] | NotRun) -> Answer:
 
 
 def _approved(request: ToolCallRequest, asked: Request) -> ToolCallRequest:
-    """Return the tool call with the arguments that people saw, whatever the original has become by now."""
+    """Return the tool call with the arguments that people saw, even if the original has changed."""
     return request.override(tool_call=cast("Any", {**request.tool_call, "args": json.loads(json.dumps(asked.args))}))
 
 
@@ -143,7 +143,7 @@ def _place(config: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _coerced(tool: BaseTool | None, args: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments as the tool will read them, defaults filled in, so that people see what runs.
+    """Return the arguments as the tool will read them, with its defaults filled in. People see these values.
 
     Raises ValueError for arguments that the tool refuses, or that become others when they are read once more.
     """

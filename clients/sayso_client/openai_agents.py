@@ -17,7 +17,7 @@ from typing import Any, Unpack
 from sayso_client.calls import AsyncSayso
 from sayso_client.life import Request
 from sayso_client.outcomes import Ran
-from sayso_client.turns import Terms, alived, apending, key_of, missing
+from sayso_client.turns import Terms, apending, arun_gated, key_of, missing
 from sayso_client.wording import say
 
 try:
@@ -73,7 +73,7 @@ class SaysoGate:
         return made
 
     def tool(self, tool: Tool) -> Tool:
-        """Return a tool behind the gate. Raises TypeError for one that the gate can't hold."""
+        """Return a tool behind the gate. Raises TypeError if the gate can't hold the tool."""
         if isinstance(tool, FunctionTool) and getattr(tool.on_invoke_tool, "gate", None) is self:
             return tool
         if not isinstance(tool, FunctionTool) or not self._holds(getattr(tool, "_agent_instance", None)):
@@ -90,7 +90,7 @@ class SaysoGate:
             async def work() -> Any:
                 return await tool.on_invoke_tool(context, arguments)
 
-            came = await alived(self._sayso, request, work)
+            came = await arun_gated(self._sayso, request, work)
             return came.value if isinstance(came, Ran) else str(came)
 
         invoked.gate = self  # type: ignore[attr-defined]
@@ -100,7 +100,7 @@ class SaysoGate:
         """Ask for the calls that a run stopped at, and return those that people haven't decided yet.
 
         The others are released in the state: running it again runs what was approved, and tells the model why the rest
-        didn't run. The state decides nothing, so one that was changed meanwhile runs nothing that nobody approved.
+        didn't run. The state decides nothing: a changed state runs nothing that nobody approved.
         """
         waiting = []
         for item in state.get_interruptions():
@@ -125,7 +125,7 @@ class SaysoGate:
         if not isinstance(args, dict):
             raise ValueError("JSON")  # noqa: TRY004 - it goes to the model
         try:
-            # Whatever the schema takes as it is, is never made into something else when it is read.
+            # The SDK coerces only values that the schema refuses. Those are refused here.
             validate(args, schema)
         except ValidationError as error:
             raise ValueError(error.message) from error

@@ -14,7 +14,7 @@ from typing import Any, Unpack
 from sayso_client.calls import AsyncSayso
 from sayso_client.life import Request
 from sayso_client.outcomes import Ran
-from sayso_client.turns import Terms, alived, apending, key_of, missing
+from sayso_client.turns import Terms, apending, arun_gated, key_of, missing
 from sayso_client.wording import say
 
 try:
@@ -71,7 +71,7 @@ class _Gated(WrapperToolset[Any]):
                 raise RuntimeError(say("framework.changed", tool=name))
             return await self.wrapped.call_tool(name, tool_args, ctx, tool)
 
-        came = await alived(self.gate.sayso, request, work)
+        came = await arun_gated(self.gate.sayso, request, work)
         return came.value if isinstance(came, Ran) else str(came)
 
     def _request(self, name: str, shown: dict[str, Any], ctx: RunContext[Any]) -> Request:

@@ -1,4 +1,4 @@
-"""What the adapters of agent frameworks share: one tool call of a model, put through the gate.
+"""The common part of the adapters of agent frameworks: put one tool call of a model through the gate.
 
 A framework hands the adapter a call and a way to run it. The adapter hands back a value or a sentence for the model,
 and raises for the tool's own errors alone: when the service can't be reached, the model hears that nothing ran.
@@ -20,15 +20,15 @@ T = TypeVar("T")
 
 
 class Terms(TypedDict, total=False):
-    """How an agent's calls are asked for."""
+    """Settings for all calls of one agent."""
 
     #: The group that policies know the agent's tools by. By default the framework's name.
     tools: str
-    #: What the agent calls itself.
+    #: The agent's own name for itself.
     agent: str
     #: Ask a person whatever the policy allows.
     ask: bool
-    #: How long to wait for people, in seconds, at most as long as the policy says.
+    #: Seconds to wait for people, at most as many as the policy gives.
     timeout_s: int
     #: The conversation to ask in, and the person for whom the agent asks, if the token may name them.
     origin: str
@@ -61,7 +61,7 @@ class _Work:
         return NotRun(error.code.lower(), error.message, error.ref or "")
 
 
-def lived(sayso: Sayso, request: Request, work: Callable[[], T]) -> Ran[T] | NotRun:
+def run_gated(sayso: Sayso, request: Request, work: Callable[[], T]) -> Ran[T] | NotRun:
     """Ask for a call, wait, and run `work` once if it may run. Raises what `work` raises."""
     kept = _Work()
 
@@ -78,8 +78,8 @@ def lived(sayso: Sayso, request: Request, work: Callable[[], T]) -> Ran[T] | Not
         return kept.outcome(error)
 
 
-async def alived(sayso: AsyncSayso, request: Request, work: Callable[[], Awaitable[T]]) -> Ran[T] | NotRun:
-    """Ask for a call, as `lived` does, on an event loop."""
+async def arun_gated(sayso: AsyncSayso, request: Request, work: Callable[[], Awaitable[T]]) -> Ran[T] | NotRun:
+    """Ask for a call, as `run_gated` does, on an event loop."""
     kept = _Work()
 
     async def run() -> T:
@@ -101,7 +101,10 @@ def _again(call: dict[str, Any]) -> NotRun:
 
 
 def pending(sayso: Sayso, request: Request) -> dict[str, Any] | None:
-    """Ask for a call with a key, and return it if people haven't decided yet. None: `lived` says what came of it."""
+    """Ask for a call with a key, and return it while it is pending.
+
+    Return None if the call is decided, or if the service can't be reached; `run_gated` then returns the outcome.
+    """
     try:
         return _pending(sayso.ask(request))
     except ClientError:

@@ -90,7 +90,7 @@ class Service:
 
 @dataclass
 class Change:
-    """What is to become of a file: `before` and `after` are None where there is none.
+    """A change of one file. `before` is None for a new file, `after` is None for a file that is deleted.
 
     `first` is the change of another file that comes before this one.
     """

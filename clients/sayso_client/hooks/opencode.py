@@ -1,8 +1,8 @@
 """OpenCode: a plugin starts this for each `tool.execute.before`, and throws unless the answer is a yes.
 
-The plugin (`opencode.js`) sends `{"tool", "sessionID", "callID", "args", "directory"}` (measured with 1.18.33). Where a
-plugin doesn't load, OpenCode runs everything. So the installer sets `permission` to ask, and the plugin answers that
-question for the calls that it has approved: without the plugin nobody does.
+The plugin (`opencode.js`) sends `{"tool", "sessionID", "callID", "args", "directory"}` (measured with 1.18.33).
+OpenCode runs everything if a plugin doesn't load. So the installer sets `permission` to ask, and the plugin
+answers that question for the calls that it has approved: without the plugin nobody does.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def put(text: str, command: str, wait_s: int) -> str:
 
 
 def take(text: str) -> str:
-    """Return the settings without the plugin. `permission` stays as it is: less would run more."""
+    """Return the settings without the plugin. `permission` keeps its value: without it OpenCode runs more."""
     from sayso_client.hooks.installing import MARK, as_json, from_json
 
     document = from_json(text)

@@ -120,7 +120,7 @@ BROKEN = {
     "kill": "kill -9 $$",
     "empty": "exit 0",
     "garbage": "echo garbage",
-    "wrong word": """echo '{"hookSpecificOutput": {"permissionDecision": "refuse"}, "decision": "refuse"}'; exit 3""",
+    "answer and crash": """echo '{"decision": "allow"}'; exit 3""",
     "hang": "exec sleep 600",
 }
 

@@ -6,7 +6,9 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.made
 PEERS := .venv-peers
 THIRDPARTY := .venv-thirdparty
+AGENTS := .agents
 SLACK_SERVER := .venv-slack-server
+FRAMEWORKS := .venv-frameworks
 ARGS ?=
 # Half of what tests do is wait for processes and deadlines, so one more than there are processors keeps those busy.
 WORKERS := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
@@ -15,7 +17,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench bench-peers lock fuzz matrix-lite seeded thirdparty deploy-telegram deploy-slack verify-deploy
+.PHONY: help setup demo test check bench bench-peers lock fuzz matrix-lite seeded thirdparty thirdparty-agents deploy-telegram deploy-slack verify-deploy
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -56,11 +58,26 @@ deploy-telegram: $(STAMP) ## tell Telegram about this bot (ARGS=--remove takes i
 deploy-slack: $(STAMP) ## check Slack's tokens, scopes and channels (ARGS=--manifest prints the app's manifest)
 	@$(BIN)/python deploy/slack/deploy.py $(ARGS)
 
-thirdparty: $(THIRDPARTY)/.made $(SLACK_SERVER)/.made ## us against servers and clients that others wrote (ARGS=... goes to pytest)
+thirdparty: $(THIRDPARTY)/.made $(SLACK_SERVER)/.made $(FRAMEWORKS)/.made ## us against servers and clients that others wrote (ARGS=... goes to pytest)
 	@$(THIRDPARTY)/bin/pytest -m thirdparty tests/thirdparty $(ARGS)
 
 $(THIRDPARTY)/.made: tests/thirdparty/requirements.txt pyproject.toml
 	@PYTHON="$(PYTHON)" scripts/venv $(THIRDPARTY) $< --no-deps --no-build-isolation --editable . </dev/null >&2
+	@touch $@
+
+# Frameworks whose requirements don't go together with those above.
+$(FRAMEWORKS)/.made: tests/thirdparty/frameworks-requirements.txt
+	@PYTHON="$(PYTHON)" scripts/venv $(FRAMEWORKS) $< </dev/null >&2
+	@touch $@
+
+thirdparty-agents: $(STAMP) $(AGENTS)/.made ## real coding agents behind the gate: downloads 1 GB (ARGS=... goes to pytest)
+	@$(BIN)/pytest -m agents tests/agents $(ARGS)
+
+# Each in the version that its hook was measured with. Claude Code comes inside the wheel of its SDK.
+$(AGENTS)/.made: tests/agents/requirements.txt tests/agents/packages.txt
+	@mkdir -p $(AGENTS)
+	@cd $(AGENTS) && npm install --no-save --no-audit --no-fund --prefix . $$(cat ../tests/agents/packages.txt) </dev/null >&2
+	@$(PYTHON) -m pip install --quiet --no-deps --require-hashes --target $(AGENTS)/claude --upgrade --requirement $< >&2
 	@touch $@
 
 # A Slack that others wrote, which needs a newer Python. Where there is none, its tests skip and say so.

@@ -49,6 +49,7 @@ def run_checks(settings: Settings, source: Path | None) -> list[Check]:
         *(check for name in settings.set_up() for check in _platform(settings, name)),
         *_answers(settings),
         *_mcp(settings),
+        *_hooks(),
     ]
 
 
@@ -71,6 +72,14 @@ def _mcp(settings: Settings) -> Iterator[Check]:
         missing = [each.name for each in targets if each.command and shutil.which(each.command[0]) is None]
         text = f"the command of {', '.join(missing)} isn't installed" if missing else f"{len(targets)} servers"
         yield Check("mcp", Health.RED if missing else Health.GREEN, text)
+
+
+def _hooks() -> Iterator[Check]:
+    """Run each installed hook of a coding agent once. An agent without a hook gets no line."""
+    from bot.coding_agents import hooks
+
+    for host, state, text in hooks():
+        yield Check(f"hook {host}", Health(state), text)
 
 
 def _source(path: Path | None) -> Check:

@@ -402,6 +402,7 @@ def details(call: Call, names: Names = NOBODY) -> str:
     lines += [
         say("details.requester", requester=_with_id(call.requester, names)),
         *([say("details.agent", agent=_whole(call.agent))] if call.agent else []),
+        *([say("details.session", session=_whole(call.session))] if call.session else []),
         say("details.approvers", approvers=", ".join(_with_id(one, names) for one in call.approvers)),
         *([say("details.decided", who=_with_id(call.decided_by, names))] if _by_person(call) else []),
         say("details.rule", rule=one_line(verdict.rule or verdict.reason, _LINE), policy=verdict.policy[:12]),

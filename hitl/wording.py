@@ -156,6 +156,7 @@ ENGLISH: Mapping[str, str] = {
     "details.kept": "Must still hold when it runs: {name} {value}",
     "details.requester": "Requester: {requester}",
     "details.agent": "Agent, as it calls itself: {agent}",
+    "details.session": "Session, as the agent names it: {session}",
     "details.approvers": "Approvers: {approvers}",
     "details.decided": "Decided by: {who}",
     "details.rule": "Rule: {rule} (policy {policy})",

@@ -7,7 +7,7 @@ import os
 import secrets
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NoReturn
 
 import typer
 
@@ -29,11 +29,17 @@ self_approval_socket = {self_approval}
 
 
 class Platform(StrEnum):
-    """What can be added to a configuration: chat platforms, and the servers of an MCP client."""
+    """Chat platforms, the servers of an MCP client, and coding agents: `init` sets them up."""
 
     TELEGRAM = "telegram"
     SLACK = "slack"
     MCP = "mcp"
+    CLAUDE_CODE = "claude-code"
+    CODEX = "codex"
+    COPILOT = "copilot"
+    GEMINI = "gemini"
+    OPENCODE = "opencode"
+    QWEN = "qwen"
 
 
 class Limit(StrEnum):
@@ -64,7 +70,9 @@ def register(app: typer.Typer) -> None:
 
 
 def init(
-    platform: Annotated[Platform | None, typer.Argument(help="What to add to the file.")] = None,
+    platform: Annotated[
+        Platform | None, typer.Argument(help="What to add to the file, or a coding agent to gate.")
+    ] = None,
     client: Annotated[
         str | None, typer.Argument(help="For mcp: claude-desktop, claude-code, cursor, vscode or codex.")
     ] = None,
@@ -93,19 +101,31 @@ def init(
     client_file: Annotated[
         Path | None, typer.Option("--from", help="MCP: the client's file, where it isn't the usual one.")
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="MCP: don't ask before writing.")] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="MCP: restore the client's file as it was.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="MCP and coding agents: don't ask before writing.")] = False,
+    remove: Annotated[
+        bool, typer.Option("--remove", help="MCP and coding agents: restore the file as it was.")
+    ] = False,
     webhook_url: Annotated[str, typer.Option("--webhook-url", help="Telegram: this service's https address.")] = "",
+    config: Config = None,
+    managed: Annotated[
+        bool, typer.Option("--managed", help="Coding agents: the settings that only root can change.")
+    ] = False,
+    wait: Annotated[int, typer.Option("--wait", help="Coding agents: seconds to wait for people.")] = 600,
+    untested: Annotated[
+        bool, typer.Option("--untested", help="Coding agents: also for a version that wasn't tried.")
+    ] = False,
 ) -> None:
     """Write a first configuration, or add to one.
 
-    It adds a chat platform, or the servers of an MCP client.
+    It adds a chat platform, or the servers of an MCP client. Or it puts a coding agent's tool calls behind the service.
 
     Example: sayso init --approver local:1001
 
     Example: sayso init telegram --token-file ~/.config/sayso/telegram-token
 
     Example: sayso init slack --secrets ~/.config/sayso
+
+    Example: sayso init claude-code
 
     Example: sayso init mcp claude-code
     """
@@ -114,6 +134,10 @@ def init(
 
         move(client, client_file, file, Path(secrets_in).expanduser() / "mcp", yes=yes, remove=remove)
         return
+    if platform is not None and platform not in _WAYS:
+        flags = {"--managed": managed, "--untested": untested and not remove, "--yes": yes}
+        words = [flag for flag, given in flags.items() if given] + ([] if remove else ["--wait", str(wait)])
+        _gate(platform.value, config, words, remove=remove)
     if platform is not None:
         way = _way(platform, receive)
         if platform is Platform.SLACK:
@@ -156,6 +180,17 @@ def doctor(config: Config = None, json: AsJson = False) -> None:
             typer.echo(f"{_SIGNS[check.state.value]} {check.name}: {check.text}")
     if any(check.state.value == "red" for check in checks):
         raise typer.Exit(1)
+
+
+def _gate(host: str, config: Path | None, words: list[str], *, remove: bool) -> NoReturn:
+    """Install or remove the hook of a coding agent."""
+    from bot.coding_agents import set_up
+    from bot.settings import find_config
+
+    if config is None and (found := find_config(None)) and found.absolute().parent == Path.cwd():
+        # The hook lasts, so where it asks must not come from a folder that somebody else's project filled.
+        fail(f"Settings in the working folder must be named: --config {found.name}. Nothing was written.", 2)
+    raise typer.Exit(set_up(settings(config, ruling=True), host, words, remove=remove))
 
 
 def _add_telegram(file: Path, token_file: str, receive: Receive, webhook_url: str) -> None:

@@ -122,6 +122,10 @@ class Sayso(_Link):
         """Ask for a call, wait, and run `work` if it may run. What `work` raises is reported and raised again."""
         return cast("Ran[T] | NotRun", self._live(life(request), work))
 
+    def ask(self, request: Request) -> dict[str, Any]:
+        """Ask for a call, and return its current state. Claim nothing: `call` with the same `key` runs it later."""
+        return self._send(request.asking(request.arguments()))
+
     def batch(self, planned: Sequence[Planned]) -> list[Ran[Any] | NotRun]:
         """Ask for several calls at once. Each is decided alone, and runs in a thread as soon as it may.
 
@@ -226,6 +230,10 @@ class AsyncSayso(_Link):
         If the task is cancelled while people are asked, the call is withdrawn.
         """
         return cast("Ran[T] | NotRun", await self._live(life(request), work))
+
+    async def ask(self, request: Request) -> dict[str, Any]:
+        """Ask for a call, as `Sayso.ask` does."""
+        return await self._send(request.asking(request.arguments()))
 
     async def batch(self, planned: Sequence[Planned]) -> list[Ran[Any] | NotRun]:
         """Ask for several calls at once, as `Sayso.batch` does. Each runs as soon as it may."""

@@ -28,6 +28,8 @@ WAIT_S = 30
 _LONGEST_OUTPUT = 16_384
 _LONGEST_ERROR = 2_000
 _MAY_RUN = frozenset({"allowed", "approved"})
+#: Errors that say: this call is there, but it isn't to be run (again).
+_UNCLAIMED = frozenset({"ALREADY_DECIDED", "HITL_001", "CONF_EXPIRED", "TAMPERED"})
 #: The fields of a call that are read here.
 _FIELDS = frozenset({"ref", "status", "reason", "reason_until", "decided_by", "message", "requester", "digest"})
 #: The argument under which the files that a call depends on are shown and bound.
@@ -58,7 +60,8 @@ class Request:
     """A call to ask for. `files` are paths whose contents the call depends on: they are hashed, shown and checked.
 
     `ask`: a person is asked whatever the policy allows. `timeout_s`: how long to wait for people, at most as long as
-    the policy says. `origin`: the conversation to ask in, if the token may name it.
+    the policy says. `origin`: the conversation to ask in, if the token may name it. `key` names this one call: asking
+    again with the same key, also after a restart, finds the call that is there and never runs it a second time.
     """
 
     tool: str
@@ -72,6 +75,7 @@ class Request:
     ask: bool = False
     timeout_s: int | None = None
     files: Sequence[str] = ()
+    key: str | None = None
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments with the hashes of the files as they are now.
@@ -106,6 +110,11 @@ class Request:
         }
         return {name: value for name, value in named.items() if value is not None}
 
+    def asking(self, args: Mapping[str, Any], secret_hash: str | None = None) -> Send:
+        """Return what asks for the call. With a secret's hash, a call that the policy allows is claimed at once."""
+        body = {**self.body(args), "secret_hash": secret_hash} if secret_hash else self.body(args)
+        return Send("POST", "/v1/calls", body, {"Idempotency-Key": self.key or secrets.token_hex(16)})
+
 
 class Secret:
     """What proves the claimant: kept here, known to the service by its SHA-256 alone."""
@@ -118,12 +127,11 @@ class Secret:
 def life(request: Request) -> Life:
     """Live one call from asking to its report."""
     args, secret = request.arguments(), Secret()
-    body = {**request.body(args), "secret_hash": secret.hash}
     try:
         # It doesn't wait in this request, so that whoever is interrupted later knows the ref and can withdraw the call.
-        call = yield Send("POST", "/v1/calls", body, {"Idempotency-Key": secrets.token_hex(16)})
+        call = yield request.asking(args, secret.hash)
     except ClientError as error:
-        return _refused(error)
+        return _refused(error, known=request.key is not None)
     return (yield from after_asking(request, args, secret, call))
 
 
@@ -144,7 +152,7 @@ def after_asking(request: Request, args: Mapping[str, Any], secret: Secret, call
         try:
             claimed = yield Send("POST", f"{path}/claim", {"secret_hash": secret.hash, "digest": call["digest"]})
         except ClientError as error:
-            return _refused(error, call)
+            return _refused(error, call["ref"], known=True)
         call, claim = _whole(claimed.get("call", {})), claimed
     if claim is None:
         return NotRun(call["status"], call["message"], call["ref"], call["reason"], call["decided_by"])
@@ -171,12 +179,12 @@ def _whole(call: dict[str, Any]) -> dict[str, Any]:
     return call
 
 
-def _refused(error: ClientError, call: Mapping[str, Any] | None = None) -> NotRun:
-    """Return the outcome of a call that the policy denies or that can't be claimed; raise any other error."""
+def _refused(error: ClientError, ref: str = "", *, known: bool) -> NotRun:
+    """Return the outcome of a call that the policy denies, or that is `known` and can't be claimed; raise the rest."""
     if error.code == "CALL_DENIED":
-        return NotRun("denied", error.message, error.ref or "", error.message)
-    if call is not None and error.code in {"ALREADY_DECIDED", "HITL_001", "CONF_EXPIRED", "TAMPERED"}:
-        return NotRun("refused", error.message, call["ref"])
+        return NotRun("denied", error.message, error.ref or ref, error.message)
+    if known and error.code in _UNCLAIMED:
+        return NotRun("refused", error.message, error.ref or ref)
     raise error
 
 

@@ -97,6 +97,21 @@ def test_a_yes_allows_once(service: Installation, host: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("host", HOSTS)
+def test_a_card_names_the_host_the_project_and_the_session(service: Installation, host: str) -> None:
+    """Who has several agents at work must see which one asks; the whole session stands in Details."""
+    process = subprocess.Popen(["sh", "-c", line(service, host)], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    with process:
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(numbered(host, "named")).encode())
+        process.stdin.close()
+        (call,) = until(lambda: service.call("pending")["calls"], "the call")
+        service.call("withdraw", target=call["ref"])
+
+    assert {"/srv/shop": host} == {call["cwd"]: call["agent"]}
+    assert all(name in call["note"] for name in (host, "shop", "s1"))
+
+
+@pytest.mark.parametrize("host", HOSTS)
 def test_a_no_blocks_and_the_model_hears_why(service: Installation, host: str, tmp_path: Path) -> None:
     """On stdout for the host, on stderr for hosts that read that."""
     person = decided(service, "reject", "not on a Friday")

@@ -57,7 +57,7 @@ def test_each_example_of_init_is_a_line_to_copy() -> None:
     """None runs on into the next."""
     told = CliRunner().invoke(app, ["init", "--help"]).output
 
-    assert 4 == len(re.findall(r"^ +Example: sayso init", told, re.MULTILINE))
+    assert 5 == len(re.findall(r"^ +Example: sayso init", told, re.MULTILINE))
 
 
 @pytest.mark.parametrize(

@@ -5,21 +5,25 @@ from __future__ import annotations
 import json
 import shlex
 import stat
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sayso_client.hooks import installing
+from sayso_client.hooks import installing, opencode
 from sayso_client.hooks.installing import MARK, checked, main
 
-HOSTS = ["claude-code", "codex", "copilot", "gemini", "qwen"]
+HOSTS = ["claude-code", "codex", "copilot", "gemini", "opencode", "qwen"]
+#: The hosts whose settings hold the command itself.
+HOOKED = [host for host in HOSTS if host != "opencode"]
 OTHERS: dict[str, str] = {
     "claude-code": '{"model": "opus",\n  "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "http"}]}]}}',
     "codex": 'model = "o5"  # mine\n\n[tui]\nnotifications = true\n',
     "copilot": '{"version": 1, "hooks": {"preToolUse": [{"type": "command", "bash": "true"}]}}',
     "gemini": '{"hooksConfig": {"enabled": true}, "theme": "dark"}',
+    "opencode": '{"plugin": ["other"], "permission": {"bash": {"*": "allow", "rm *": "deny"}}}',
     "qwen": '{"theme": "dark"}',
 }
 
@@ -50,7 +54,7 @@ def test_what_is_taken_out_leaves_the_settings_as_they_were(tmp_path: Path, host
         assert 0o600 == stat.S_IMODE((tmp_path / "settings.before-sayso").stat().st_mode)
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("host", HOOKED)
 def test_what_was_there_stays_beside_the_hook(tmp_path: Path, host: str) -> None:
     """Other hooks and other settings are as they were."""
     file = tmp_path / "settings"
@@ -64,7 +68,7 @@ def test_what_was_there_stays_beside_the_hook(tmp_path: Path, host: str) -> None
         assert groups == after["hooks"][event][: len(groups)]
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("host", HOOKED)
 def test_installing_again_leaves_one_hook(tmp_path: Path, host: str) -> None:
     """The new one, after an upgrade."""
     file = tmp_path / "settings"
@@ -195,3 +199,45 @@ def test_a_hook_that_is_gone_or_broken_is_red(tmp_path: Path) -> None:
 
     assert "red" == checked("qwen", file)[0][0]
     assert 1 == install("qwen", file, action="check")
+
+
+def permission(**document: Any) -> Any:
+    """What opencode's `permission` becomes."""
+    put: str = opencode.put(json.dumps(document), "file:///x/sayso_client.hooks.js", 60)
+    return json.loads(put)["permission"]
+
+
+def test_opencode_asks_wherever_it_would_have_run() -> None:
+    """A plugin that doesn't load leaves the question open; what was denied stays denied, in its place."""
+    assert "ask" == permission()
+    assert "ask" == permission(permission="allow")
+    assert "deny" == permission(permission="deny")
+    assert {"*": "ask", "edit": "ask"} == permission(permission={"edit": "allow"})
+    assert {"*": "ask", "bash": {"rm *": "deny", "*": "ask"}} == permission(
+        permission={"bash": {"rm *": "deny", "*": "allow"}}
+    )
+
+
+def test_opencodes_plugin_lies_beside_the_settings(tmp_path: Path) -> None:
+    """It names an absolute Python, it is there before it is named, and it is gone after it isn't."""
+    file = tmp_path / "opencode.json"
+    install("opencode", file)
+    plugin = tmp_path / "sayso_client.hooks.js"
+
+    assert [plugin.as_uri()] == json.loads(file.read_text())["plugin"]
+    assert f"{sys.executable} -I -m sayso_client.hooks opencode" in plugin.read_text()
+    assert "@" not in plugin.read_text()
+    install("opencode", file, action="remove")
+    assert not plugin.exists()
+
+
+def test_an_opencode_that_would_run_without_the_plugin_is_red(tmp_path: Path) -> None:
+    """Somebody allowed a tool again, or took the plugin away."""
+    file = tmp_path / "opencode.json"
+    install("opencode", file)
+    document = json.loads(file.read_text())
+    file.write_text(json.dumps({**document, "permission": {"*": "ask", "bash": "allow"}}))
+    assert "red" in {state for state, _ in checked("opencode", file)}
+
+    (tmp_path / "sayso_client.hooks.js").unlink()
+    assert "red" == checked("opencode", file)[0][0]

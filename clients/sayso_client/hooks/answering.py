@@ -28,6 +28,9 @@ _MARGIN_S = 5
 #: The shortest and the longest time that the service takes, in seconds.
 _SHORTEST_S, _LONGEST_S = 5, 7 * 24 * 3600
 
+#: So many characters of a session tell it from others on a card.
+_SHORT_SESSION = 8
+
 
 class Hook:
     """Answers one event of a host.
@@ -92,11 +95,16 @@ class Hook:
             "cwd": asked.cwd,
             "agent": self._host.NAME,
             "session": asked.session,
-            "note": say("hook.note", project=os.path.basename(asked.cwd.rstrip("/\\")) or asked.cwd),
+            "note": self._note(asked),
             "key": asked.key or os.urandom(16).hex(),
             "by_policy": not asked.must_ask,
             "timeout_s": min(max(within_s, _SHORTEST_S), _LONGEST_S),
         }
+
+    def _note(self, asked: Asked) -> str:
+        project = os.path.basename(asked.cwd.rstrip("/\\")) or asked.cwd
+        session = asked.session[:_SHORT_SESSION] or "-"
+        return say("hook.note", host=self._host.NAME, project=project, session=session)
 
 
 def _event(raw: bytes) -> Mapping[str, Any]:

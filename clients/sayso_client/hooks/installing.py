@@ -15,7 +15,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -50,6 +50,22 @@ class Host(Protocol):
         """Return the settings without our hook."""
 
 
+class Pluggable(Host, Protocol):
+    """A host that has no hooks but plugins: its settings name a file of ours that lies beside them."""
+
+    #: The plugin's name. It holds MARK.
+    BESIDE: str
+
+    def beside(self, command: str, wait_s: int) -> str:
+        """Return the plugin."""
+
+    def restored(self, text: str, before: str) -> str:
+        """Return the settings with what `put` changed beside the plugin as it was before."""
+
+    def guarded(self, text: str) -> bool:
+        """Whether the settings keep tools from running where the plugin doesn't load."""
+
+
 @dataclass(frozen=True)
 class Service:
     """Where the service is: a socket and its user id, or an address with files for the token and its authority."""
@@ -74,23 +90,31 @@ class Service:
 
 @dataclass
 class Change:
-    """What is to become of a file: `before` is None where there is none."""
+    """A change of one file. `before` is None for a new file, `after` is None for a file that is deleted.
+
+    `first` is the change of another file that comes before this one.
+    """
 
     file: Path
     before: str | None
-    after: str
-    removes: bool = False
-    notes: list[str] = field(default_factory=list)
+    after: str | None
+    first: Change | None = None
 
     def diff(self) -> str:
         """Return the change as a unified diff, empty if there is none."""
-        old, new = (self.before or "").splitlines(keepends=True), self.after.splitlines(keepends=True)
-        return "".join(difflib.unified_diff(old, new, str(self.file), str(self.file)))
+        old, new = (self.before or "").splitlines(keepends=True), (self.after or "").splitlines(keepends=True)
+        own = "".join(difflib.unified_diff(old, new, str(self.file), str(self.file)))
+        return (self.first.diff() if self.first else "") + own
 
     def write(self) -> Path | None:
-        """Write the file whole or not at all; return where the backup lies. Raises OSError."""
+        """Write each file whole or not at all; return where the backup of this one lies. Raises OSError."""
+        if self.first:
+            self.first.write()
+        if self.after is None:
+            self.file.unlink(missing_ok=True)
+            return None
         backup = None
-        if self.before is not None:
+        if self.before is not None and MARK not in self.file.name:
             backup = _backup(self.file)
             _put(backup, self.before, 0o600)
         mode = self.file.stat().st_mode & 0o777 if self.file.exists() else 0o600
@@ -120,12 +144,14 @@ def module(host: str) -> Host:
 
 def planned(host: str, file: Path, line: str, wait_s: int) -> Change:
     """Return the change that installs the hook. Raises ClientError for settings that can't be read."""
-    before = _read(file)
+    before, known, plugin = _read(file), module(host), _plugin(host, file)
     try:
-        after = module(host).put(module(host).take(before or ""), line, wait_s)
+        told = plugin.as_uri() if plugin else line
+        after = known.put(known.take(before or ""), told, wait_s)
     except (ValueError, AttributeError, TypeError) as error:
         raise _wrong("hook.settings", file=file, error=error) from error
-    return Change(file, before, after)
+    first = Change(plugin, _read(plugin), cast("Pluggable", known).beside(line, wait_s)) if plugin else None
+    return Change(file, before, after, first)
 
 
 def unplanned(host: str, file: Path) -> Change:
@@ -133,15 +159,24 @@ def unplanned(host: str, file: Path) -> Change:
 
     If nothing else changed since the installation, the file becomes what it was to the letter.
     """
-    before = _read(file)
+    before, known, plugin = _read(file), module(host), _plugin(host, file)
     try:
-        after = module(host).take(before or "")
-        kept = _read(_backup(file))
+        after, kept = known.take(before or ""), _read(_backup(file))
+        if plugin and after != before:
+            after = cast("Pluggable", known).restored(after, kept or "")
         if kept is not None and kept != after and _same(kept, after):
             after = kept
     except (ValueError, AttributeError, TypeError) as error:
         raise _wrong("hook.settings", file=file, error=error) from error
-    return Change(file, before, after, removes=True)
+    settings = Change(file, before, after)
+    # The settings never name a plugin that isn't there.
+    return Change(plugin, _read(plugin), None, settings) if plugin else settings
+
+
+def _plugin(host: str, file: Path) -> Path | None:
+    """Return where the plugin lies, for a host that has plugins."""
+    name = getattr(module(host), "BESIDE", None)
+    return file.with_name(name) if name else None
 
 
 def _backup(file: Path) -> Path:
@@ -178,14 +213,17 @@ def check_version(host: str) -> str | None:
 
 def checked(host: str, file: Path) -> list[tuple[str, str]]:
     """Return what an installed hook is worth: (`green`, `yellow` or `red`, a sentence) each."""
-    text = _read(file) or ""
-    lines = sorted({line for line in _strings(text) if MARK in line})
-    if not lines:
+    text, plugin = _read(file) or "", _plugin(host, file)
+    named = [line for line in _strings(text) if MARK in line]
+    lines = sorted({line for line in _strings(_read(plugin) or "") if MARK in line} if plugin else set(named))
+    if not lines or not named:
         return [("red", say("hook.absent", host=host, file=file))]
     found = [_tried(line) for line in lines]
+    if plugin and not cast("Pluggable", module(host)).guarded(text):
+        found.append(("red", say("hook.unguarded", file=file, host=host)))
     python = shlex.split(shlex.split(lines[0])[2].partition("$(")[2].partition(")")[0])
     programs = [Path(word) for word in python if word.startswith("/")]
-    paths = [*programs[:1], Path(__file__).parent, file]
+    paths = [*programs[:1], Path(__file__).parent, file, *([plugin] if plugin else [])]
     open_paths = [str(path) for path in paths if path.exists() and os.access(path, os.W_OK)]
     if open_paths:
         found.append(("yellow", say("hook.open", paths=", ".join(open_paths))))
@@ -203,12 +241,13 @@ def main(arguments: list[str] | None = None) -> int:
             print("\n".join(f"{state}: {told}" for state, told in found))
             return int(any(state == "red" for state, _ in found))
         if options.action == "remove":
-            return _carry_out(unplanned(options.host, file), yes=options.yes)
+            return _carry_out(unplanned(options.host, file), say("hook.removed", file=file), yes=options.yes)
         if not options.untested and (wrong := check_version(options.host)):
             print(wrong, file=sys.stderr)
             return 1
         line = command(options.host, _service(options), options.wait, defer=options.defer)
-        done = _carry_out(planned(options.host, file, line, options.wait), yes=options.yes)
+        change = planned(options.host, file, line, options.wait)
+        done = _carry_out(change, say("hook.installed", file=file), yes=options.yes)
         if done == 0 and known.THEN:
             print(say(known.THEN))
     except ClientError as error:
@@ -262,7 +301,7 @@ def _service(options: argparse.Namespace) -> Service:
     return Service(socket=str(path), uid=uid)
 
 
-def _carry_out(change: Change, *, yes: bool) -> int:
+def _carry_out(change: Change, told: str, *, yes: bool) -> int:
     """Show the change, ask on a terminal, and write it; return the exit status."""
     diff = change.diff()
     if not diff:
@@ -277,7 +316,6 @@ def _carry_out(change: Change, *, yes: bool) -> int:
             print(say("hook.left", file=change.file))
             return 1
     backup = change.write()
-    told = say("hook.removed" if change.removes else "hook.installed", file=change.file)
     print(told + (say("hook.backup", backup=backup) if backup else ""))
     return 0
 

@@ -1,6 +1,8 @@
 """OpenCode: a plugin starts this for each `tool.execute.before`, and throws unless the answer is a yes.
 
 The plugin (`opencode.js`) sends `{"tool", "sessionID", "callID", "args", "directory"}` (measured with 1.18.33).
+OpenCode runs everything if a plugin doesn't load. So the installer sets `permission` to ask, and the plugin
+answers that question for the calls that it has approved: without the plugin nobody does.
 """
 
 from __future__ import annotations
@@ -13,6 +15,13 @@ if TYPE_CHECKING:
     from typing import Any
 
 NAME = "opencode"
+PROGRAM, TRIED = "opencode", (1, 18, 33)
+FILE = ".config/opencode/opencode.json"
+MANAGED = None
+THEN = "hook.then.opencode"
+#: The plugin's file beside the settings. A plugin in OpenCode's folder for plugins would start a package manager.
+BESIDE = "sayso_client.hooks.js"
+_ASK, _REFUSALS = "ask", ("ask", "deny")
 
 
 def asked(event: Mapping[str, Any]) -> Asked:
@@ -36,3 +45,68 @@ def denied(event: Mapping[str, Any], why: str) -> dict[str, Any]:
 
 
 unjudged = allowed
+
+
+def put(text: str, command: str, wait_s: int) -> str:
+    """Return the settings with the plugin, whose address is `command`, and with a `permission` that allows nothing."""
+    from sayso_client.hooks.installing import as_json, from_json
+
+    del wait_s
+    document = from_json(text)
+    document["plugin"] = [*document.get("plugin", []), command]
+    document["permission"] = _asking(document.get("permission"))
+    return as_json(document)
+
+
+def take(text: str) -> str:
+    """Return the settings without the plugin. `permission` keeps its value: without it OpenCode runs more."""
+    from sayso_client.hooks.installing import MARK, as_json, from_json
+
+    document = from_json(text)
+    left = [plugin for plugin in document.get("plugin", []) if MARK not in str(plugin)]
+    if left == document.get("plugin", []):
+        return text
+    rest = {key: value for key, value in document.items() if key != "plugin"}
+    return as_json({**rest, "plugin": left} if left else rest)
+
+
+def restored(text: str, before: str) -> str:
+    """Return the settings with the `permission` that they had before, unless it was changed since."""
+    from sayso_client.hooks.installing import as_json, from_json
+
+    document, old = from_json(text), from_json(before)
+    if document.get("permission") != _asking(old.get("permission")):
+        return text
+    rest = {key: value for key, value in document.items() if key != "permission"}
+    return as_json({**rest, "permission": old["permission"]} if "permission" in old else rest)
+
+
+def beside(command: str, wait_s: int) -> str:
+    """Return the plugin that runs this command for each call."""
+    import json
+    from pathlib import Path
+
+    from sayso_client.wording import say
+
+    told = {'"@LINE@"': json.dumps(command), "@LIMIT@": str(wait_s * 1000)}
+    told['"@NO_ANSWER@"'] = json.dumps(say("hook.no_answer"))
+    whole = (Path(__file__).parent / "opencode.js").read_text("utf-8")
+    for name, value in told.items():
+        whole = whole.replace(name, value)
+    return whole
+
+
+def guarded(text: str) -> bool:
+    """Whether the settings hold what keeps tools from running where the plugin doesn't load."""
+    from sayso_client.hooks.installing import from_json
+
+    found = from_json(text).get("permission")
+    return found is not None and found == _asking(found)
+
+
+def _asking(permission: Any) -> Any:
+    """Return a `permission` in which everything asks but what was denied; the last pattern that matches counts."""
+    if isinstance(permission, dict):
+        found = {name: _asking(rule) for name, rule in permission.items()}
+        return found if "*" in found else {"*": _ASK, **found}
+    return permission if permission in _REFUSALS else _ASK

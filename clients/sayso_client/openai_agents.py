@@ -1,0 +1,155 @@
+"""OpenAI Agents SDK: an agent whose every tool call goes through the gate.
+
+    agent = SaysoGate(sayso).gated(Agent(name="shop", tools=[...], mcp_servers=[...]))
+
+Function tools, tools of MCP servers and tools of the agents that it may hand over to are covered. Tools that run at the
+model's provider, or that the SDK runs by other ways, can't be held here: `gated` refuses an agent that has some, unless
+they are named in `ungated`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from dataclasses import fields, replace
+from typing import Any, Unpack
+
+from sayso_client.calls import AsyncSayso
+from sayso_client.life import Request
+from sayso_client.outcomes import Ran
+from sayso_client.turns import Terms, apending, arun_gated, key_of, missing
+from sayso_client.wording import say
+
+try:
+    from agents import Agent, FunctionTool, RunContextWrapper, RunState, Tool
+    from agents.tool_context import ToolContext
+    from jsonschema import ValidationError, validate
+except ImportError as error:
+    raise missing("openai-agents", error) from error
+
+
+class SaysoGate:
+    """Asks before each tool call of the agents that it gates.
+
+    By default the run waits for people. With `parks`, a name for this run that is used once, it ends with the SDK's
+    interruptions while people decide; `settle` the run's state, and run it again when nothing is pending.
+    """
+
+    def __init__(
+        self,
+        sayso: AsyncSayso,
+        *,
+        parks: str | None = None,
+        ungated: Collection[str] = (),
+        **terms: Unpack[Terms],
+    ) -> None:
+        self._sayso = sayso
+        self._terms: dict[str, Any] = {"tools": "openai-agents", "session": parks, **terms}
+        self._parks = parks
+        self._ungated = frozenset(ungated)
+        self._agents: dict[int, _Gated] = {}
+
+    def gated(self, agent: Agent[Any]) -> Agent[Any]:
+        """Return the agent behind the gate, and those behind it that it may hand over to.
+
+        Raises TypeError for a tool or a handoff that the gate can't hold.
+        """
+        if isinstance(agent, _Gated):
+            return agent
+        if id(agent) in self._agents:
+            return self._agents[id(agent)]
+        if type(agent) is not Agent:
+            raise TypeError(say("framework.ungated", name=agent.name))
+        kept = {field.name: getattr(agent, field.name) for field in fields(agent)}
+        made = self._agents[id(agent)] = _Gated(**{**kept, "handoffs": []})
+        made.gate = self
+        made.original = agent  # Its id stays its own as long as it lives.
+        for tool in agent.tools:
+            self.tool(tool)
+        for other in agent.handoffs:
+            if not isinstance(other, Agent):
+                raise TypeError(say("framework.handoff", name=other.tool_name))
+            made.handoffs.append(self.gated(other))
+        return made
+
+    def tool(self, tool: Tool) -> Tool:
+        """Return a tool behind the gate. Raises TypeError if the gate can't hold the tool."""
+        if isinstance(tool, FunctionTool) and getattr(tool.on_invoke_tool, "gate", None) is self:
+            return tool
+        if not isinstance(tool, FunctionTool) or not self._holds(getattr(tool, "_agent_instance", None)):
+            if tool.name in self._ungated:
+                return tool
+            raise TypeError(say("framework.ungated", name=tool.name))
+
+        async def invoked(context: ToolContext[Any], arguments: str) -> Any:
+            try:
+                request = self._request(tool.name, arguments, context.tool_call_id, tool.params_json_schema)
+            except ValueError as error:
+                return say("framework.arguments", tool=tool.name, error=error)
+
+            async def work() -> Any:
+                return await tool.on_invoke_tool(context, arguments)
+
+            came = await arun_gated(self._sayso, request, work)
+            return came.value if isinstance(came, Ran) else str(came)
+
+        invoked.gate = self  # type: ignore[attr-defined]
+        return replace(tool, on_invoke_tool=invoked, needs_approval=bool(self._parks) or tool.needs_approval)
+
+    async def settle(self, state: RunState[Any, Any]) -> list[dict[str, Any]]:
+        """Ask for the calls that a run stopped at, and return those that people haven't decided yet.
+
+        The others are released in the state: running it again runs what was approved, and tells the model why the rest
+        didn't run. The state decides nothing: a changed state runs nothing that nobody approved.
+        """
+        waiting = []
+        for item in state.get_interruptions():
+            name, arguments, call = item.tool_name or "", item.arguments or "{}", item.call_id or ""
+            try:
+                found = await apending(self._sayso, self._request(name, arguments, call, {}))
+            except ValueError:
+                found = None  # The tool refuses it, and tells the model.
+            if found:
+                waiting.append(found)
+            else:
+                state.approve(item)
+        return waiting
+
+    def _holds(self, inner: Agent[Any] | None) -> bool:
+        """Whether a tool is no agent, or one whose own tools are gated and wait: it can't stop in the middle."""
+        return inner is None or (isinstance(inner, _Gated) and not self._parks and not inner.gate._parks)  # noqa: SLF001
+
+    def _request(self, tool: str, arguments: str, call: str, schema: dict[str, Any]) -> Request:
+        """Return the request for a call. Raises ValueError for arguments that the tool would read in another way."""
+        args = json.loads(arguments or "{}", object_pairs_hook=_once)
+        if not isinstance(args, dict):
+            raise ValueError("JSON")  # noqa: TRY004 - it goes to the model
+        try:
+            # The SDK coerces only values that the schema refuses. Those are refused here.
+            validate(args, schema)
+        except ValidationError as error:
+            raise ValueError(error.message) from error
+        key = key_of("openai-agents", self._parks, call) if self._parks else None
+        return Request(tool, args, key=key, **self._terms)
+
+
+class _Gated(Agent[Any]):
+    """An agent behind the gate. Its tools are gated whenever they are listed, also those added later."""
+
+    gate: SaysoGate
+    original: Agent[Any]
+
+    async def get_all_tools(self, run_context: RunContextWrapper[Any]) -> list[Tool]:
+        """Return the tools, those of MCP servers too, behind the gate. Raises TypeError for what it can't hold."""
+        for other in self.handoffs:
+            if not isinstance(other, _Gated):
+                raise TypeError(say("framework.handoff", name=getattr(other, "tool_name", None) or other.name))
+        return [self.gate.tool(tool) for tool in await super().get_all_tools(run_context)]
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse an object with a name twice: readers differ in which of the two they take."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name twice")
+    return found

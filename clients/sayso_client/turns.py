@@ -1,0 +1,124 @@
+"""The common part of the adapters of agent frameworks: put one tool call of a model through the gate.
+
+A framework hands the adapter a call and a way to run it. The adapter hands back a value or a sentence for the model,
+and raises for the tool's own errors alone: when the service can't be reached, the model hears that nothing ran.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Callable
+from typing import Any, TypedDict, TypeVar
+
+from sayso_client.calls import AsyncSayso, Sayso
+from sayso_client.errors import ClientError
+from sayso_client.life import Request
+from sayso_client.outcomes import NotRun, Ran
+from sayso_client.wording import say
+
+T = TypeVar("T")
+
+
+class Terms(TypedDict, total=False):
+    """Settings for all calls of one agent."""
+
+    #: The group that policies know the agent's tools by. By default the framework's name.
+    tools: str
+    #: The agent's own name for itself.
+    agent: str
+    #: Ask a person whatever the policy allows.
+    ask: bool
+    #: Seconds to wait for people, at most as many as the policy gives.
+    timeout_s: int
+    #: The conversation to ask in, and the person for whom the agent asks, if the token may name them.
+    origin: str
+    on_behalf_of: str
+
+
+def key_of(*parts: str) -> str:
+    """Return the key of the call that these parts name, such as a thread, a step and the model's id of the call."""
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def missing(extra: str, error: ImportError) -> ImportError:
+    """Return the error that names the extra which brings a framework."""
+    return ImportError(say("extra.missing", extra=extra, module=error.name), name=error.name)
+
+
+class _Work:
+    """Runs the tool and keeps what came of it, so that a lost report doesn't make a run look like none."""
+
+    def __init__(self) -> None:
+        self.began = False
+        self.done: list[Any] = []
+
+    def outcome(self, error: ClientError) -> Ran[Any] | NotRun:
+        """Return the outcome of a call whose asking, claim or report failed. Raises what the tool itself raised."""
+        if self.done:
+            return Ran(error.ref or "", self.done[0])
+        if self.began:
+            raise error
+        return NotRun(error.code.lower(), error.message, error.ref or "")
+
+
+def run_gated(sayso: Sayso, request: Request, work: Callable[[], T]) -> Ran[T] | NotRun:
+    """Ask for a call, wait, and run `work` once if it may run. Raises what `work` raises."""
+    kept = _Work()
+
+    def run() -> T:
+        kept.began = True
+        kept.done.append(work())
+        done: T = kept.done[0]
+        return done
+
+    try:
+        came = sayso.call(request, run)
+        return came if isinstance(came, Ran) or came.status != "succeeded" else _again(sayso.read(came.ref))
+    except ClientError as error:
+        return kept.outcome(error)
+
+
+async def arun_gated(sayso: AsyncSayso, request: Request, work: Callable[[], Awaitable[T]]) -> Ran[T] | NotRun:
+    """Ask for a call, as `run_gated` does, on an event loop."""
+    kept = _Work()
+
+    async def run() -> T:
+        kept.began = True
+        kept.done.append(await work())
+        done: T = kept.done[0]
+        return done
+
+    try:
+        came: Ran[T] | NotRun = await sayso.call(request, run)
+        return came if isinstance(came, Ran) or came.status != "succeeded" else _again(await sayso.read(came.ref))
+    except ClientError as error:
+        return kept.outcome(error)
+
+
+def _again(call: dict[str, Any]) -> NotRun:
+    """Return the outcome of a call that had run before, as when a step is repeated: its recorded output."""
+    return NotRun("succeeded", call["output"] or call["message"], call["ref"])
+
+
+def pending(sayso: Sayso, request: Request) -> dict[str, Any] | None:
+    """Ask for a call with a key, and return it while it is pending.
+
+    Return None if the call is decided, or if the service can't be reached; `run_gated` then returns the outcome.
+    """
+    try:
+        return _pending(sayso.ask(request))
+    except ClientError:
+        return None
+
+
+async def apending(sayso: AsyncSayso, request: Request) -> dict[str, Any] | None:
+    """Ask for a call, as `pending` does, on an event loop."""
+    try:
+        return _pending(await sayso.ask(request))
+    except ClientError:
+        return None
+
+
+def _pending(call: dict[str, Any]) -> dict[str, Any] | None:
+    kept = {name: call.get(name) for name in ("ref", "tool", "message", "expires_at")}
+    return kept if call.get("status") == "pending" else None

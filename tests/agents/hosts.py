@@ -1,0 +1,176 @@
+"""The real coding agents: where each lies, how it finds a stand-in model, and how it is started without a person.
+
+`make thirdparty-agents` installs them in `.agents`, in the versions that `sayso_client/hooks` were measured with.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sayso_client.hooks.installing import module
+from tests.agents.model import Model
+
+AGENTS = Path(__file__).parents[2] / ".agents"
+#: An agent that hangs is stopped after so many seconds.
+LIMIT_S = 180
+_CODEX = """
+model = "gpt-5"
+model_provider = "standin"
+[model_providers.standin]
+name = "standin"
+base_url = "{url}/v1"
+wire_api = "responses"
+[analytics]
+enabled = false
+"""
+
+
+@dataclass(frozen=True)
+class Host:
+    """One coding agent. `tool` makes a tool call of a shell command; `settings` writes what points it at the model."""
+
+    program: Path
+    arguments: list[str]
+    tool: Callable[[str], tuple[str, dict[str, Any]]]
+    environment: Callable[[Model], dict[str, str]]
+    settings: Callable[[Model, Path], None] = field(default=lambda *_: None)
+
+
+def _codex(model: Model, file: Path) -> None:
+    file.write_text(_CODEX.format(url=model.url))
+
+
+def _opencode(model: Model, file: Path) -> None:
+    options = {"baseURL": f"{model.url}/v1", "apiKey": "x"}
+    limit = {"context": 100_000, "output": 8_000}
+    provider = {"npm": "@ai-sdk/openai-compatible", "name": "standin", "options": options}
+    provider["models"] = {"m": {"name": "m", "tool_call": True, "limit": limit}}
+    document = {"autoupdate": False, "share": "disabled", "small_model": "standin/m", "provider": {"standin": provider}}
+    file.write_text(json.dumps(document))
+
+
+HOSTS = {
+    "claude-code": Host(
+        AGENTS / "claude" / "claude_agent_sdk" / "_bundled" / "claude",
+        ["-p", "go", "--model", "claude-sonnet-4-5", "--output-format", "json", "--allowedTools", "Bash"],
+        lambda command: ("Bash", {"command": command, "description": "x"}),
+        lambda model: {
+            "ANTHROPIC_BASE_URL": model.url,
+            "ANTHROPIC_API_KEY": "stand-in",
+            "DISABLE_AUTOUPDATER": "1",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "IS_SANDBOX": "1",
+        },
+    ),
+    "codex": Host(
+        AGENTS / "node_modules" / ".bin" / "codex",
+        [
+            "exec",
+            "--skip-git-repo-check",
+            "--dangerously-bypass-approvals-and-sandbox",
+            "--dangerously-bypass-hook-trust",
+            "go",
+        ],
+        lambda command: ("exec_command", {"cmd": command}),
+        lambda _: {},
+        _codex,
+    ),
+    "opencode": Host(
+        AGENTS / "node_modules" / ".bin" / "opencode",
+        ["run", "--model", "standin/m", "--format", "json", "go"],
+        lambda command: ("bash", {"command": command, "description": "x"}),
+        lambda _: {f"OPENCODE_DISABLE_{name}": "1" for name in ("MODELS_FETCH", "AUTOUPDATE", "LSP_DOWNLOAD", "SHARE")},
+        _opencode,
+    ),
+}
+
+
+@dataclass
+class Bench:
+    """A home, a project that means no good, and a host whose hook is installed as a person would."""
+
+    name: str
+    folder: Path
+    model: Model
+
+    def __post_init__(self) -> None:
+        """Lay out the folders. The project brings packages with our names, and is on the path of every Python."""
+        self.host = HOSTS[self.name]
+        for package in ("bot", "sayso_client", "hitl"):
+            (self.project / package).mkdir(parents=True)
+            (self.project / package / "__init__.py").write_text("raise SystemExit(1)\n")
+        (self.project / "json.py").write_text("raise SystemExit(1)\n")
+        (self.project / "here.txt").touch()
+        self.settings.parent.mkdir(parents=True)
+        self.host.settings(self.model, self.settings)
+        self.model.tool, self.model.args = self.host.tool(f"touch {self.marker}")
+
+    @property
+    def project(self) -> Path:
+        """Where the agent works."""
+        return self.folder / "project"
+
+    @property
+    def settings(self) -> Path:
+        """The host's own settings."""
+        return self.folder / "home" / module(self.name).FILE
+
+    @property
+    def command(self) -> Path:
+        """The file that names the hook's Python."""
+        beside = getattr(module(self.name), "BESIDE", None)
+        return self.settings.with_name(beside) if beside else self.settings
+
+    @property
+    def marker(self) -> Path:
+        """The file that the tool call makes."""
+        return self.project / "ran.txt"
+
+    @property
+    def surroundings(self) -> dict[str, str]:
+        """The environment of the host."""
+        home = {"HOME": str(self.folder / "home"), "PATH": f"{self.host.program.parent}:{os.environ['PATH']}"}
+        plain = {"TERM": "dumb", "LANG": "C.UTF-8", "PYTHONPATH": str(self.project)}
+        return {**home, **plain, **self.host.environment(self.model)}
+
+    def install(self, socket: Path, wait_s: int = 120) -> None:
+        """Install the hook. The host's version is looked at."""
+        words = ["install", self.name, "--socket", str(socket), "--uid", str(os.getuid()), "--wait", str(wait_s)]
+        subprocess.run(
+            [sys.executable, "-I", "-m", "sayso_client.hooks.installing", *words, "--yes"],
+            env=self.surroundings,
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+
+    def start(self) -> subprocess.Popen[str]:
+        """Start the host."""
+        return subprocess.Popen(
+            [self.host.program, *self.host.arguments],
+            cwd=self.project,
+            env=self.surroundings,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def ended(self, process: subprocess.Popen[str]) -> str:
+        """Wait until the host is done, and return what it printed. It must have wanted its tool."""
+        try:
+            printed = process.communicate(timeout=LIMIT_S)[0]
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        assert self.model.asked, printed
+        return printed

@@ -1,0 +1,155 @@
+"""The real coding agents behind a running service: what people approve runs, and nothing else does."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.installation import Installation, until
+from tests.acceptance.making import Maker, install, maker
+from tests.agents.hosts import HOSTS, Bench
+from tests.agents.model import serving
+
+__all__ = ["install", "maker"]
+pytestmark = pytest.mark.agents
+
+
+@pytest.fixture(scope="module")
+def service(maker: Maker) -> Iterator[Installation]:
+    """A running service with the policy that everybody starts with."""
+    with maker.batch() as make:
+        made = make()
+        made.start()
+        yield made
+
+
+@pytest.fixture(params=sorted(HOSTS))
+def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
+    """Each coding agent, in a home of its own."""
+    if not HOSTS[request.param].program.exists():
+        pytest.skip(f"{request.param} isn't installed: make thirdparty-agents")
+    with serving() as model:
+        yield Bench(request.param, tmp_path, model)
+
+
+def asked(service: Installation, process: subprocess.Popen[str]) -> dict[str, Any]:
+    """The call that people see."""
+
+    def seen() -> list[dict[str, Any]]:
+        assert process.poll() is None, process.stdout and process.stdout.read()
+        calls: list[dict[str, Any]] = service.call("pending")["calls"]
+        return calls
+
+    (call,) = until(seen, "the call")
+    return call
+
+
+def test_without_a_hook_the_tool_runs(bench: Bench) -> None:
+    """So that all that doesn't run below doesn't run because of the hook."""
+    bench.ended(bench.start())
+
+    assert bench.marker.exists()
+
+
+def test_what_the_policy_allows_runs_without_people(service: Installation, bench: Bench) -> None:
+    """Here the listing of a folder, whose output the model hears."""
+    bench.install(service.socket)
+    bench.model.tool, bench.model.args = bench.host.tool("ls")
+    bench.ended(bench.start())
+
+    assert "here.txt" in bench.model.told[0]
+
+
+def test_an_approved_call_runs_after_the_card(service: Installation, bench: Bench) -> None:
+    """People see the command, the working folder and the host; before they answer nothing runs."""
+    bench.install(service.socket)
+    process = bench.start()
+    call = asked(service, process)
+    assert not bench.marker.exists()
+    service.call("decide", target=call["ref"], verb="approve")
+    bench.ended(process)
+
+    assert bench.marker.exists()
+    assert (bench.name, str(bench.project)) == (call["agent"], call["cwd"])
+    assert f"touch {bench.marker}" == call["args"]["command"]
+
+
+def test_a_rejected_call_does_not_run_and_the_model_hears_why(service: Installation, bench: Bench) -> None:
+    """In the person's words."""
+    bench.install(service.socket)
+    process = bench.start()
+    service.call("decide", target=asked(service, process)["ref"], verb="reject", reason="not on a Friday")
+    bench.ended(process)
+
+    assert not bench.marker.exists()
+    assert "not on a Friday" in "".join(bench.model.told)
+
+
+def test_a_call_that_nobody_answers_does_not_run(service: Installation, bench: Bench) -> None:
+    """The hook gives up before the host would, and takes the call back."""
+    bench.install(service.socket, wait_s=30)
+    bench.ended(bench.start())
+
+    assert not bench.marker.exists()
+    assert [] == service.call("pending")["calls"]
+
+
+def test_a_call_does_not_run_where_the_service_is_killed_meanwhile(
+    install: Callable[..., Installation], bench: Bench
+) -> None:
+    """The answer never comes."""
+    service = install()
+    service.start()
+    bench.install(service.socket)
+    process = bench.start()
+    asked(service, process)
+    service.kill()
+    bench.ended(process)
+
+    assert not bench.marker.exists()
+
+
+BROKEN = {
+    "missing": None,
+    "crash": "exit 1",
+    "silent refusal": "exit 2",
+    "kill": "kill -9 $$",
+    "empty": "exit 0",
+    "garbage": "echo garbage",
+    "answer and crash": """echo '{"decision": "allow"}'; exit 3""",
+    "hang": "exec sleep 600",
+}
+
+
+@pytest.mark.parametrize("how", BROKEN)
+def test_a_call_does_not_run_where_the_hook_is_broken(service: Installation, bench: Bench, how: str) -> None:
+    """Its Python is gone, or something else stands in its place."""
+    bench.install(service.socket, wait_s=30)
+    program = bench.folder / "python"
+    if script := BROKEN[how]:
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+    text = bench.command.read_text()
+    start = text.index(" -I -m sayso_client.hooks")
+    python = text[:start].rpartition(" ")[2].rpartition("(")[2]
+    bench.command.write_text(text.replace(f"{python} -I", f"{program} -I"))
+    bench.ended(bench.start())
+
+    assert not bench.marker.exists()
+
+
+def test_opencode_runs_nothing_where_its_plugin_is_gone(service: Installation, tmp_path: Path) -> None:
+    """The question stays open, because only the plugin answers it."""
+    if not HOSTS["opencode"].program.exists():
+        pytest.skip("opencode isn't installed: make thirdparty-agents")
+    with serving() as model:
+        bench = Bench("opencode", tmp_path, model)
+        bench.install(service.socket)
+        bench.command.unlink()
+        bench.ended(bench.start())
+
+    assert not bench.marker.exists()

@@ -34,7 +34,7 @@ async def serve(settings: Settings, source: Path | None) -> None:
 
     Raises hitl.errors.Unavailable or SettingsError where it can't start.
     """
-    logs.configure()
+    logs.configure(settings.log, settings.log_level)
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -90,6 +90,8 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         troubles=platforms.troubles,
         webhooks=platforms.routes(),
     )
+    if settings.metrics.port is not None:
+        await _metrics().serve_metrics(settings.metrics, running.store, parts, platforms.troubles)
     if servers is not None:
         gateway = _mcp().build_gateway(running.service, servers)
         relays = _mcp().line_server(running.service, gateway, settings.folder("runtime"))
@@ -112,6 +114,11 @@ def _mcp() -> ModuleType:
         return importlib.import_module("bot.mcp")
     except ModuleNotFoundError as error:
         raise SettingsError(f"[mcp] is configured, but {error.name} isn't installed: install sayso[mcp].") from error
+
+
+def _metrics() -> ModuleType:
+    """The module that counts for Prometheus. Raises SettingsError naming the extra that it needs."""
+    return importlib.import_module("bot.metrics")
 
 
 def _reload_on_hangup(policies: Policies, parts: contextlib.AsyncExitStack) -> None:

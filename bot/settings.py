@@ -131,6 +131,13 @@ class HttpSettings(_Part):
     tokens: dict[Name, Risk] = {}
 
 
+class MetricsSettings(_Part):
+    """Where `/metrics` is served; without `port` it isn't. Port 0 takes a free one."""
+
+    host: str = "127.0.0.1"
+    port: int | None = Field(default=None, ge=0, le=65535)
+
+
 class McpServerSettings(_Part):
     """One MCP server whose tools this service runs: `command` (standard streams) or `url` (streamable HTTP).
 
@@ -197,6 +204,9 @@ class Settings(BaseSettings):
     cards: dict[Name, CardSettings] = {}
     tools_user: str = ""
     http: HttpSettings = Field(default_factory=HttpSettings)
+    metrics: MetricsSettings = MetricsSettings()
+    log: Literal["text", "json"] = "text"
+    log_level: Literal["debug", "info", "warning"] = "info"
     telegram: TelegramSettings | None = None
     slack: SlackSettings | None = None
     mcp: McpSettings | None = None

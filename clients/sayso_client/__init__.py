@@ -1,6 +1,55 @@
-"""What an agent's machine needs to ask Sayso: no service, and nothing but the standard library.
+"""What an agent's machine needs to ask Sayso, without the service.
 
-A hook of a coding agent starts for each tool call, so modules here load in a few milliseconds: dataclasses, pathlib
-and typing are never imported (`TYPE_CHECKING = False` is what type checkers take for typing's), and `subprocess` and
-`hashlib` only to run a command.
+    from sayso_client import Sayso
+
+    sayso = Sayso()
+
+    @sayso.gated
+    def send_email(to: str, subject: str) -> str: ...
+
+Commands and hooks of coding agents use the standard library alone, and start for each tool call. So these modules load
+in a few milliseconds: dataclasses, pathlib and typing are never imported (`TYPE_CHECKING = False` is what type checkers
+take for typing's), `subprocess` and `hashlib` only to run a command, and the names below with their first use.
 """
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sayso_client.calls import AsyncSayso, Planned, Sayso
+    from sayso_client.errors import ClientError
+    from sayso_client.life import Request
+    from sayso_client.outcomes import Answer, NotRun, Ran
+    from sayso_client.settings import Configuration, configuration
+
+__all__ = [
+    "Answer",
+    "AsyncSayso",
+    "ClientError",
+    "Configuration",
+    "NotRun",
+    "Planned",
+    "Ran",
+    "Request",
+    "Sayso",
+    "configuration",
+]
+_MODULES = {
+    "Answer": "outcomes",
+    "AsyncSayso": "calls",
+    "ClientError": "errors",
+    "Configuration": "settings",
+    "NotRun": "outcomes",
+    "Planned": "calls",
+    "Ran": "outcomes",
+    "Request": "life",
+    "Sayso": "calls",
+    "configuration": "settings",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import what is asked for. `sayso_client.calls` needs httpx and rfc8785, which the distribution brings."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"sayso_client.{_MODULES[name]}"), name)

@@ -10,15 +10,17 @@ if TYPE_CHECKING:
 class ClientError(Exception):
     """The service refused a request, or couldn't be asked.
 
-    `code` is stable and one of the service's (`NOT_APPROVER`, `UNAVAILABLE`, ...); `message` is a sentence for people.
+    `code` is stable and one of the service's (`NOT_APPROVER`, `UNAVAILABLE`, ...); `message` is a sentence for people;
+    `ref` names the call that it is about, if the service has recorded one.
     """
 
-    def __init__(self, code: str, message: str) -> None:
+    def __init__(self, code: str, message: str, ref: str | None = None) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
+        self.ref = ref
 
 
 def answered(error: dict[str, Any]) -> ClientError:
     """Return the error that a problem document of the service holds (RFC 9457)."""
-    return ClientError(error["code"], error["detail"])
+    return ClientError(error["code"], error["detail"], error.get("ref"))

@@ -49,13 +49,14 @@ class Answer:
         return int(length)
 
 
-def request(op: str, fields: dict[str, Any]) -> bytes:
+def request(op: str, fields: dict[str, Any], host: str = "sayso", token: str = "") -> bytes:
     """Return the request of an operation. `fields` are its path's, its query's and its body's; None leaves one out."""
     verb, path, *shape = _OPERATIONS[op]
     named = {name: value for name, value in fields.items() if value is not None}
     for prepare in shape:
         prepare(named)
-    head = [f"{verb} {path.format_map(_Taken(named))} HTTP/1.1", "Host: sayso", "Accept: application/json"]
+    head = [f"{verb} {path.format_map(_Taken(named))} HTTP/1.1", f"Host: {host}", "Accept: application/json"]
+    head += [f"Authorization: Bearer {token}"] if token else []
     if (key := named.pop("key", None)) is not None:
         head.append(f"Idempotency-Key: {_printable(key)}")
     body = _body(named) if named else b""

@@ -163,7 +163,7 @@ async def test_no_field_of_the_body_approves(api: Api, field: str) -> None:
 
     assert (400, "HITL_001") == refusal(answer)
     assert "pending" == parked["status"]
-    assert [field] == [name for name, _ in parked["card"]["arguments"]]
+    assert [field] == [part["name"].strip("“”") for part in parked["card"]["parts"]]
 
 
 # -- once ---------------------------------------------------------------------------------------------------------

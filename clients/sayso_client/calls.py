@@ -1,0 +1,376 @@
+"""`Sayso` and `AsyncSayso`: put calls through the gate, and run each that may run, once, in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+import random
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from secrets import token_hex
+from typing import Any, ParamSpec, Self, TypeVar, Unpack, cast, overload
+
+import httpx
+
+from sayso_client.errors import ClientError, answered
+from sayso_client.gating import Terms, Tool
+from sayso_client.life import WAIT_S, Life, Request, Run, Secret, Send, after_asking, life
+from sayso_client.outcomes import Answer, NotRun, Ran
+from sayso_client.settings import Configuration, configuration
+from sayso_client.wording import say
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+#: A request waits for people up to WAIT_S; the connection gives it this much longer.
+_TIMEOUT = httpx.Timeout(10, read=WAIT_S + 15)
+#: By default the service is asked again for so long while it can't be reached, in seconds.
+PATIENCE_S = 60.0
+#: The pauses between tries grow from the first to the longest, in seconds.
+_PAUSE_FIRST_S, _PAUSE_MOST_S = 0.2, 5.0
+#: Statuses that say "later": too many calls are pending, or the service is stopping, starting or behind a proxy.
+_LATER = frozenset({429, 502, 503, 504})
+_REFUSED = 400
+#: As many calls as the service takes in one batch.
+_MOST_IN_BATCH = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One call of a batch: what to ask for, and the function that runs it."""
+
+    request: Request
+    work: Callable[[], Any]
+
+
+class _Link:
+    """What both clients share: how a request is written, how an answer is read, and when to send it again."""
+
+    def __init__(self, chosen: Configuration, patience_s: float) -> None:
+        self._chosen = chosen
+        self._patience_s = patience_s
+
+    def _options(self) -> dict[str, Any]:
+        """Return what an httpx client is made with. It takes nothing from the environment and follows no redirect."""
+        headers = {"Accept": "application/json", "User-Agent": "sayso-client"}
+        if self._chosen.token is not None:
+            headers["Authorization"] = f"Bearer {self._chosen.token}"
+        return {"base_url": self._chosen.url, "headers": headers, "timeout": _TIMEOUT, "trust_env": False}
+
+    def _transport(self) -> dict[str, Any]:
+        if self._chosen.socket:
+            return {"uds": self._chosen.socket}
+        if self._chosen.url.startswith("http:"):
+            return {"verify": False}  # This machine alone, without TLS: loading certificates takes 20 ms.
+        return {"verify": httpx.create_ssl_context(self._chosen.ca_file or True)}
+
+    @staticmethod
+    def _read(answer: httpx.Response) -> dict[str, Any]:
+        """Return the document of an answer. Raises ClientError for a refusal, and for what isn't the service's."""
+        try:
+            document = answer.json()
+        except ValueError:
+            document = None
+        if not isinstance(document, dict) or answer.is_redirect:
+            raise ClientError("UNAVAILABLE", say("reach.odd", status=answer.status_code))
+        if answer.status_code < _REFUSED:
+            return document
+        if "code" not in document or "detail" not in document:
+            raise ClientError("UNAVAILABLE", say("reach.odd", status=answer.status_code))
+        raise answered(document)
+
+    @staticmethod
+    def _pause(answer: httpx.Response | None, tries: int) -> float:
+        """Return how long to wait before the next try, in seconds: what the service says, else a growing time."""
+        told = answer.headers.get("Retry-After", "") if answer is not None else ""
+        if told.isdecimal():
+            return min(float(told), PATIENCE_S)
+        return float(min(_PAUSE_FIRST_S * 2**tries, _PAUSE_MOST_S)) * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
+
+    @staticmethod
+    def _unreachable(error: Exception) -> ClientError:
+        return ClientError("UNAVAILABLE", say("reach.lost", error=type(error).__name__))
+
+
+class Sayso(_Link):
+    """The gate, for code that blocks. Use it in any number of threads.
+
+    Every method raises ClientError with the service's code and sentence for what it refuses, and with UNAVAILABLE once
+    it couldn't be reached for `patience_s` seconds. Whatever is unclear, nothing runs.
+    """
+
+    def __init__(self, chosen: Configuration | None = None, *, patience_s: float = PATIENCE_S) -> None:
+        super().__init__(chosen or configuration(), patience_s)
+        self._http = httpx.Client(transport=httpx.HTTPTransport(**self._transport()), **self._options())
+
+    def __enter__(self) -> Self:
+        """Return the client itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the connections."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def call(self, request: Request, work: Callable[[], T]) -> Ran[T] | NotRun:
+        """Ask for a call, wait, and run `work` if it may run. What `work` raises is reported and raised again."""
+        return cast("Ran[T] | NotRun", self._live(life(request), work))
+
+    def batch(self, planned: Sequence[Planned]) -> list[Ran[Any] | NotRun]:
+        """Ask for several calls at once. Each is decided alone, and runs in a thread as soon as it may.
+
+        Raises ClientError if the batch couldn't be asked for. A call whose function raised, or that wasn't recorded, is
+        a NotRun with the status `failed`.
+        """
+        if not planned:
+            return []
+        batch = _Batch(planned)
+        lives = batch.lives(self._send(batch.asking()))
+        with ThreadPoolExecutor(max_workers=len(planned), thread_name_prefix="sayso") as threads:
+            begun = [threads.submit(self._outcome, each, plan.work) for each, plan in zip(lives, planned, strict=True)]
+        return [done.result() for done in begun]
+
+    def ask_human(self, question: str, *, timeout_s: int | None = None, agent: str | None = None) -> Answer:
+        """Ask people a question that is answered by yes or no, with words if they like. Never ask for a secret."""
+        came = self.call(_question(question, timeout_s, agent), lambda: None)
+        return _answer(came, self.read(came.ref) if came.ref else {})
+
+    def read(self, ref: str) -> dict[str, Any]:
+        """Return a call as it is now."""
+        return self._send(Send("GET", f"/v1/calls/{ref}"))
+
+    @overload
+    def gated(self, function: Callable[P, T]) -> Callable[P, T | NotRun]: ...
+
+    @overload
+    def gated(self, **terms: Unpack[Terms]) -> Callable[[Callable[P, T]], Callable[P, T | NotRun]]: ...
+
+    def gated(self, function: Callable[P, T] | None = None, **terms: Unpack[Terms]) -> Any:
+        """Put a function behind the gate, as a decorator: `@sayso.gated`, or `@sayso.gated(ask=True)`.
+
+        Calling the function asks first. It returns what the function returns, or a NotRun that says why it didn't run.
+        """
+
+        def put(function: Callable[P, T]) -> Callable[P, T | NotRun]:
+            tool = Tool(function, terms)
+
+            @functools.wraps(function)
+            def called(*args: P.args, **kwargs: P.kwargs) -> T | NotRun:
+                came = self.call(tool.request(*args, **kwargs), lambda: function(*args, **kwargs))
+                return came.value if isinstance(came, Ran) else came
+
+            return called
+
+        return put if function is None else put(function)
+
+    def _outcome(self, one: Life, work: Callable[[], Any]) -> Ran[Any] | NotRun:
+        try:
+            return self._live(one, work)
+        except Exception as error:  # noqa: BLE001 - one call of a batch never takes the others with it
+            return _failed(error)
+
+    def _live(self, one: Life, work: Callable[[], Any]) -> Ran[Any] | NotRun:
+        step = _first(one)
+        while not isinstance(step, Ran | NotRun):
+            try:
+                came = work() if isinstance(step, Run) else self._send(step)
+            except BaseException as error:  # noqa: BLE001 - the life decides what it means, and raises it again
+                step = _thrown(one, error)
+            else:
+                step = _next(one, came)
+        return step
+
+    def _send(self, step: Send) -> dict[str, Any]:
+        give_up, tries = time.monotonic() + self._patience_s, 0
+        while True:
+            answer = None
+            try:
+                answer = self._http.request(step.method, step.path, json=step.body, headers=step.headers)
+            except httpx.TransportError as error:
+                if time.monotonic() >= give_up:
+                    raise self._unreachable(error) from error
+            if answer is not None and (answer.status_code not in _LATER or time.monotonic() >= give_up):
+                return self._read(answer)
+            time.sleep(self._pause(answer, tries))
+            tries += 1
+
+
+class AsyncSayso(_Link):
+    """The gate, for code on an event loop. It is as `Sayso` is; `work` may be a coroutine function or a plain one."""
+
+    def __init__(self, chosen: Configuration | None = None, *, patience_s: float = PATIENCE_S) -> None:
+        super().__init__(chosen or configuration(), patience_s)
+        self._http = httpx.AsyncClient(transport=httpx.AsyncHTTPTransport(**self._transport()), **self._options())
+
+    async def __aenter__(self) -> Self:
+        """Return the client itself."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close the connections."""
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    async def call(self, request: Request, work: Callable[[], Awaitable[T] | T]) -> Ran[T] | NotRun:
+        """Ask for a call, wait, and run `work` if it may run. What `work` raises is reported and raised again.
+
+        If the task is cancelled while people are asked, the call is withdrawn.
+        """
+        return cast("Ran[T] | NotRun", await self._live(life(request), work))
+
+    async def batch(self, planned: Sequence[Planned]) -> list[Ran[Any] | NotRun]:
+        """Ask for several calls at once, as `Sayso.batch` does. Each runs as soon as it may."""
+        if not planned:
+            return []
+        batch = _Batch(planned)
+        lives = batch.lives(await self._send(batch.asking()))
+        begun = (self._outcome(each, plan.work) for each, plan in zip(lives, planned, strict=True))
+        return list(await asyncio.gather(*begun))
+
+    async def ask_human(self, question: str, *, timeout_s: int | None = None, agent: str | None = None) -> Answer:
+        """Ask people a question, as `Sayso.ask_human` does."""
+        came = await self.call(_question(question, timeout_s, agent), lambda: None)
+        return _answer(came, await self.read(came.ref) if came.ref else {})
+
+    async def read(self, ref: str) -> dict[str, Any]:
+        """Return a call as it is now."""
+        return await self._send(Send("GET", f"/v1/calls/{ref}"))
+
+    @overload
+    def gated(self, function: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T | NotRun]]: ...
+
+    @overload
+    def gated(
+        self, **terms: Unpack[Terms]
+    ) -> Callable[[Callable[P, Awaitable[T]]], Callable[P, Awaitable[T | NotRun]]]: ...
+
+    def gated(self, function: Callable[P, Awaitable[T]] | None = None, **terms: Unpack[Terms]) -> Any:
+        """Put a coroutine function behind the gate, as `Sayso.gated` does."""
+
+        def put(function: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T | NotRun]]:
+            tool = Tool(function, terms)
+
+            @functools.wraps(function)
+            async def called(*args: P.args, **kwargs: P.kwargs) -> T | NotRun:
+                async def work() -> T:
+                    return await function(*args, **kwargs)
+
+                came: Ran[T] | NotRun = await self.call(tool.request(*args, **kwargs), work)
+                return came.value if isinstance(came, Ran) else came
+
+            return called
+
+        return put if function is None else put(function)
+
+    async def _outcome(self, one: Life, work: Callable[[], Any]) -> Ran[Any] | NotRun:
+        try:
+            return await self._live(one, work)
+        except Exception as error:  # noqa: BLE001 - one call of a batch never takes the others with it
+            return _failed(error)
+
+    async def _live(self, one: Life, work: Callable[[], Any]) -> Ran[Any] | NotRun:
+        step = _first(one)
+        while not isinstance(step, Ran | NotRun):
+            try:
+                came = await _done(work) if isinstance(step, Run) else await self._send(step)
+            except BaseException as error:  # noqa: BLE001 - the life decides what it means, and raises it again
+                step = _thrown(one, error)
+            else:
+                step = _next(one, came)
+        return step
+
+    async def _send(self, step: Send) -> dict[str, Any]:
+        give_up, tries = time.monotonic() + self._patience_s, 0
+        while True:
+            answer = None
+            try:
+                answer = await self._http.request(step.method, step.path, json=step.body, headers=step.headers)
+            except httpx.TransportError as error:
+                if time.monotonic() >= give_up:
+                    raise self._unreachable(error) from error
+            if answer is not None and (answer.status_code not in _LATER or time.monotonic() >= give_up):
+                return self._read(answer)
+            await asyncio.sleep(self._pause(answer, tries))
+            tries += 1
+
+
+async def _done(work: Callable[[], Any]) -> Any:
+    came = work()
+    return await came if inspect.isawaitable(came) else came
+
+
+Step = Send | Run | Ran[Any] | NotRun
+
+
+def _first(one: Life) -> Step:
+    return _next(one, None)
+
+
+def _next(one: Life, came: Any) -> Step:
+    try:
+        return one.send(came)
+    except StopIteration as ended:
+        return cast("Ran[Any] | NotRun", ended.value)
+
+
+def _thrown(one: Life, error: BaseException) -> Step:
+    try:
+        return one.throw(error)
+    except StopIteration as ended:
+        return cast("Ran[Any] | NotRun", ended.value)
+
+
+class _Batch:
+    """The calls of a batch between asking for all of them and the life of each."""
+
+    def __init__(self, planned: Sequence[Planned]) -> None:
+        if len(planned) > _MOST_IN_BATCH:
+            raise ClientError("ARGUMENTS", say("arguments.batch", count=len(planned), most=_MOST_IN_BATCH))
+        self._requests = [plan.request for plan in planned]
+        self._args = [request.arguments() for request in self._requests]
+        self._secrets = [Secret() for _ in planned]
+
+    def asking(self) -> Send:
+        """Return the one request that asks for all."""
+        calls = [
+            {"id": str(at), **request.body(args), "secret_hash": secret.hash}
+            for at, (request, args, secret) in enumerate(zip(self._requests, self._args, self._secrets, strict=True))
+        ]
+        return Send("POST", "/v1/batches", {"calls": calls}, {"Idempotency-Key": token_hex(16)})
+
+    def lives(self, answer: Mapping[str, Any]) -> list[Life]:
+        """Return the life of each call from the answer on, in the order of the batch."""
+        by_id = {each["id"]: each for each in answer["calls"]}
+        found = [by_id[str(at)] for at in range(len(self._requests))]
+        kept = zip(self._requests, self._args, self._secrets, found, strict=True)
+        return [_after(request, args, secret, each) for request, args, secret, each in kept]
+
+
+def _after(request: Request, args: Mapping[str, Any], secret: Secret, outcome: Mapping[str, Any]) -> Life:
+    if outcome["problem"]:
+        raise answered(outcome["problem"])
+    return (yield from after_asking(request, args, secret, outcome["call"]))
+
+
+def _failed(error: Exception) -> NotRun:
+    if isinstance(error, ClientError):
+        return NotRun("failed", error.message)
+    return NotRun("failed", f"{type(error).__name__}: {error}")
+
+
+def _question(question: str, timeout_s: int | None, agent: str | None) -> Request:
+    return Request("ask_human", {"question": question}, tools="sayso", ask=True, timeout_s=timeout_s, agent=agent)
+
+
+def _answer(came: Ran[None] | NotRun, call: Mapping[str, Any]) -> Answer:
+    yes = True if isinstance(came, Ran) else False if came.status == "rejected" else None
+    return Answer(yes, call.get("reason"), call.get("decided_by") if yes is not None else None, came.ref)

@@ -1,0 +1,87 @@
+"""A Python function as a tool: its call is written down as JSON, so that people see it and the digest binds it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, TypedDict
+
+from sayso_client.errors import ClientError
+from sayso_client.life import Request
+from sayso_client.wording import say
+
+#: Parameters of methods, which say nothing about the call.
+_OWN = frozenset({"self", "cls"})
+
+
+class Terms(TypedDict, total=False):
+    """How a function is gated."""
+
+    #: The name of the tool, and of its group. By default the function's name, and the last part of its module's.
+    tool: str
+    tools: str
+    #: Ask a person whatever the policy allows.
+    ask: bool
+    #: How long to wait for people, in seconds, at most as long as the policy says.
+    timeout_s: int
+    #: What the agent calls itself, and its session.
+    agent: str
+    session: str
+    #: The agent's own words, shown as such.
+    note: str
+    #: The conversation to ask in, if the token may name it.
+    origin: str
+    #: The person for whom the agent asks, if the token may name them.
+    on_behalf_of: str
+    #: Parameters that hold paths of files that the call depends on. Their contents are bound as well.
+    files: Sequence[str]
+    #: Parameters that aren't part of the call, such as a connection. Nobody sees them, so none of them may change what
+    #: the call does.
+    context: Sequence[str]
+
+
+class Tool:
+    """A function with its terms. Raises TypeError for terms that name parameters which the function doesn't have."""
+
+    def __init__(self, function: Callable[..., Any], terms: Terms) -> None:
+        self._signature = inspect.signature(function)
+        self._context = _OWN | set(terms.get("context", ()))
+        self._files = tuple(terms.get("files", ()))
+        self._variable = {
+            name
+            for name, parameter in self._signature.parameters.items()
+            if parameter.kind is inspect.Parameter.VAR_KEYWORD
+        }
+        self._fields: dict[str, Any] = {
+            "tool": getattr(function, "__name__", "function"),
+            "tools": getattr(function, "__module__", "python").rpartition(".")[2].strip("_") or "python",
+            **{name: value for name, value in terms.items() if name not in {"files", "context"}},
+        }
+        named = (*self._files, *terms.get("context", ()))
+        if missing := [name for name in named if name not in self._signature.parameters]:
+            raise TypeError(say("gated.parameter", name=missing[0], function=self._fields["tool"]))
+
+    def request(self, *args: Any, **kwargs: Any) -> Request:
+        """Return the request for a call with these arguments, its defaults filled in.
+
+        Raises TypeError as the call itself would, and ClientError for a file's name that isn't text.
+        """
+        bound = self._signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        seen: dict[str, Any] = {}
+        for name, value in bound.arguments.items():
+            if name in self._variable:
+                seen |= value
+            elif name not in self._context:
+                seen[name] = value
+        return Request(args=seen, files=tuple(self._paths(seen)), **self._fields)
+
+    def _paths(self, seen: dict[str, Any]) -> list[str]:
+        found: list[str] = []
+        for name in self._files:
+            value = seen.get(name)
+            paths = [value] if isinstance(value, str) else value
+            if not isinstance(paths, list | tuple) or not all(isinstance(path, str) for path in paths):
+                raise ClientError("ARGUMENTS", say("arguments.path", name=name))
+            found += paths
+        return found

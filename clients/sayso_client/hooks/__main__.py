@@ -1,0 +1,70 @@
+"""`python -I -m sayso_client.hooks HOST ...`: the command that a host starts for each tool call.
+
+Where the service is comes from these arguments alone, never from the environment or the working folder. The answer is
+one JSON object on stdout, with the exit status 0; a denial's reason is on stderr too. Whatever keeps it from answering
+ends with the exit status 2 and a sentence on stderr, which hosts take for a block.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+#: The hosts, and the module of each.
+HOSTS = {
+    "claude-code": "claude_code",
+    "codex": "codex",
+    "copilot": "copilot",
+    "gemini": "gemini",
+    "opencode": "opencode",
+    "qwen": "qwen",
+}
+_BLOCK = 2
+_OPTIONS = ("--socket", "--uid", "--url", "--token-file", "--ca-file", "--patience")
+
+
+def main(arguments: list[str]) -> int:
+    """Answer the event on stdin; return the exit status."""
+    from importlib import import_module
+
+    from sayso_client.hooks.answering import Hook
+    from sayso_client.hooks.reaching import connector
+
+    host, *rest = arguments
+    defers = "--defer" in rest
+    rest = [word for word in rest if word != "--defer"]
+    options = dict(zip(rest[::2], rest[1::2], strict=True))
+    if host not in HOSTS or not options.keys() <= set(_OPTIONS):
+        raise ValueError("usage")
+    connect = connector({name.removeprefix("--").replace("-", "_"): value for name, value in options.items()})
+    module = import_module(f"sayso_client.hooks.{HOSTS[host]}")
+    answer = Hook(module, connect, float(options["--patience"]), defers=defers).answer(sys.stdin.buffer.read())
+    said = json.dumps(answer)
+    if "deny" in said:
+        sys.stderr.write(f"{_reason(answer)}\n")
+    sys.stdout.write(said)
+    sys.stdout.flush()
+    return 0
+
+
+def _reason(answer: object) -> str:
+    """Return the longest text of an answer: the reason of a denial."""
+    if isinstance(answer, dict):
+        return max((_reason(value) for value in answer.values()), key=len, default="")
+    return answer if isinstance(answer, str) else ""
+
+
+def guarded() -> None:
+    """Run `main`, and end with a block if it raises. It leaves at once, so that nothing on the way out changes that."""
+    try:
+        status = main(sys.argv[1:])
+        sys.stderr.flush()
+    except BaseException as error:  # noqa: BLE001 - every other ending lets the tool run
+        status = _BLOCK
+        os.write(2, f"The gate gave no answer ({type(error).__name__}). The tool must not run.\n".encode())
+    os._exit(status)
+
+
+if __name__ == "__main__":
+    guarded()

@@ -1,0 +1,119 @@
+"""One answer to a host: what people or the policy say of the call, and a denial in every other case."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+
+from sayso_client.errors import ClientError
+from sayso_client.hooks.asked import NotUnderstoodError
+from sayso_client.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from types import ModuleType
+    from typing import Any
+
+    from sayso_client.client import Client
+    from sayso_client.hooks.asked import Asked
+
+#: The largest event that is read, in bytes: more than the 200,000 characters that a host was seen to pass on.
+_LONGEST_EVENT = 16 << 20
+#: One request waits so long, in seconds.
+_WAIT_S = 30
+#: What is left of the patience when the wait ends: time to withdraw the call and to answer.
+_MARGIN_S = 5
+#: The shortest and the longest time that the service takes, in seconds.
+_SHORTEST_S, _LONGEST_S = 5, 7 * 24 * 3600
+
+
+class Hook:
+    """Answers one event of a host.
+
+    `connect` opens a connection to the service. `patience_s` is how long the answer may take; it lies below the host's
+    own deadline. With `defers`, a call that is still pending then is put off and not withdrawn, where the host can.
+    """
+
+    def __init__(
+        self, host: ModuleType, connect: Callable[[], Client], patience_s: float, *, defers: bool = False
+    ) -> None:
+        self._host = host
+        self._connect = connect
+        self._ends = time.monotonic() + patience_s
+        self._patience_s = patience_s
+        self._defers = defers and hasattr(host, "deferred")
+
+    def answer(self, raw: bytes) -> dict[str, Any]:
+        """Return the host's form of the answer. It raises nothing: whatever fails is a denial."""
+        event: Mapping[str, Any] = {}
+        try:
+            event = _event(raw)
+            return self._judged(event, self._host.asked(event))
+        except NotUnderstoodError as error:
+            return self._denied(event, say("hook.odd", host=self._host.NAME, what=error))
+        except ClientError as error:
+            return self._denied(event, error.message)
+        except Exception as error:  # noqa: BLE001 - a crash of a hook lets the tool run
+            return self._denied(event, say("hook.failed", error=type(error).__name__))
+
+    def _denied(self, event: Mapping[str, Any], why: str) -> dict[str, Any]:
+        told: dict[str, Any] = self._host.denied(event, why)
+        return told
+
+    def _judged(self, event: Mapping[str, Any], asked: Asked) -> dict[str, Any]:
+        with self._connect() as client:
+            call = client.call("ask", **self._request(asked))["call"]
+            by_policy = call["status"] == "allowed"
+            while call["status"] == "pending" and (left := self._ends - _MARGIN_S - time.monotonic()) > 0:
+                limit_s = max(0, min(_WAIT_S, int(left)))
+                call = client.call("wait", ref=call["ref"], until="explained", limit_s=limit_s)["call"]
+            if call["status"] == "pending" and self._defers:
+                deferred: dict[str, Any] = self._host.deferred()
+                return deferred
+            if call["status"] == "pending":
+                call = client.call("withdraw", target=call["ref"])["call"]
+            if call["status"] not in {"allowed", "approved"}:
+                return self._denied(event, call["message"])
+            # The host runs the tool and reports nothing. The service hands the call over once.
+            released = client.call("release", ref=call["ref"])["call"]
+        if released["status"] != "released":
+            return self._denied(event, released["message"])
+        told: dict[str, Any] = (self._host.unjudged if by_policy else self._host.allowed)(event)
+        return told
+
+    def _request(self, asked: Asked) -> dict[str, Any]:
+        within_s = int(self._patience_s) - _MARGIN_S if not self._defers else _LONGEST_S
+        return {
+            "tools": self._host.NAME,
+            "tool": asked.tool,
+            "args": asked.args,
+            "cwd": asked.cwd,
+            "agent": self._host.NAME,
+            "session": asked.session,
+            "note": say("hook.note", project=os.path.basename(asked.cwd.rstrip("/\\")) or asked.cwd),  # noqa: PTH119
+            "key": asked.key or os.urandom(16).hex(),
+            "by_policy": not asked.must_ask,
+            "timeout_s": min(max(within_s, _SHORTEST_S), _LONGEST_S),
+        }
+
+
+def _event(raw: bytes) -> Mapping[str, Any]:
+    if len(raw) > _LONGEST_EVENT:
+        raise NotUnderstoodError("size")
+    try:
+        event = json.loads(raw, object_pairs_hook=_once)
+    except (ValueError, RecursionError) as error:
+        raise NotUnderstoodError("JSON") from error
+    if not isinstance(event, dict):
+        raise NotUnderstoodError("JSON")
+    return event
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse an object with a name twice: readers differ in which of the two they take."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise NotUnderstoodError("a name twice")
+    return found

@@ -1,0 +1,64 @@
+"""What a host asks: one tool call, in our words. A host's file makes it from what the host sends."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+#: All keys under which hosts name a tool. An event with two of them could mean either.
+_NAMES = ("tool_name", "toolName", "toolCall", "tool")
+
+
+class NotUnderstoodError(Exception):
+    """The event isn't one that this host sends, so nobody can say what would run."""
+
+
+class Asked:
+    """A tool call that a host is about to make.
+
+    `key` is the same whenever the host asks about this very call again, and empty if the host has no name for it.
+    `must_ask`: the host itself wants a person's answer.
+    """
+
+    __slots__ = ("args", "cwd", "key", "must_ask", "session", "tool")
+
+    def __init__(
+        self,
+        tool: str,
+        args: Mapping[str, Any],
+        cwd: str,
+        session: str = "",
+        key: str = "",
+        *,
+        must_ask: bool = False,
+    ) -> None:
+        self.tool = tool
+        self.args = args
+        self.cwd = cwd
+        self.session = session
+        self.key = key
+        self.must_ask = must_ask
+
+
+def text(event: Mapping[str, Any], name: str, default: str | None = None) -> str:
+    """Return a text of the event. Raises NotUnderstoodError if there is none and no default."""
+    found = event.get(name, default)
+    if not isinstance(found, str) or (default is None and not found):
+        raise NotUnderstoodError(name)
+    return found
+
+
+def arguments(event: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return the arguments of the tool. Raises NotUnderstoodError for anything but an object."""
+    found = event.get(name)
+    if not isinstance(found, dict):
+        raise NotUnderstoodError(name)
+    return found
+
+
+def only(event: Mapping[str, Any], name: str) -> None:
+    """Raises NotUnderstoodError if the event names its tool under another key too."""
+    if [key for key in _NAMES if key in event] != [name]:
+        raise NotUnderstoodError(name)

@@ -1,0 +1,85 @@
+"""Claude Code: the hooks PreToolUse and PermissionRequest (measured with 2.1.332).
+
+PreToolUse is asked about every tool call. Without an opinion of ours, Claude's own rules decide, and PermissionRequest
+is asked wherever Claude would ask its user.
+"""
+
+from __future__ import annotations
+
+from sayso_client.hooks.asked import Asked, NotUnderstoodError, arguments, only, text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+NAME = "claude-code"
+PROGRAM, TRIED = "claude", (2, 1, 332)
+FILE = ".claude/settings.json"
+MANAGED = "/etc/claude-code/managed-settings.json"
+THEN = "hook.then.claude"
+_BEFORE, _PROMPT = "PreToolUse", "PermissionRequest"
+
+
+def asked(event: Mapping[str, Any]) -> Asked:
+    """Return the call that an event is about. Raises NotUnderstoodError for any other event."""
+    kind = text(event, "hook_event_name")
+    if kind not in {_BEFORE, _PROMPT}:
+        raise NotUnderstoodError(kind)
+    only(event, "tool_name")
+    session = text(event, "session_id")
+    use = text(event, "tool_use_id") if kind == _BEFORE else ""
+    return Asked(
+        text(event, "tool_name"),
+        arguments(event, "tool_input"),
+        text(event, "cwd"),
+        session,
+        f"{NAME}/{session}/{use}" if use else "",
+        must_ask=kind == _PROMPT,
+    )
+
+
+def allowed(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answer after a person's yes."""
+    return _answer(event, "allow", "")
+
+
+def denied(event: Mapping[str, Any], why: str) -> dict[str, Any]:
+    """Return the answer that keeps the tool from running. `why` reaches the model."""
+    return _answer(event, "deny", why)
+
+
+def unjudged(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answer that leaves the call to Claude's own rules: the policy allows it."""
+    return _answer(event, "allow", "") if event.get("hook_event_name") == _PROMPT else {}
+
+
+def deferred() -> dict[str, Any]:
+    """Return the answer that ends a headless run; the hook is asked again when the session is resumed."""
+    return {"hookSpecificOutput": {"hookEventName": _BEFORE, "permissionDecision": "defer"}}
+
+
+def _answer(event: Mapping[str, Any], decision: str, why: str) -> dict[str, Any]:
+    if event.get("hook_event_name") == _PROMPT:
+        behaviour = {"behavior": decision, "message": why} if why else {"behavior": decision}
+        return {"hookSpecificOutput": {"hookEventName": _PROMPT, "decision": behaviour}}
+    told = {"permissionDecisionReason": why} if why else {}
+    return {"hookSpecificOutput": {"hookEventName": _BEFORE, "permissionDecision": decision, **told}}
+
+
+def put(text: str, command: str, wait_s: int) -> str:
+    """Return the settings with our hook. `onFailure` blocks crashes and time-outs, which otherwise run the tool."""
+    from sayso_client.hooks.installing import as_json, entries, from_json
+
+    document = from_json(text)
+    hook = {"type": "command", "command": command, "timeout": wait_s, "onFailure": "block"}
+    for event in (_BEFORE, _PROMPT):
+        entries(document, event).append({"matcher": "*", "hooks": [hook]})
+    return as_json(document)
+
+
+def take(text: str) -> str:
+    """Return the settings without our hook."""
+    from sayso_client.hooks.installing import as_json, from_json, without_ours
+
+    return as_json(left) if text.strip() and (left := without_ours(from_json(text))) != from_json(text) else text

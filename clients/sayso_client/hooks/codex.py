@@ -1,0 +1,73 @@
+"""Codex CLI: the hook PreToolUse (measured with 0.171.0).
+
+Codex shows the hook the command alone. What it types into a shell that is open already (`write_stdin`) reaches no hook,
+and neither does whether a command leaves Codex's sandbox.
+"""
+
+from __future__ import annotations
+
+from sayso_client.hooks.asked import Asked, NotUnderstoodError, arguments, only, text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+NAME = "codex"
+PROGRAM, TRIED = "codex", (0, 171, 0)
+FILE = ".codex/config.toml"
+MANAGED = None
+#: Codex skips a hook that its user hasn't trusted, without a word.
+THEN = "hook.then.codex"
+_BEGIN, _END = "# sayso: begin\n", "# sayso: end\n"
+_BEFORE = "PreToolUse"
+
+
+def asked(event: Mapping[str, Any]) -> Asked:
+    """Return the call that an event is about. Raises NotUnderstoodError for any other event."""
+    if event.get("hook_event_name") != _BEFORE:
+        raise NotUnderstoodError("hook_event_name")
+    only(event, "tool_name")
+    session = text(event, "session_id")
+    key = f"{NAME}/{session}/{text(event, 'tool_use_id')}"
+    return Asked(text(event, "tool_name"), arguments(event, "tool_input"), text(event, "cwd"), session, key)
+
+
+def allowed(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answer after a person's yes."""
+    del event
+    return {"hookSpecificOutput": {"hookEventName": _BEFORE, "permissionDecision": "allow"}}
+
+
+def denied(event: Mapping[str, Any], why: str) -> dict[str, Any]:
+    """Return the answer that keeps the tool from running. `why` reaches the model."""
+    del event
+    told = {"permissionDecision": "deny", "permissionDecisionReason": why}
+    return {"hookSpecificOutput": {"hookEventName": _BEFORE, **told}}
+
+
+def unjudged(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answer that leaves the call to Codex's own rules: the policy allows it."""
+    del event
+    return {}
+
+
+def put(text: str, command: str, wait_s: int) -> str:
+    """Return the settings with our hook at their end, between two comments. Raises ValueError for broken TOML."""
+    import json
+    import tomllib
+
+    lines = [
+        *("[[hooks.PreToolUse]]", 'matcher = ".*"', "[[hooks.PreToolUse.hooks]]", 'type = "command"'),
+        *(f"command = {json.dumps(command)}", f"timeout = {wait_s}"),
+    ]
+    whole = text + ("" if not text or text.endswith("\n") else "\n") + _BEGIN + "\n".join(lines) + "\n" + _END
+    tomllib.loads(whole)
+    return whole
+
+
+def take(text: str) -> str:
+    """Return the settings without our hook: what lies between our two comments goes, and nothing else."""
+    before, begun, rest = text.partition(_BEGIN)
+    _, ended, after = rest.partition(_END)
+    return before + after if begun and ended else text

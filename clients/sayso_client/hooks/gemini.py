@@ -1,0 +1,70 @@
+"""Gemini CLI: the hook BeforeTool (measured with 0.61.0). An allow doesn't lift Gemini's own rules."""
+
+from __future__ import annotations
+
+from sayso_client.hooks.asked import Asked, NotUnderstoodError, arguments, only, text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+NAME = "gemini"
+PROGRAM, TRIED = "gemini", (0, 61, 0)
+FILE = ".gemini/settings.json"
+MANAGED = "/etc/gemini-cli/settings.json"
+THEN = None
+_BEFORE = "BeforeTool"
+
+
+def asked(event: Mapping[str, Any]) -> Asked:
+    """Return the call that an event is about. Raises NotUnderstoodError for any other event.
+
+    Gemini has no id for a call, so one that is asked twice is two calls.
+    """
+    if event.get("hook_event_name") != _BEFORE:
+        raise NotUnderstoodError("hook_event_name")
+    only(event, "tool_name")
+    tool, args = text(event, "tool_name"), arguments(event, "tool_input")
+    return Asked(tool, args, text(event, "cwd"), text(event, "session_id"))
+
+
+def allowed(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answer after a person's yes."""
+    del event
+    return {"decision": "allow"}
+
+
+def denied(event: Mapping[str, Any], why: str) -> dict[str, Any]:
+    """Return the answer that keeps the tool from running. `why` reaches the model."""
+    del event
+    return {"decision": "deny", "reason": why}
+
+
+def unjudged(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answer that leaves the call to Gemini's own rules: the policy allows it."""
+    del event
+    return {}
+
+
+def put(text: str, command: str, wait_s: int) -> str:
+    """Return the settings with our hook, whose limit is in milliseconds.
+
+    A project could switch a hook off by its name, so ours has one that nobody can guess.
+    """
+    from secrets import token_hex
+
+    from sayso_client.hooks.installing import as_json, entries, from_json
+
+    document = from_json(text)
+    document.setdefault("hooksConfig", {})["enabled"] = True
+    hook = {"type": "command", "name": f"sayso-{token_hex(4)}", "command": command, "timeout": wait_s * 1000}
+    entries(document, _BEFORE).append({"matcher": "*", "hooks": [hook]})
+    return as_json(document)
+
+
+def take(text: str) -> str:
+    """Return the settings without our hook. `hooksConfig` stays: other hooks may need it."""
+    from sayso_client.hooks.installing import as_json, from_json, without_ours
+
+    return as_json(left) if text.strip() and (left := without_ours(from_json(text))) != from_json(text) else text

@@ -1,0 +1,383 @@
+"""`sayso-hooks`: writes the hook into a host's settings, takes it out again, and checks what is there.
+
+Nothing else in the settings is touched, and a backup (mode 0600) lies beside them before anything is written. The
+installed command names an absolute Python, runs it isolated (`-I`), and turns every failure of it into a block.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from sayso_client.errors import ClientError
+from sayso_client.hooks.__main__ import HOSTS
+from sayso_client.wording import say
+
+#: What each installed command holds, and nothing else does.
+MARK = "sayso_client.hooks"
+#: The hook answers so long before `timeout` stops it, and `timeout` so long before the host would, in seconds.
+_MARGIN_S = 5
+DEFAULT_WAIT_S, _SHORTEST_WAIT_S = 600, 30
+
+
+class Host(Protocol):
+    """What a host's file holds beside the translation of its events."""
+
+    #: The program, and the least version that was tried.
+    PROGRAM: str
+    TRIED: tuple[int, ...]
+    #: The user's own settings, below the home folder, and those that only root can write, if there are such.
+    FILE: str
+    MANAGED: str | None
+    #: What the user still has to do, as a key of the catalogue, if anything.
+    THEN: str | None
+
+    def put(self, text: str, command: str, wait_s: int) -> str:
+        """Return the settings with our hook in them. Raises ValueError for settings that can't be read."""
+
+    def take(self, text: str) -> str:
+        """Return the settings without our hook."""
+
+
+@dataclass(frozen=True)
+class Service:
+    """Where the service is: a socket and its user id, or an address with files for the token and its authority."""
+
+    socket: str | None = None
+    uid: int | None = None
+    url: str | None = None
+    token_file: str | None = None
+    ca_file: str | None = None
+
+    def words(self) -> list[str]:
+        """Return the options of the hook."""
+        named = {
+            "--socket": self.socket,
+            "--uid": self.uid,
+            "--url": self.url,
+            "--token-file": self.token_file,
+            "--ca-file": self.ca_file,
+        }
+        return [word for option, value in named.items() if value is not None for word in (option, str(value))]
+
+
+@dataclass
+class Change:
+    """What is to become of a file: `before` is None where there is none."""
+
+    file: Path
+    before: str | None
+    after: str
+    notes: list[str] = field(default_factory=list)
+
+    def diff(self) -> str:
+        """Return the change as a unified diff, empty if there is none."""
+        old, new = (self.before or "").splitlines(keepends=True), self.after.splitlines(keepends=True)
+        return "".join(difflib.unified_diff(old, new, str(self.file), str(self.file)))
+
+    def write(self) -> Path | None:
+        """Write the file whole or not at all; return where the backup lies. Raises OSError."""
+        backup = None
+        if self.before is not None:
+            backup = _backup(self.file)
+            _put(backup, self.before, 0o600)
+        mode = self.file.stat().st_mode & 0o777 if self.file.exists() else 0o600
+        self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _put(self.file, self.after, mode)
+        return backup
+
+
+def command(host: str, service: Service, wait_s: int, *, defer: bool = False, python: str = sys.executable) -> str:
+    """Return the shell line that a host is to run for each tool call.
+
+    It passes on one JSON object from a hook that ended well and in time; everything else is a block with a reason.
+    """
+    hook = [python, "-I", "-m", MARK, host, *service.words(), "--patience", str(wait_s - 2 * _MARGIN_S)]
+    line = shlex.join(hook + ["--defer"] * defer)
+    if shutil.which("timeout"):
+        line = f"timeout -k 1 {wait_s - _MARGIN_S} {line}"
+    no_answer = shlex.quote(say("hook.no_answer"))
+    guard = f'o=$({line}) && case $o in "{{"*"}}") printf %s "$o"; exit 0;; esac; echo {no_answer} >&2; exit 2'
+    return f"sh -c {shlex.quote(guard)}"
+
+
+def module(host: str) -> Host:
+    """Return the file of a host."""
+    return cast("Host", import_module(f"sayso_client.hooks.{HOSTS[host]}"))
+
+
+def planned(host: str, file: Path, line: str, wait_s: int) -> Change:
+    """Return the change that installs the hook. Raises ClientError for settings that can't be read."""
+    before = _read(file)
+    try:
+        after = module(host).put(module(host).take(before or ""), line, wait_s)
+    except (ValueError, AttributeError, TypeError) as error:
+        raise _wrong("hook.settings", file=file, error=error) from error
+    return Change(file, before, after)
+
+
+def unplanned(host: str, file: Path) -> Change:
+    """Return the change that takes the hook out again. Raises ClientError for settings that can't be read.
+
+    If nothing else changed since the installation, the file becomes what it was to the letter.
+    """
+    before = _read(file)
+    try:
+        after = module(host).take(before or "")
+        kept = _read(_backup(file))
+        if kept is not None and kept != after and _same(kept, after):
+            after = kept
+    except (ValueError, AttributeError, TypeError) as error:
+        raise _wrong("hook.settings", file=file, error=error) from error
+    return Change(file, before, after)
+
+
+def _backup(file: Path) -> Path:
+    return file.with_name(f"{file.name}.before-sayso")
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two texts are the same JSON document."""
+    try:
+        return bool(json.loads(one) == json.loads(other))
+    except ValueError:
+        return False
+
+
+def check_version(host: str) -> str | None:
+    """Return what is wrong with the host's version, or None. It must be at least the one that was tried."""
+    known = module(host)
+    program = shutil.which(known.PROGRAM)
+    if program is None:
+        return say("hook.no_host", program=known.PROGRAM)
+    try:
+        told = subprocess.run(  # noqa: S603 - the host that the user wants gated
+            [program, "--version"], capture_output=True, text=True, timeout=30, check=False, stdin=subprocess.DEVNULL
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        told = ""
+    found = re.search(r"\d+(?:\.\d+)+", told)
+    version = tuple(map(int, found[0].split("."))) if found else ()
+    tried = ".".join(map(str, known.TRIED))
+    if version < known.TRIED:
+        return say("hook.old_host", program=known.PROGRAM, version=found[0] if found else "?", tried=tried)
+    return None
+
+
+def checked(host: str, file: Path) -> list[tuple[str, str]]:
+    """Return what an installed hook is worth: (`green`, `yellow` or `red`, a sentence) each."""
+    text = _read(file) or ""
+    lines = sorted({line for line in _strings(text) if MARK in line})
+    if not lines:
+        return [("red", say("hook.absent", host=host, file=file))]
+    found = [_tried(line) for line in lines]
+    python = shlex.split(shlex.split(lines[0])[2].partition("$(")[2].partition(")")[0])
+    programs = [Path(word) for word in python if word.startswith("/")]
+    paths = [*programs[:1], Path(__file__).parent, file]
+    open_paths = [str(path) for path in paths if path.exists() and os.access(path, os.W_OK)]
+    if open_paths:
+        found.append(("yellow", say("hook.open", paths=", ".join(open_paths))))
+    return found
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Install, remove or check a hook, as `sayso-hooks --help` says; return the exit status."""
+    options = _parser().parse_args(arguments)
+    known = module(options.host)
+    file = _file(options, known)
+    try:
+        if options.action == "check":
+            found = checked(options.host, file)
+            print("\n".join(f"{state}: {told}" for state, told in found))
+            return int(any(state == "red" for state, _ in found))
+        if options.action == "remove":
+            return _carry_out(unplanned(options.host, file), "hook.removed", yes=options.yes)
+        if not options.untested and (wrong := check_version(options.host)):
+            print(wrong, file=sys.stderr)
+            return 1
+        line = command(options.host, _service(options), options.wait, defer=options.defer)
+        done = _carry_out(planned(options.host, file, line, options.wait), "hook.installed", yes=options.yes)
+        if done == 0 and known.THEN:
+            print(say(known.THEN))
+    except ClientError as error:
+        print(error.message, file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(say("hook.unwritten", file=file, error=error.strerror), file=sys.stderr)
+        return 1
+    return done
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="sayso-hooks", description="Put a coding agent's tool calls behind Sayso.")
+    parser.add_argument("action", choices=("install", "remove", "check"))
+    parser.add_argument("host", choices=sorted(HOSTS))
+    parser.add_argument("--socket", help="the service's Unix socket")
+    parser.add_argument("--uid", type=int, help="the user id of the service; by default the socket's owner")
+    parser.add_argument("--url", help="the service's address, instead of a socket")
+    parser.add_argument("--token-file", help="with --url: the file that holds the token")
+    parser.add_argument("--ca-file", help="with --url: the certificate authority of the service")
+    parser.add_argument("--wait", type=int, default=DEFAULT_WAIT_S, help="seconds to wait for people (default: 600)")
+    parser.add_argument("--defer", action="store_true", help="claude-code, headless: put a pending call off instead")
+    parser.add_argument("--managed", action="store_true", help="write the settings that only root can change")
+    parser.add_argument("--file", help="other settings")
+    parser.add_argument("--untested", action="store_true", help="also for a version that wasn't tried")
+    parser.add_argument("--yes", action="store_true", help="write without asking")
+    return parser
+
+
+def _file(options: argparse.Namespace, known: Host) -> Path:
+    if options.file:
+        return Path(options.file).expanduser().absolute()
+    return Path(known.MANAGED) if options.managed and known.MANAGED else Path.home() / known.FILE
+
+
+def _service(options: argparse.Namespace) -> Service:
+    if options.wait < _SHORTEST_WAIT_S:
+        raise _wrong("hook.wait", least=_SHORTEST_WAIT_S)
+    if options.url:
+        if not options.token_file:
+            raise _wrong("hook.token")
+        files = {name: value and str(Path(value).expanduser().absolute()) for name, value in vars(options).items()}
+        return Service(url=options.url, token_file=files["token_file"], ca_file=files["ca_file"])
+    if not options.socket:
+        raise _wrong("hook.socket")
+    path = Path(options.socket).expanduser().absolute()
+    try:
+        uid = path.stat().st_uid if options.uid is None else options.uid
+    except OSError as error:
+        raise _wrong("hook.no_socket", path=path, error=error.strerror) from error
+    return Service(socket=str(path), uid=uid)
+
+
+def _carry_out(change: Change, told: str, *, yes: bool) -> int:
+    """Show the change, ask on a terminal, and write it; return the exit status."""
+    diff = change.diff()
+    if not diff:
+        print(say("hook.unchanged", file=change.file))
+        return 0
+    print(diff, end="")
+    if not yes:
+        if not sys.stdin.isatty():
+            print(say("hook.unasked"), file=sys.stderr)
+            return 1
+        if input(say("hook.ask", file=change.file)).strip().lower() not in {"y", "yes"}:
+            print(say("hook.left", file=change.file))
+            return 1
+    backup = change.write()
+    print(say(told, file=change.file) + (say("hook.backup", backup=backup) if backup else ""))
+    return 0
+
+
+def _tried(line: str) -> tuple[str, str]:
+    """Run an installed command with an event that no host sends: a sound one denies it."""
+    try:
+        ran = subprocess.run(  # noqa: S602 - the line that the host runs, as the host runs it
+            line, shell=True, input="{}", capture_output=True, text=True, timeout=60, check=False
+        )
+        sound = ran.returncode == 0 and "deny" in repr(json.loads(ran.stdout or "null"))
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        sound = False
+    return ("green", say("hook.sound")) if sound else ("red", say("hook.unsound"))
+
+
+def _strings(text: str) -> list[str]:
+    """Return all texts of a JSON document; of another document, its lines."""
+    try:
+        left, found = [json.loads(text)], []
+    except ValueError:
+        return [shlex.split(line.partition("=")[2], posix=True)[0] for line in text.splitlines() if MARK in line]
+    while left:
+        value = left.pop()
+        if isinstance(value, str):
+            found.append(value)
+        left += list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+    return found
+
+
+def _read(file: Path) -> str | None:
+    try:
+        return file.read_text("utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise _wrong("hook.settings", file=file, error=type(error).__name__) from error
+
+
+def _put(file: Path, text: str, mode: int) -> None:
+    """Write a file under another name, then give it its own: a crash leaves the old one."""
+    new = file.with_name(f"{file.name}.new-sayso")
+    new.unlink(missing_ok=True)
+    opened = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    with os.fdopen(opened, "w", encoding="utf-8") as out:
+        out.write(text)
+        out.flush()
+        os.fsync(out.fileno())
+    new.chmod(mode)
+    new.replace(file)
+
+
+def _wrong(sentence: str, /, **facts: object) -> ClientError:
+    return ClientError("CONFIGURATION", say(sentence, **facts))
+
+
+def entries(document: dict[str, Any], event: str) -> list[dict[str, Any]]:
+    """Return the groups of hooks of one event of a JSON document, which may be changed. Makes them where none are."""
+    hooks = document.setdefault("hooks", {})
+    groups: list[dict[str, Any]] = hooks.setdefault(event, [])
+    if not isinstance(groups, list):
+        raise TypeError(f"hooks.{event} is no list")
+    return groups
+
+
+def without_ours(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a JSON document of hooks without our commands, and without what only held them."""
+    hooks = document.get("hooks", {})
+    kept = {event: left for event, groups in hooks.items() if (left := _without(groups)) or not _has_ours(groups)}
+    rest = {key: value for key, value in document.items() if key != "hooks"}
+    return {**rest, "hooks": kept} if kept or (hooks == {} and "hooks" in document) else rest
+
+
+def _without(groups: list[Any]) -> list[Any]:
+    return [left for group in groups if (left := _group(group)) is not None]
+
+
+def _group(group: Any) -> Any:
+    if not _has_ours(group):
+        return group
+    if isinstance(group, dict) and isinstance(group.get("hooks"), list):
+        left = [hook for hook in group["hooks"] if not _has_ours(hook)]
+        return {**group, "hooks": left} if left else None
+    return None
+
+
+def _has_ours(value: Any) -> bool:
+    return MARK in json.dumps(value)
+
+
+def as_json(document: dict[str, Any]) -> str:
+    """Return the document as hosts write it."""
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def from_json(text: str) -> dict[str, Any]:
+    """Return the document of a text; an empty one has none. Raises ValueError or TypeError if it isn't an object."""
+    document = json.loads(text) if text.strip() else {}
+    if not isinstance(document, dict):
+        raise TypeError("it isn't a JSON object")
+    return document
+
+
+if __name__ == "__main__":
+    sys.exit(main())

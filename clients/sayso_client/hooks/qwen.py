@@ -1,0 +1,44 @@
+"""Qwen Code: the hook PreToolUse, with Claude's names and shapes (measured with 0.24.4). Qwen ignores edits."""
+
+from __future__ import annotations
+
+from sayso_client.hooks import codex
+from sayso_client.hooks.codex import allowed, denied, unjudged
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from sayso_client.hooks.asked import Asked
+
+NAME = "qwen"
+PROGRAM, TRIED = "qwen", (0, 24, 4)
+FILE = ".qwen/settings.json"
+MANAGED = None
+THEN = None
+__all__ = ["NAME", "allowed", "asked", "denied", "unjudged"]
+
+
+def asked(event: Mapping[str, Any]) -> Asked:
+    """Return the call that an event is about. Raises NotUnderstoodError for any other event."""
+    found = codex.asked(event)
+    found.key = f"{NAME}{found.key.removeprefix(codex.NAME)}"
+    return found
+
+
+def put(text: str, command: str, wait_s: int) -> str:
+    """Return the settings with our hook, whose limit is in seconds."""
+    from sayso_client.hooks.installing import as_json, entries, from_json
+
+    document = from_json(text)
+    hook = {"type": "command", "command": command, "timeout": wait_s}
+    entries(document, "PreToolUse").append({"matcher": "*", "hooks": [hook]})
+    return as_json(document)
+
+
+def take(text: str) -> str:
+    """Return the settings without our hook."""
+    from sayso_client.hooks.installing import as_json, from_json, without_ours
+
+    return as_json(left) if text.strip() and (left := without_ours(from_json(text))) != from_json(text) else text

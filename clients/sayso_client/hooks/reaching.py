@@ -1,0 +1,71 @@
+"""The connection of a hook: over the Unix socket of a service with a known user id, or over TLS with a token."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import sys
+
+from sayso_client.client import Client
+from sayso_client.errors import ClientError
+from sayso_client.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: macOS: the option of a Unix socket that tells who is at the other end (sys/un.h), and where the uid lies in it.
+_SOL_LOCAL, _LOCAL_PEERCRED, _XUCRED = 0, 1, struct.Struct("2I16s")
+_CREDENTIALS = struct.Struct("3i")
+_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+_TIMEOUT_S = 45
+
+
+def connector(options: dict[str, str]) -> Callable[[], Client]:
+    """Return what opens a connection. Raises KeyError or ValueError for options that name no service."""
+    if "url" in options:
+        return _remote(options["url"], options["token_file"], options.get("ca_file"))
+    path, uid = options["socket"], int(options["uid"])
+
+    def connect() -> Client:
+        client = Client(path, shown=True)
+        try:
+            _check_uid(client.socket, uid)
+        except BaseException:
+            client.close()
+            raise
+        return client
+
+    return connect
+
+
+def _check_uid(connected: socket.socket, uid: int) -> None:
+    """Refuse a service of another user: whoever answers could say yes to everything. Raises ClientError."""
+    if sys.platform == "darwin":
+        found = _XUCRED.unpack(connected.getsockopt(_SOL_LOCAL, _LOCAL_PEERCRED, _XUCRED.size))[1]
+    else:
+        found = _CREDENTIALS.unpack(connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))[1]
+    if found != uid:
+        raise ClientError("UNAVAILABLE", say("hook.foreign", uid=uid))
+
+
+def _remote(url: str, token_file: str, ca_file: str | None) -> Callable[[], Client]:
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if parts.scheme != "https" and not (parts.scheme == "http" and host in _LOOPBACK):
+        raise ValueError("url")
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    with open(token_file, encoding="ascii") as file:  # noqa: PTH123 - pathlib takes 8 ms to import
+        token = file.read().strip()
+
+    def opened() -> socket.socket:
+        plain = socket.create_connection((host, port), timeout=_TIMEOUT_S)
+        if parts.scheme == "http":
+            return plain
+        import ssl
+
+        return ssl.create_default_context(cafile=ca_file).wrap_socket(plain, server_hostname=host)
+
+    return lambda: Client(url, shown=True, opened=opened, host=parts.netloc, token=token)

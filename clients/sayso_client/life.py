@@ -1,0 +1,228 @@
+"""The life of one call, as its caller sees it: ask, wait, claim, check, run once, report.
+
+It is written once, as a generator of steps. `calls.py` takes the steps, either blocking or on an event loop: it sends
+what is to be sent, runs what is to be run, and hands back what came of it.
+
+All requests are safe to repeat: asking by its idempotency key, claiming and reporting by the claimant's secret.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+from urllib.parse import quote
+
+import rfc8785
+
+from sayso_client.errors import ClientError
+from sayso_client.outcomes import NotRun, Ran
+from sayso_client.wording import say
+
+#: One request waits so long for people; proxies commonly close what takes longer than 60 s.
+WAIT_S = 30
+#: The longest output that is reported, in characters; the service refuses more than 65,536.
+_LONGEST_OUTPUT = 16_384
+_LONGEST_ERROR = 2_000
+_MAY_RUN = frozenset({"allowed", "approved"})
+#: The fields of a call that are read here.
+_FIELDS = frozenset({"ref", "status", "reason", "reason_until", "decided_by", "message", "requester", "digest"})
+#: The argument under which the files that a call depends on are shown and bound.
+FILES = "files"
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """A request of the API to send. Its answer is the JSON document; a refusal is a ClientError."""
+
+    method: str
+    path: str
+    body: Mapping[str, Any] | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The one moment to run the function."""
+
+
+#: A life: it yields steps, takes what came of each, and returns the outcome.
+Life: TypeAlias = Generator[Send | Run, Any, Ran[Any] | NotRun]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A call to ask for. `files` are paths whose contents the call depends on: they are hashed, shown and checked.
+
+    `ask`: a person is asked whatever the policy allows. `timeout_s`: how long to wait for people, at most as long as
+    the policy says. `origin`: the conversation to ask in, if the token may name it.
+    """
+
+    tool: str
+    args: Mapping[str, Any]
+    tools: str = "python"
+    agent: str | None = None
+    session: str | None = None
+    note: str | None = None
+    origin: str | None = None
+    on_behalf_of: str | None = None
+    ask: bool = False
+    timeout_s: int | None = None
+    files: Sequence[str] = ()
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments with the hashes of the files as they are now.
+
+        Raises ClientError with the code ARGUMENTS for what JSON can't hold exactly, or a file that can't be read.
+        """
+        args = dict(self.args)
+        if self.files:
+            if FILES in args:
+                raise _wrong("arguments.files", name=FILES)
+            args[FILES] = {name: _hash_of(name) for name in self.files}
+        for name, value in args.items():
+            try:
+                rfc8785.dumps(value)
+            except (ValueError, RecursionError) as error:
+                raise _wrong("arguments.json", name=name, kind=type(value).__name__) from error
+        return args
+
+    def body(self, args: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the request of the API."""
+        named = {
+            "tools": self.tools,
+            "tool": self.tool,
+            "args": args,
+            "agent": self.agent,
+            "session": self.session,
+            "note": self.note,
+            "origin": self.origin,
+            "on_behalf_of": self.on_behalf_of,
+            "ask": self.ask or None,
+            "timeout_s": self.timeout_s,
+        }
+        return {name: value for name, value in named.items() if value is not None}
+
+
+class Secret:
+    """What proves the claimant: kept here, known to the service by its SHA-256 alone."""
+
+    def __init__(self) -> None:
+        self.value = secrets.token_hex(32)
+        self.hash = hashlib.sha256(self.value.encode()).hexdigest()
+
+
+def life(request: Request) -> Life:
+    """Live one call from asking to its report."""
+    args, secret = request.arguments(), Secret()
+    body = {**request.body(args), "secret_hash": secret.hash}
+    try:
+        # It doesn't wait in this request, so that whoever is interrupted later knows the ref and can withdraw the call.
+        call = yield Send("POST", "/v1/calls", body, {"Idempotency-Key": secrets.token_hex(16)})
+    except ClientError as error:
+        return _refused(error)
+    return (yield from after_asking(request, args, secret, call))
+
+
+def after_asking(request: Request, args: Mapping[str, Any], secret: Secret, call: dict[str, Any]) -> Life:
+    """Live a call on from the answer to its asking."""
+    path = f"/v1/calls/{quote(_whole(call)['ref'], safe='')}"
+    claim = call.get("claim")
+    try:
+        while call["status"] == "pending":
+            call = _whole((yield Send("GET", f"{path}?wait={WAIT_S}&until=explained")))
+        if call["reason_until"]:
+            call = _whole((yield Send("GET", f"{path}?wait={WAIT_S}&until=explained")))
+    except BaseException:
+        # Nobody waits for the answer any more. What can't be withdrawn is never claimed, so it lapses and doesn't run.
+        yield Send("POST", f"{path}/withdraw", {})
+        raise
+    if claim is None and call["status"] in _MAY_RUN:
+        try:
+            claimed = yield Send("POST", f"{path}/claim", {"secret_hash": secret.hash, "digest": call["digest"]})
+        except ClientError as error:
+            return _refused(error, call)
+        call, claim = _whole(claimed.get("call", {})), claimed
+    if claim is None:
+        return NotRun(call["status"], call["message"], call["ref"], call["reason"], call["decided_by"])
+    if unfit := _unfit(request, args, call, claim):
+        yield _report(path, secret, "failed", error=unfit)
+        return NotRun("refused", unfit, call["ref"])
+    try:
+        value = yield Run()
+    except Exception as error:
+        yield _report(path, secret, "failed", error=f"{type(error).__name__}: {error}")
+        raise
+    except BaseException:
+        # Interrupted in the middle: what the function had done by then isn't known.
+        yield _report(path, secret, "unknown")
+        raise
+    yield _report(path, secret, "succeeded", output="" if value is None else str(value))
+    return Ran(call["ref"], value)
+
+
+def _whole(call: dict[str, Any]) -> dict[str, Any]:
+    """Return the call. Raises ClientError if it isn't one, so that whatever answered isn't the service."""
+    if not call.keys() >= _FIELDS:
+        raise ClientError("UNAVAILABLE", say("reach.odd", status=200))
+    return call
+
+
+def _refused(error: ClientError, call: Mapping[str, Any] | None = None) -> NotRun:
+    """Return the outcome of a call that the policy denies or that can't be claimed; raise any other error."""
+    if error.code == "CALL_DENIED":
+        return NotRun("denied", error.message, error.ref or "", error.message)
+    if call is not None and error.code in {"ALREADY_DECIDED", "HITL_001", "CONF_EXPIRED", "TAMPERED"}:
+        return NotRun("refused", error.message, call["ref"])
+    raise error
+
+
+def _unfit(request: Request, args: Mapping[str, Any], call: Mapping[str, Any], claim: Mapping[str, Any]) -> str | None:
+    """Return why what was approved isn't what would run now, or None.
+
+    The digest covers what people were shown. It is computed here anew, from what is about to run.
+    """
+    if rfc8785.dumps(claim.get("args")) != rfc8785.dumps(args) or digest(request, args, call) != call["digest"]:
+        return say("unfit.args", tool=request.tool)
+    for name, approved in args.get(FILES, {}).items() if request.files else ():
+        try:
+            now = _hash_of(name)
+        except ClientError as error:
+            return error.message
+        if now != approved:
+            return say("unfit.file", name=name)
+    return None
+
+
+def digest(request: Request, args: Mapping[str, Any], call: Mapping[str, Any]) -> str:
+    """Return the SHA-256 over the RFC 8785 form of all that makes this call this call, as the service computes it."""
+    whole: dict[str, Any] = {
+        "args": args,
+        "cwd": None,
+        "definition": "",
+        "executor": f"caller:{call['requester']}",
+        "preconditions": [],
+        "tool": request.tool,
+        "tools": request.tools,
+    }
+    return hashlib.sha256(rfc8785.dumps(whole)).hexdigest()
+
+
+def _report(path: str, secret: Secret, result: str, *, output: str = "", error: str | None = None) -> Send:
+    body = {"secret": secret.value, "result": result, "output": output[:_LONGEST_OUTPUT]}
+    return Send("POST", f"{path}/finish", {**body, "error": error[:_LONGEST_ERROR]} if error else body)
+
+
+def _hash_of(name: str) -> str:
+    try:
+        with Path(name).open("rb") as file:
+            return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
+    except OSError as error:
+        raise _wrong("arguments.file", name=name, error=error.strerror or type(error).__name__) from error
+
+
+def _wrong(key: str, **facts: object) -> ClientError:
+    return ClientError("ARGUMENTS", say(key, **facts))

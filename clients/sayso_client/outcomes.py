@@ -1,0 +1,52 @@
+"""What came of a call: it ran and gave a value, or it didn't run and says why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeVar
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Ran(Generic[T_co]):
+    """The call was allowed or approved, and the function ran once. `ref` is the call's ref."""
+
+    ref: str
+    value: T_co
+
+
+@dataclass(frozen=True, slots=True)
+class NotRun:
+    """The call didn't run. It is false, and `str()` of it is one sentence to hand to an agent.
+
+    The sentence says that nothing was done and why, so that an agent has no reason to try the same call again.
+    """
+
+    #: `rejected`, `expired`, `denied`, `withdrawn`, `undeliverable`, `lapsed`, `refused`, or another status of the API.
+    status: str
+    message: str
+    #: The call's ref; empty if the call was never recorded.
+    ref: str = ""
+    #: The words of the person or of the policy, if any were given.
+    reason: str | None = None
+    #: The principal who decided, if somebody did.
+    decided_by: str | None = None
+
+    def __bool__(self) -> Literal[False]:
+        """Return False, so that `if result:` tells the two outcomes apart for values that are true."""
+        return False
+
+    def __str__(self) -> str:
+        """Return the sentence for an agent."""
+        return self.message
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A person's answer to a question: `yes` is None if nobody answered, and `words` are what they wrote."""
+
+    yes: bool | None
+    words: str | None
+    by: str | None
+    ref: str

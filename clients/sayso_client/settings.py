@@ -1,0 +1,108 @@
+"""Where the service is, and the token: from arguments, or from a file of the user's own.
+
+Neither the working folder nor the environment is looked at: an agent that can write there could name a service of its
+own, which says yes to everything.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from sayso_client.errors import ClientError
+from sayso_client.wording import say
+
+_KEYS = frozenset({"url", "socket", "token_file", "ca_file"})
+_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+#: The base address of requests over a Unix socket, which has no host.
+_ON_SOCKET = "http://sayso"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Configuration:
+    """An address with what proves both sides. `socket` is the service's Unix socket, used instead of a network."""
+
+    url: str
+    token: str | None = None
+    socket: str | None = None
+    ca_file: str | None = None
+
+
+def configuration(
+    url: str | None = None,
+    token: str | None = None,
+    *,
+    socket: str | os.PathLike[str] | None = None,
+    ca_file: str | os.PathLike[str] | None = None,
+    file: str | os.PathLike[str] | None = None,
+) -> Configuration:
+    """Return the address and the token. What isn't given is read from `file`, by default `default_file()`.
+
+    Raises ClientError with the code CONFIGURATION if there is no address, if a token would cross a network in the
+    clear, or if another user could have written the file.
+    """
+    told = {} if url or socket else _read(Path(file) if file else default_file())
+    url, socket = url or told.get("url"), socket or told.get("socket")
+    ca_file = ca_file or told.get("ca_file")
+    if token is None and (named := told.get("token_file")):
+        token = _secret(Path(named).expanduser())
+    if socket:
+        return Configuration(_ON_SOCKET, token, str(Path(socket).expanduser()))
+    if not url:
+        raise _wrong("configuration.none", file=file or default_file())
+    parts = urlsplit(url)
+    if parts.scheme not in {"https", "http"} or not parts.hostname or parts.username or parts.query or parts.fragment:
+        raise _wrong("configuration.url", url=parts.hostname or "?")
+    if parts.scheme == "http" and parts.hostname not in _LOOPBACK:
+        raise _wrong("configuration.clear", url=parts.hostname)
+    return Configuration(url.rstrip("/"), token, None, str(ca_file) if ca_file else None)
+
+
+def default_file() -> Path:
+    """Return the path of the user's own file: `client.toml` in the folder where this system keeps configuration."""
+    if sys.platform == "win32":
+        return Path.home() / "AppData" / "Roaming" / "sayso" / "client.toml"
+    return Path.home() / ".config" / "sayso" / "client.toml"
+
+
+def _read(file: Path) -> dict[str, str]:
+    if not file.exists():
+        raise _wrong("configuration.none", file=file)
+    _refuse_foreign(file)
+    try:
+        told = tomllib.loads(file.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise _wrong("configuration.unreadable", file=file, error=type(error).__name__) from error
+    if unknown := sorted(set(told) - _KEYS):
+        raise _wrong("configuration.unknown", file=file, key=unknown[0], keys=", ".join(sorted(_KEYS)))
+    return {key: str(value) for key, value in told.items()}
+
+
+def _secret(file: Path) -> str:
+    _refuse_foreign(file, readable=False)
+    try:
+        return file.read_text("utf-8").strip()
+    except (OSError, ValueError) as error:
+        raise _wrong("configuration.unreadable", file=file, error=type(error).__name__) from error
+
+
+def _refuse_foreign(file: Path, *, readable: bool = True) -> None:
+    """Refuse a file that another user owns or can write, or, with `readable` off, can read."""
+    if sys.platform == "win32":
+        return  # The user's own folder is closed to others there.
+    try:
+        found = file.stat()
+    except OSError as error:
+        raise _wrong("configuration.unreadable", file=file, error=type(error).__name__) from error
+    others = stat.S_IWGRP | stat.S_IWOTH | (0 if readable else stat.S_IRGRP | stat.S_IROTH)
+    if found.st_uid not in {0, os.getuid()} or found.st_mode & others:
+        raise _wrong("configuration.foreign", file=file)
+
+
+def _wrong(sentence: str, /, **facts: object) -> ClientError:
+    return ClientError("CONFIGURATION", say(sentence, **facts))

@@ -1,0 +1,307 @@
+"""The installed command of each host: it allows after a yes, and blocks whenever anything is unclear or broken."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sayso_client.hooks.installing import Service, command
+from tests.acceptance.installation import Installation, until
+from tests.acceptance.making import Maker
+from tests.hook_events import EVENTS, PROMPT, read
+from tests.patience import PATIENCE_S
+
+HOSTS = sorted(EVENTS)
+UID = os.getuid()
+
+
+@pytest.fixture(scope="module")
+def service(maker: Maker) -> Iterator[Installation]:
+    """A running service whose default policy asks about `rm -r build` and allows reading."""
+    with maker.batch() as make:
+        made = make()
+        made.start()
+        yield made
+
+
+def line(service: Installation, host: str, wait_s: int = 60, **changes: Any) -> str:
+    """The command as it is installed."""
+    return command(host, Service(socket=str(service.socket), uid=UID), wait_s, **changes)
+
+
+def ran(line: str, event: Any, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The command, run as a host runs it, in a folder that a project chose."""
+    return subprocess.run(  # noqa: S602 - as hosts run it
+        line,
+        shell=True,
+        input=event if isinstance(event, str) else json.dumps(event),
+        cwd=folder,
+        env={"PATH": os.environ["PATH"], "HOME": str(folder), **environment},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+
+
+def outcome(host: str, done: subprocess.CompletedProcess[str]) -> str:
+    """What the host does: as its answer says, or `block` for the exit status 2 with a reason."""
+    if done.returncode:
+        return "block" if done.returncode == 2 and done.stderr.strip() else "run"
+    try:
+        return read(host, json.loads(done.stdout))
+    except ValueError:
+        return "run"
+
+
+def numbered(host: str, number: object) -> dict[str, Any]:
+    """The host's event, of a call of its own."""
+    event = {**EVENTS[host]}
+    for name in ("tool_use_id", "callID"):
+        if name in event:
+            event[name] = f"{event[name]}-{number}"
+    return event
+
+
+def decided(service: Installation, verb: str, reason: str | None = None) -> threading.Thread:
+    """Somebody who answers the next call."""
+
+    def answer() -> None:
+        (call,) = until(lambda: service.call("pending")["calls"], "the call")
+        service.call("decide", target=call["ref"], verb=verb, reason=reason)
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    return thread
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_yes_allows_once(service: Installation, host: str, tmp_path: Path) -> None:
+    """The call is handed over, and the record says so."""
+    person = decided(service, "approve")
+    done = ran(line(service, host), numbered(host, "yes"), tmp_path)
+    person.join()
+
+    assert "allow" == outcome(host, done)
+    assert [] == service.call("pending")["calls"]
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_no_blocks_and_the_model_hears_why(service: Installation, host: str, tmp_path: Path) -> None:
+    """On stdout for the host, on stderr for hosts that read that."""
+    person = decided(service, "reject", "not on a Friday")
+    done = ran(line(service, host), numbered(host, "no"), tmp_path)
+    person.join()
+
+    assert "deny" == outcome(host, done)
+    assert "not on a Friday" in done.stdout
+    assert "not on a Friday" in done.stderr
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_what_the_policy_allows_is_left_to_the_hosts_own_rules(
+    service: Installation, host: str, tmp_path: Path
+) -> None:
+    """Where the host has such an answer; nobody is asked."""
+    event = json.loads(json.dumps(numbered(host, "read")).replace("rm -r build", "ls"))
+    for name in ("cwd", "directory"):
+        if name in event:
+            event[name] = str(tmp_path)
+    for extra in ("is_background", "mode", "description"):
+        event.get("tool_input", event.get("toolArgs", {})).pop(extra, None)
+    done = ran(line(service, host), event, tmp_path)
+
+    assert ("allow" if host in {"copilot", "opencode"} else "own") == outcome(host, done)
+
+
+def test_a_prompt_of_claudes_own_is_answered_by_people(service: Installation, tmp_path: Path) -> None:
+    """Claude wanted a person, so the policy's allow isn't enough."""
+    event = {**PROMPT, "tool_input": {"command": "ls"}, "cwd": str(tmp_path)}
+    person = decided(service, "approve")
+    done = ran(line(service, "claude-code"), event, tmp_path)
+    person.join()
+
+    assert "allow" == outcome("claude-code", done)
+
+
+def test_silence_blocks_and_withdraws_the_call(service: Installation, tmp_path: Path) -> None:
+    """Before the host's own deadline, at which it would run the tool."""
+    done = ran(line(service, "claude-code", wait_s=18), numbered("claude-code", "silence"), tmp_path)
+
+    assert "deny" == outcome("claude-code", done)
+    assert [] == service.call("pending")["calls"]
+
+
+def test_a_pending_call_can_be_put_off(service: Installation, tmp_path: Path) -> None:
+    """A headless run ends; when it is resumed the hook finds the same call, and its answer."""
+    event = numbered("claude-code", "defer")
+    put_off = line(service, "claude-code", wait_s=18, defer=True)
+    first = ran(put_off, event, tmp_path)
+    (call,) = service.call("pending")["calls"]
+    service.call("decide", target=call["ref"], verb="approve")
+    second = ran(put_off, event, tmp_path)
+    third = ran(put_off, event, tmp_path)
+
+    assert ["defer", "allow", "deny"] == [outcome("claude-code", each) for each in (first, second, third)]
+
+
+BROKEN = {
+    "empty": "",
+    "no JSON": "tool_name=Bash",
+    "a list": "[]",
+    "a name twice": '{"tool_name": "Read", "tool_name": "Bash"}',
+    "deep": "[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("host", HOSTS)
+def test_an_event_that_is_not_understood_blocks(service: Installation, host: str, name: str, tmp_path: Path) -> None:
+    """Nobody can say what would run."""
+    assert outcome(host, ran(line(service, host), BROKEN[name], tmp_path)) in {"deny", "block"}
+
+
+CHANGES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "another event": lambda event: {**event, "hook_event_name": "Stop", "toolName": 1},
+    "two tools": lambda event: {**event, "tool_name": "Read", "toolName": "bash", "toolCall": {"name": "bash"}},
+    "no folder": lambda event: {key: value for key, value in event.items() if key not in {"cwd", "directory"}},
+    "arguments that are text": lambda event: {
+        key: "rm -r build" if key in {"tool_input", "toolArgs", "args"} else value for key, value in event.items()
+    },
+    "a tool that is no text": lambda event: {
+        key: ["bash"] if key in {"tool_name", "toolName", "tool"} else value for key, value in event.items()
+    },
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize("host", HOSTS)
+def test_an_event_of_another_shape_blocks(service: Installation, host: str, name: str, tmp_path: Path) -> None:
+    """A newer host may send such; it isn't guessed at."""
+    event = CHANGES[name](numbered(host, name))
+    if event == EVENTS[host]:
+        pytest.skip("this host sends no such field")
+
+    assert outcome(host, ran(line(service, host), event, tmp_path)) in {"deny", "block"}
+    assert [] == service.call("pending")["calls"]
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> Callable[[str], str]:
+    """The installed command, its Python replaced by a shell script that does something else."""
+
+    def make(script: str) -> str:
+        program = tmp_path / "python"
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+        return command("claude-code", Service(socket="/nowhere", uid=UID), 30, python=str(program))
+
+    return make
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["exit 1", "exit 2", "kill -9 $$", "exit 0", "echo garbage", "echo '[]'", "echo '{}'; exit 1", "sleep 600 & wait"],
+)
+def test_whatever_happens_to_the_hook_the_tool_does_not_run(
+    broken: Callable[[str], str], script: str, tmp_path: Path
+) -> None:
+    """A crash, a kill, silence, garbage and a hook that hangs end as a block with a reason."""
+    done = ran(broken(script).replace("-k 1 25", "-k 1 1"), EVENTS["claude-code"], tmp_path)
+
+    assert "block" == outcome("claude-code", done)
+
+
+def test_a_missing_program_blocks(tmp_path: Path) -> None:
+    """As after an upgrade that took the old environment away."""
+    missing = command("claude-code", Service(socket="/nowhere", uid=UID), 30, python="/nowhere/python")
+
+    assert "block" == outcome("claude-code", ran(missing, EVENTS["claude-code"], tmp_path))
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_service_that_is_away_blocks(host: str, tmp_path: Path) -> None:
+    """No socket, or nobody behind it."""
+    away = command(host, Service(socket=str(tmp_path / "none.sock"), uid=UID), 30)
+
+    assert "deny" == outcome(host, ran(away, EVENTS[host], tmp_path))
+
+
+def test_a_service_of_another_user_is_not_believed(service: Installation, tmp_path: Path) -> None:
+    """Whoever put its socket there could say yes to everything."""
+    foreign = command("claude-code", Service(socket=str(service.socket), uid=UID + 1), 30)
+
+    assert "deny" == outcome("claude-code", ran(foreign, EVENTS["claude-code"], tmp_path))
+
+
+def test_a_service_that_is_killed_meanwhile_blocks(install: Callable[..., Installation], tmp_path: Path) -> None:
+    """The answer to the wait never comes."""
+    service = install()
+    service.start()
+
+    def kill() -> None:
+        until(lambda: service.call("pending")["calls"], "the call")
+        service.kill()
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    done = ran(line(service, "claude-code"), EVENTS["claude-code"], tmp_path)
+    killer.join()
+
+    assert "deny" == outcome("claude-code", done)
+
+
+def test_a_projects_own_modules_and_variables_are_not_taken(service: Installation, tmp_path: Path) -> None:
+    """A project with a `json.py`, a `sayso_client` and a PYTHONPATH of its own changes nothing."""
+    for name in ("json.py", "socket.py", "sitecustomize.py"):
+        (tmp_path / name).write_text("raise SystemExit(1)")
+    (tmp_path / "sayso_client").mkdir()
+    (tmp_path / "sayso_client" / "__init__.py").write_text("raise SystemExit(1)")
+    (tmp_path / "sayso.toml").write_text("approvers = ['*']")
+    chosen = {"PYTHONPATH": str(tmp_path), "PYTHONSTARTUP": str(tmp_path / "json.py"), "SAYSO_SOCKET": "/evil"}
+    person = decided(service, "approve")
+    done = ran(line(service, "claude-code"), numbered("claude-code", "project"), tmp_path, **chosen)
+    person.join()
+
+    assert "allow" == outcome("claude-code", done)
+
+
+def test_a_closed_stdout_blocks(service: Installation, tmp_path: Path) -> None:
+    """The answer can't be read, so it isn't one."""
+    hook = shlex.split(line(service, "claude-code"))[2].partition("$(")[2].partition(")")[0]
+    done = ran(f"{hook} >&-", "{}", tmp_path)
+
+    assert 2 == done.returncode
+    assert done.stderr.strip()
+
+
+def test_a_hook_that_is_told_to_stop_blocks(service: Installation, tmp_path: Path) -> None:
+    """SIGTERM in the middle of the wait."""
+    hook = [sys.executable, "-I", "-m", "sayso_client.hooks", "claude-code"]
+    words = ["--socket", str(service.socket), "--uid", str(UID), "--patience", "60"]
+    process = subprocess.Popen(
+        [*hook, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    )
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(numbered("claude-code", "stop")))
+    process.stdin.close()
+    (call,) = until(lambda: service.call("pending")["calls"], "the call")
+    process.send_signal(signal.SIGINT)
+    status = process.wait(PATIENCE_S)
+    service.call("withdraw", target=call["ref"])
+    told = process.stdout.read() if process.stdout else ""
+    for stream in (process.stdout, process.stderr):
+        if stream:
+            stream.close()
+
+    assert (2, "") == (status, told)

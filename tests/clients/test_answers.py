@@ -1,0 +1,263 @@
+"""`sayso_client` against a service that lies, fails or isn't one: whatever is unclear, nothing runs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+import rfc8785
+
+from sayso_client import ClientError, NotRun, Ran, Request, Sayso, configuration
+
+TOKEN = "sayso_test_token"
+ARGS = {"amount": 5}
+
+
+class Wire:
+    """A scripted HTTP server: each request gets the next answer, (status, document or bytes), the last one for ever.
+
+    With the status 0 it interrupts this process and says nothing.
+    """
+
+    def __init__(self) -> None:
+        self.answers: list[tuple[int, Any]] = []
+        self.heard: list[tuple[str, str, dict[str, str], Any]] = []
+        wire = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def answer(self) -> None:
+                length = int(self.headers.get("Content-Length", 0))
+                body = json.loads(self.rfile.read(length) or b"null")
+                wire.heard.append((self.command, self.path, dict(self.headers), body))
+                status, document = wire.answers.pop(0) if len(wire.answers) > 1 else wire.answers[0]
+                if not status:
+                    os.kill(os.getpid(), signal.SIGINT)
+                    return
+                raw = document if isinstance(document, bytes) else json.dumps(document).encode()
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(raw)))
+                if status == 302:
+                    self.send_header("Location", "/elsewhere")
+                self.end_headers()
+                self.wfile.write(raw)
+
+            do_GET = do_POST = answer  # noqa: N815 - the standard library's names
+
+            def log_message(self, *_: object) -> None:
+                """Say nothing."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._thread = threading.Thread(target=self._server.serve_forever)
+        self._thread.start()
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+
+    def close(self) -> None:
+        """Stop."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+@pytest.fixture
+def wire() -> Iterator[Wire]:
+    """A server to script."""
+    server = Wire()
+    yield server
+    server.close()
+
+
+def digest(args: dict[str, Any]) -> str:
+    """What an honest service computes over these arguments."""
+    whole: dict[str, Any] = {
+        "args": args,
+        "cwd": None,
+        "definition": "",
+        "executor": "caller:token:ci",
+        "preconditions": [],
+        "tool": "pay",
+        "tools": "python",
+    }
+    return hashlib.sha256(rfc8785.dumps(whole)).hexdigest()
+
+
+def call(status: str, **changes: Any) -> dict[str, Any]:
+    """A call as the API shows it."""
+    return {
+        "ref": "r1",
+        "short": "ABC123",
+        "status": status,
+        "requester": "token:ci",
+        "digest": digest(ARGS),
+        "reason": None,
+        "reason_until": None,
+        "decided_by": "ada",
+        "message": f"It is {status}.",
+        "claim": None,
+        **changes,
+    }
+
+
+def claimed(**changes: Any) -> tuple[int, dict[str, Any]]:
+    """The answer to a claim."""
+    return 200, {"call": call("running"), "args": ARGS, "until": "2026-01-31T12:00:00Z"} | changes
+
+
+def asked(wire: Wire, *answers: tuple[int, Any]) -> tuple[Ran[str] | NotRun, int]:
+    """The outcome of one call with these answers, and how often its function ran."""
+    wire.answers = [*answers]
+    ran = []
+
+    def pay() -> str:
+        ran.append(1)
+        return "paid"
+
+    with Sayso(configuration(url=wire.url, token=TOKEN)) as sayso:
+        return sayso.call(Request("pay", ARGS), pay), len(ran)
+
+
+def test_what_was_approved_runs(wire: Wire) -> None:
+    """The honest case, which the others differ from in one thing each."""
+    came, ran = asked(wire, (202, call("pending")), (200, call("approved")), claimed(), (200, call("succeeded")))
+
+    assert isinstance(came, Ran)
+    assert ("paid", 1) == (came.value, ran)
+    assert {f"Bearer {TOKEN}"} == {headers["Authorization"] for _, _, headers, _ in wire.heard}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        claimed(args={"amount": 500}),
+        claimed(call=call("running", digest=digest({"amount": 500}))),
+        claimed(call=call("running", requester="token:other")),
+        claimed(args={"amount": 5.5}),
+        claimed(args={}),
+    ],
+    ids=["other arguments", "another digest", "another requester", "another number", "no arguments"],
+)
+def test_what_people_saw_must_be_what_runs(wire: Wire, answer: tuple[int, Any]) -> None:
+    """The client computes the digest from what it is about to run; the service hears that it didn't run."""
+    came, ran = asked(wire, (202, call("pending")), (200, call("approved")), answer, (200, call("failed")))
+
+    assert isinstance(came, NotRun)
+    assert ("refused", 0) == (came.status, ran)
+    assert "failed" == wire.heard[-1][3]["result"]
+
+
+@pytest.mark.parametrize("status", ["rejected", "expired", "denied", "withdrawn", "undeliverable", "lapsed", "unheard"])
+def test_no_other_status_runs(wire: Wire, status: str) -> None:
+    """Also not one that a newer service may have."""
+    came, ran = asked(wire, (202, call("pending")), (200, call(status)))
+
+    assert isinstance(came, NotRun)
+    assert (status, 0) == (came.status, ran)
+
+
+def problem(code: str, status: int) -> tuple[int, dict[str, Any]]:
+    """A problem document."""
+    return status, {"code": code, "detail": "Because.", "status": status, "ref": "r1"}
+
+
+def test_a_denied_call_is_an_outcome(wire: Wire) -> None:
+    """With the policy's words."""
+    came, ran = asked(wire, problem("CALL_DENIED", 403))
+
+    assert isinstance(came, NotRun)
+    assert ("denied", "Because.", "r1", 0) == (came.status, came.reason, came.ref, ran)
+
+
+@pytest.mark.parametrize("code", ["ALREADY_DECIDED", "HITL_001", "CONF_EXPIRED", "TAMPERED"])
+def test_a_claim_that_is_refused_runs_nothing(wire: Wire, code: str) -> None:
+    """Somebody else has it, it is over, or it isn't fit."""
+    came, ran = asked(wire, (202, call("pending")), (200, call("approved")), problem(code, 409))
+
+    assert isinstance(came, NotRun)
+    assert ("refused", 0) == (came.status, ran)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        (200, b"<html>Welcome to the hotel</html>"),
+        (200, b""),
+        (200, b"[]"),
+        (200, b"{}"),
+        (200, b'"approved"'),
+        (302, b"{}"),
+        problem("NOT_APPROVER", 403),
+        problem("UNAUTHENTICATED", 401),
+        (500, b"oops"),
+    ],
+    ids=["page", "empty", "list", "no call", "text", "redirect", "not allowed", "no token", "broken"],
+)
+def test_what_is_no_answer_raises_and_runs_nothing(wire: Wire, answer: tuple[int, Any]) -> None:
+    """A redirect isn't followed, and no error repeats the token."""
+    wire.answers = [answer]
+    with Sayso(configuration(url=wire.url, token=TOKEN)) as sayso, pytest.raises(ClientError) as refused:
+        sayso.call(Request("pay", ARGS), lambda: pytest.fail("it ran"))
+
+    assert TOKEN not in str(refused.value)
+    assert 1 == len(wire.heard)
+
+
+def test_a_request_is_repeated_with_the_same_key(wire: Wire) -> None:
+    """Until the service is back; it then knows that both are one call."""
+    came, ran = asked(
+        wire, (503, b""), (429, b"{}"), (200, call("allowed", claim=claimed()[1])), (200, call("succeeded"))
+    )
+    keys = {headers["Idempotency-Key"] for _, path, headers, _ in wire.heard if path == "/v1/calls"}
+
+    assert isinstance(came, Ran)
+    assert (1, 1) == (ran, len(keys))
+
+
+def test_a_service_that_stays_away_is_named(wire: Wire) -> None:
+    """After a while; nothing ran."""
+    wire.answers = [(503, b"")]
+    with Sayso(configuration(url=wire.url, token=TOKEN), patience_s=0) as sayso, pytest.raises(ClientError) as refused:
+        sayso.call(Request("pay", ARGS), lambda: pytest.fail("it ran"))
+
+    assert "UNAVAILABLE" == refused.value.code
+
+
+def test_an_interrupted_wait_withdraws_the_call(wire: Wire) -> None:
+    """Ctrl-C in the middle of the wait: nobody waits for the answer any more."""
+    wire.answers = [(202, call("pending")), (0, b""), (200, call("withdrawn"))]
+    with Sayso(configuration(url=wire.url, token=TOKEN)) as sayso, pytest.raises(KeyboardInterrupt):
+        sayso.call(Request("pay", ARGS), lambda: pytest.fail("it ran"))
+
+    assert "/v1/calls/r1/withdraw" == wire.heard[-1][1]
+
+
+def test_an_interrupted_run_is_reported_as_unknown(wire: Wire) -> None:
+    """What the function had done by then isn't known."""
+    wire.answers = [(200, call("allowed", claim=claimed()[1])), (200, call("unknown"))]
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    with Sayso(configuration(url=wire.url, token=TOKEN)) as sayso, pytest.raises(KeyboardInterrupt):
+        sayso.call(Request("pay", ARGS), interrupted)
+
+    assert "unknown" == wire.heard[-1][3]["result"]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda sayso: sayso.gated(files=["nothing"])(lambda: None),
+        lambda sayso: sayso.gated(context=["nothing"])(lambda: None),
+    ],
+    ids=["files", "context"],
+)
+def test_terms_name_parameters_that_are_there(wire: Wire, make: Callable[[Sayso], object]) -> None:
+    """A misspelt one would bind nothing."""
+    with Sayso(configuration(url=wire.url, token=TOKEN)) as sayso, pytest.raises(TypeError):
+        make(sayso)

@@ -1,0 +1,94 @@
+"""Where the client finds its service: arguments or a file of the user's own, never the folder it runs in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sayso_client import ClientError, configuration
+
+
+def kept(folder: Path, text: str, mode: int = 0o600) -> Path:
+    """A configuration file."""
+    file = folder / "client.toml"
+    file.write_text(text)
+    file.chmod(mode)
+    return file
+
+
+def refused(**terms: object) -> str:
+    """The code and sentence of a configuration that can't be used."""
+    with pytest.raises(ClientError) as error:
+        configuration(**terms)  # type: ignore[arg-type]
+    assert "CONFIGURATION" == error.value.code
+    return error.value.message
+
+
+def test_a_file_names_address_and_token(tmp_path: Path) -> None:
+    """The token lies in a file of its own."""
+    token = tmp_path / "token"
+    token.write_text("sayso_x\n")
+    token.chmod(0o600)
+    file = kept(tmp_path, f'url = "https://gate.example.org/"\ntoken_file = "{token}"\n')
+    found = configuration(file=file)
+
+    assert ("https://gate.example.org", "sayso_x") == (found.url, found.token)
+    assert "sayso_x" not in repr(found)
+
+
+def test_the_working_folder_and_the_environment_are_not_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An agent that can write there could name a service that says yes to everything."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SAYSO_URL", "https://evil.example.org")
+    kept(tmp_path, 'url = "https://evil.example.org"')
+    (tmp_path / "home").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+
+    assert str(tmp_path / "home") in refused()
+
+
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
+def test_a_file_that_others_can_write_is_refused(tmp_path: Path, mode: int) -> None:
+    """Whoever writes it chooses who says yes."""
+    assert refused(file=kept(tmp_path, 'url = "https://gate.example.org"', mode))
+
+
+def test_a_token_that_others_can_read_is_refused(tmp_path: Path) -> None:
+    """It would ask in our name."""
+    token = tmp_path / "token"
+    token.write_text("sayso_x")
+    token.chmod(0o644)
+
+    assert refused(file=kept(tmp_path, f'url = "https://gate.example.org"\ntoken_file = "{token}"'))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://gate.example.org",
+        "gate.example.org",
+        "ftp://gate.example.org",
+        "https://",
+        "https://ada:pw@gate.example.org",
+        "https://gate.example.org/?x=1",
+        "http://localhost.example.org",
+    ],
+)
+def test_an_address_that_is_unsafe_is_refused(url: str) -> None:
+    """A token never crosses a network in the clear; what an address holds beside host and path is a mistake."""
+    assert "pw" not in refused(url=url)
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:8080", "http://[::1]:8080", "http://localhost:8080"])
+def test_this_machine_needs_no_certificate(url: str) -> None:
+    """Nothing crosses a network."""
+    assert url == configuration(url=url).url
+
+
+@pytest.mark.parametrize("text", ['urls = "x"', "url = [", 'token = "sayso_x"'], ids=["unknown", "no TOML", "token"])
+def test_what_a_file_cannot_hold_is_named(tmp_path: Path, text: str) -> None:
+    """A token stands in no configuration, and is not repeated in the error."""
+    assert "sayso_x" not in refused(file=kept(tmp_path, text))

@@ -213,6 +213,11 @@ _FORMATS = (
         r"(?P<secret>(?!\$)[^\s/@\"'`()<>|;&]{1,400})(?=@[\w\[$.-])",
         re.IGNORECASE,
     ),
+    _format(  # curl's -u NAME:PASSWORD
+        "curl",
+        r"(?P<keep>\bcurl\b[^\n|;&<>]{0,400}?\s(?:-[A-Za-z]{0,8}[uU]\s{0,3}|--(?:proxy-)?user[=\s]\s{0,3})[\"']?"
+        r"[^\s:\"'$`]{1,100}:)(?P<secret>(?!\$)[^\s\"'`|;&<>]{1,400})",
+    ),
     _format(  # Secrets in URL queries, and signatures that are as good as one
         "=",
         r"(?P<keep>[?&](?:(?:access|api|auth|bot|client|id|private|refresh|session|user)[_-]?)?"
@@ -303,6 +308,7 @@ _NEAR_A_NAME = re.compile(
     rf"(?P<secret>(?-i:{_ANY_PREFIX})(?=[A-Za-z0-9_-]{{0,40}}(?-i:[A-Z0-9]))[A-Za-z0-9_.-]{{4,}}+)",
     re.IGNORECASE,
 )
+_CURL_USER = ("-u", "-U", "--user", "--proxy-user")
 _FLAG = re.compile(r"--?[A-Za-z][A-Za-z0-9_-]*")
 
 
@@ -372,10 +378,16 @@ def _free_key(key: str, taken: Mapping[str, Any]) -> str:
 
 
 def _mask_items(items: Sequence[Any], *, code: bool) -> Iterator[Any]:
-    """The items of a list; the one behind `--password` is its value."""
-    flagged = False
+    """The items of a list; the one behind `--password` is its value, and curl's `-u` has NAME:PASSWORD behind it."""
+    flagged = named = False
+    is_curl = bool(items) and isinstance(items[0], str) and items[0].rpartition("/")[2] == "curl"
     for item in items:
-        yield _hide(item) if flagged else mask_value(item, code=code)
+        if named and isinstance(item, str) and ":" in item:
+            name, _, password = item.partition(":")
+            yield f"{name}:{_hide_text(password)}" if password else item
+        else:
+            yield _hide(item) if flagged else mask_value(item, code=code)
+        named = is_curl and item in _CURL_USER
         flagged = isinstance(item, str) and bool(_FLAG.fullmatch(item)) and is_secret_name(item)
 
 

@@ -105,7 +105,7 @@ async def test_each_line_of_a_json_log_is_one_object(install: Callable[..., Inst
         settings = f'routes = ["telegram:7"]\n{ALONE}' + SETTINGS.format(api=server.root_url)
         service = install(settings=settings, environment={"SAYSO_TELEGRAM__TOKEN": bot.token, "SAYSO_LOG": "json"})
         await asyncio.to_thread(service.start)
-        asked = await asyncio.to_thread(service.begin, "ask", "--tool", "deploy", "--", "true")
+        asked = await asyncio.to_thread(service.begin, "ask", "deploy", "--", "true")
         await asyncio.to_thread(until, lambda: "outbox.refused" in service.log, "a card that is refused")
         (call,) = service.waiting()
         asked.terminate()

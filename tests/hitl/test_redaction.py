@@ -287,3 +287,31 @@ def test_masking_takes_time_in_proportion(unit: str) -> None:
     mask(flood, code=True)
 
     assert time.process_time() - started < 10
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "curl -u admin:Zebra-42 https://x.example",
+        "curl -sSu 'admin:Zebra-42' https://x.example",
+        "/usr/bin/curl -X POST --user=admin:Zebra-42 x.example",
+        "curl x.example --proxy-user admin:Zebra-42",
+        "cd /tmp && curl -fuadmin:Zebra-42 x.example",
+    ],
+)
+def test_the_password_behind_curls_user_is_masked(line: str) -> None:
+    """Curl takes NAME:PASSWORD; the name stays readable."""
+    masked = mask(line)
+
+    assert "Zebra-42" not in masked
+    assert "admin:" in masked
+
+
+def test_the_password_of_curl_is_masked_in_a_list_of_words() -> None:
+    """As a caller's command is kept; the ids of a user and group that other programs take stay."""
+    words = ["curl", "-u", "admin:Zebra-42", "x.example"]
+
+    assert ["curl", "-u", "admin:[masked 8]", "x.example"] == mask_value(words)
+    assert ["docker", "run", "-u", "1000:1000"] == mask_value(["docker", "run", "-u", "1000:1000"])
+    assert "docker run -u 1000:1000 alpine" == mask("docker run -u 1000:1000 alpine")
+    assert "curl -u admin:$PASSWORD x" == mask("curl -u admin:$PASSWORD x")

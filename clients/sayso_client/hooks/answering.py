@@ -92,7 +92,7 @@ class Hook:
             "cwd": asked.cwd,
             "agent": self._host.NAME,
             "session": asked.session,
-            "note": say("hook.note", project=os.path.basename(asked.cwd.rstrip("/\\")) or asked.cwd),  # noqa: PTH119
+            "note": say("hook.note", project=os.path.basename(asked.cwd.rstrip("/\\")) or asked.cwd),
             "key": asked.key or os.urandom(16).hex(),
             "by_policy": not asked.must_ask,
             "timeout_s": min(max(within_s, _SHORTEST_S), _LONGEST_S),

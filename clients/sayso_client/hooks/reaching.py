@@ -57,7 +57,7 @@ def _remote(url: str, token_file: str, ca_file: str | None) -> Callable[[], Clie
     if parts.scheme != "https" and not (parts.scheme == "http" and host in _LOOPBACK):
         raise ValueError("url")
     port = parts.port or (443 if parts.scheme == "https" else 80)
-    with open(token_file, encoding="ascii") as file:  # noqa: PTH123 - pathlib takes 8 ms to import
+    with open(token_file, encoding="ascii") as file:
         token = file.read().strip()
 
     def opened() -> socket.socket:

@@ -92,6 +92,9 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
     )
     if settings.metrics.port is not None:
         await _metrics().serve_metrics(settings.metrics, running.store, parts, platforms.troubles)
+    if settings.traces.endpoint:
+        traces = _traces().trace_calls(settings.traces.endpoint, running.store)
+        parts.callback(traces.close)
     if servers is not None:
         gateway = _mcp().build_gateway(running.service, servers)
         relays = _mcp().line_server(running.service, gateway, settings.folder("runtime"))
@@ -119,6 +122,11 @@ def _mcp() -> ModuleType:
 def _metrics() -> ModuleType:
     """The module that counts for Prometheus. Raises SettingsError naming the extra that it needs."""
     return importlib.import_module("bot.metrics")
+
+
+def _traces() -> ModuleType:
+    """The module that writes traces. Raises SettingsError naming the extra that it needs."""
+    return importlib.import_module("bot.traces")
 
 
 def _reload_on_hangup(policies: Policies, parts: contextlib.AsyncExitStack) -> None:

@@ -138,6 +138,12 @@ class MetricsSettings(_Part):
     port: int | None = Field(default=None, ge=0, le=65535)
 
 
+class TraceSettings(_Part):
+    """Where traces go (OTLP over HTTP); without an endpoint none are made."""
+
+    endpoint: str = Field(default="", pattern="^(https?://.+)?$")
+
+
 class McpServerSettings(_Part):
     """One MCP server whose tools this service runs: `command` (standard streams) or `url` (streamable HTTP).
 
@@ -205,6 +211,7 @@ class Settings(BaseSettings):
     tools_user: str = ""
     http: HttpSettings = Field(default_factory=HttpSettings)
     metrics: MetricsSettings = MetricsSettings()
+    traces: TraceSettings = TraceSettings()
     log: Literal["text", "json"] = "text"
     log_level: Literal["debug", "info", "warning"] = "info"
     telegram: TelegramSettings | None = None

@@ -64,7 +64,7 @@ def use(service: Installation) -> tuple[str, str]:
     service.say(f"run exit 3 # password={PASSWORD}", "yes")
     ports = dict(re.findall(r"(http|metrics)\.ready\W.*port\W+(\d+)", service.log))
     headers = {"Authorization": f"Bearer {bearer}"}
-    body = {"tool": "deploy", "args": {"password": PASSWORD, "note": ARGUMENT}}
+    body = {"tools": "deploy", "tool": "release", "args": {"password": PASSWORD, "note": ARGUMENT}}
     for method, path in (("GET", "/v1/me"), ("POST", "/v1/calls"), ("GET", f"/v1/calls/{ARGUMENT}")):
         url = f"http://127.0.0.1:{ports['http']}{path}"
         httpx.request(method, url, headers=headers, json=body, timeout=30, trust_env=False)

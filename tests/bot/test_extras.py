@@ -74,18 +74,23 @@ def test_the_service_needs_the_extra_that_serves_http(tmp_path: Path, library: s
     assert not (tmp_path / "run" / "sayso.sock").exists()
 
 
-def test_metrics_need_their_extra(tmp_path: Path) -> None:
-    """With a port for metrics and without the library, `sayso run` names the extra in one line."""
+@pytest.mark.parametrize(
+    ("extra", "library", "setting"),
+    [
+        ("metrics", "prometheus_client", "[metrics]\nport = 0\n"),
+        ("otel", "opentelemetry.sdk", '[traces]\nendpoint = "http://127.0.0.1:9/v1/traces"\n'),
+    ],
+)
+def test_observing_needs_its_extra(tmp_path: Path, extra: str, library: str, setting: str) -> None:
+    """With the setting and without the library, `sayso run` names the extra in one line."""
     file = tmp_path / "sayso.toml"
-    file.write_text(
-        f'state = "{tmp_path}/state"\nruntime = "{tmp_path}/run"\nworkspace = "{tmp_path}/w"\n[metrics]\nport = 0\n'
-    )
-    start = "import sys; sys.modules['prometheus_client'] = None; from bot.cli.main import main; main()"
+    file.write_text(f'state = "{tmp_path}/state"\nruntime = "{tmp_path}/run"\nworkspace = "{tmp_path}/w"\n{setting}')
+    start = f"import sys; sys.modules[{library!r}] = None; from bot.cli.main import main; main()"
     argv = [sys.executable, "-c", start, "run", "--config", str(file)]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
 
     assert done.returncode
-    assert "prometheus_client isn't installed: install sayso[metrics]" in done.stderr
+    assert re.search(rf"{library}[.\w]* isn't installed: install sayso\[{extra}\]", done.stderr)
     assert "Traceback" not in done.stderr
 
 

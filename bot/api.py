@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from starlette.routing import Route
+    from starlette.types import ASGIApp
 
     from adapters.http.listeners import Server
     from bot.service import Service
@@ -36,7 +37,7 @@ async def untroubled() -> Sequence[str]:
     return ()
 
 
-async def serve_api(
+async def serve_api(  # noqa: PLR0913 - each part is one, by keyword
     service: Service,
     folder: Path,
     parts: AsyncExitStack,
@@ -44,11 +45,13 @@ async def serve_api(
     http: HttpSettings | None = None,
     troubles: Troubles = untroubled,
     webhooks: Sequence[Route] = (),
+    gateway: ASGIApp | None = None,
     place: str = LOCAL,
 ) -> Server:
     """Serve the API on a Unix socket in the folder and, with a port, on TCP with the webhooks; `parts` ends it.
 
-    `troubles` names what is in the way of gating a call. Conversations with the service's agent are in `place`.
+    `troubles` names what is in the way of gating a call. `gateway` serves MCP. Conversations with the service's agent
+    are in `place`.
 
     Raises Unavailable if nothing can listen there, and SettingsError without the extra `http`.
     """
@@ -88,7 +91,7 @@ async def serve_api(
         "chats": Chats(attach, waits.stopping),
     }
     http, path = http or HttpSettings(), folder / SOCKET_NAME
-    served = app(troubles, webhooks, state, hosts=http.hosts, remote=_may_carry_tokens(http))
+    served = app(troubles, webhooks, state, hosts=http.hosts, remote=_may_carry_tokens(http), gateway=gateway)
     listening = [listeners.tcp_listener(http.host, http.port)] if http.port is not None else []
     listening.append(listeners.unix_listener(path))
     parts.callback(_remove, path)

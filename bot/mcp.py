@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 
 from adapters.executors.confinement import kept_program
 from adapters.executors.kept import is_kept
+from adapters.http.callers import CALLER
 from adapters.mcp.callers import Caller
 from adapters.mcp.executor import Servers
 from adapters.mcp.gateway import Gateway
+from adapters.mcp.http import HttpMount
 from adapters.mcp.lines import LineServer
 from adapters.mcp.targets import Target
 from bot.errors import SettingsError
+from hitl.credentials import Scope as Credentials
 from hitl.errors import NotApprover
 from hitl.model import Entry, Event
 from hitl.outcomes import Refusal, fact
@@ -23,6 +26,8 @@ from sayso_client.relay import MCP_SOCKET_NAME
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
+
+    from starlette.types import Scope
 
     from bot.service import Service
     from bot.settings import McpServerSettings, Settings
@@ -61,6 +66,18 @@ def line_server(service: Service, gateway: Gateway, folder: Path) -> LineServer:
         return Caller(principal, _LOCAL, _SOCKET)
 
     return LineServer(folder / MCP_SOCKET_NAME, gateway, admit)
+
+
+def http_mount(gateway: Gateway) -> HttpMount:
+    """Return what serves the gateway at `/mcp`, for callers that may ask. The application around it knows them."""
+
+    def who(scope: Scope) -> Caller:
+        caller = scope["state"][CALLER]
+        if Credentials.AGENT not in caller.scopes:
+            raise NotApprover(fact(Refusal.SCOPE, who=caller.identity))
+        return Caller(caller.principal, caller.conversation, caller.name or _SOCKET)
+
+    return HttpMount(gateway, who)
 
 
 def _target(name: str, server: McpServerSettings) -> Target:

@@ -59,6 +59,9 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
 
     platforms = Platforms(settings, troubles)
     parts.push_async_callback(platforms.close)
+    traces = _traces().Traces.to(settings.traces.endpoint) if settings.traces.endpoint else None
+    if traces is not None:
+        parts.callback(traces.close)
     running = await compose(
         state=settings.folder("state"),
         workspace=settings.folder("workspace"),
@@ -76,12 +79,21 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
     )
     parts.push_async_callback(running.close)
     platforms.attach(running.service)
+    if traces is not None:
+        running.store.committed.append(traces.heard)
+    if settings.metrics.port is not None:
+        await _metrics().serve_metrics(settings.metrics, running.store, parts, platforms.troubles)
 
     parts.push_async_callback(policies.stop)
     await policies.start(running.store)
     _reload_on_hangup(policies, parts)
     await running.service.start()
     await platforms.start(parts)
+    gateway = _mcp().build_gateway(running.service, servers) if servers is not None else None
+    mount = _mcp().http_mount(gateway) if gateway is not None else None
+    if mount is not None:
+        parts.push_async_callback(mount.stop)
+        await mount.start()
     await serve_api(
         running.service,
         settings.folder("runtime"),
@@ -89,14 +101,9 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         http=settings.http,
         troubles=platforms.troubles,
         webhooks=platforms.routes(),
+        gateway=mount,
     )
-    if settings.metrics.port is not None:
-        await _metrics().serve_metrics(settings.metrics, running.store, parts, platforms.troubles)
-    if settings.traces.endpoint:
-        traces = _traces().trace_calls(settings.traces.endpoint, running.store)
-        parts.callback(traces.close)
-    if servers is not None:
-        gateway = _mcp().build_gateway(running.service, servers)
+    if gateway is not None:
         relays = _mcp().line_server(running.service, gateway, settings.folder("runtime"))
         parts.push_async_callback(relays.stop)
         await relays.start()

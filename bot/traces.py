@@ -8,7 +8,7 @@ call, so a restart between question and answer loses the link alone.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
 from cachetools import FIFOCache
@@ -35,7 +35,6 @@ except ModuleNotFoundError as error:
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from adapters.database.store import SqliteStore
     from hitl.model import Call, Entry
     from hitl.ports import Change
 
@@ -70,6 +69,12 @@ class Traces:
         self._tracer = self._provider.get_tracer("sayso")
         self._callers: FIFOCache[str, str] = FIFOCache(_REMEMBERED)
         self._sent: FIFOCache[str, bool] = FIFOCache(_REMEMBERED)
+
+    @classmethod
+    def to(cls, endpoint: str) -> Self:
+        """Traces that go to an OTLP endpoint. The variables OTEL_EXPORTER_OTLP_* set its headers and certificates."""
+        _log.info("traces.ready", {"endpoint": endpoint})
+        return cls(OTLPSpanExporter(endpoint=endpoint))
 
     def heard(self, change: Change) -> None:
         """Remember who asks, and write the trace of what ended. Never raises: a trace is no reason to fail a call."""
@@ -113,17 +118,6 @@ class Traces:
     def close(self) -> None:
         """Send what is left."""
         self._provider.shutdown()
-
-
-def trace_calls(endpoint: str, store: SqliteStore) -> Traces:
-    """Write traces to an OTLP endpoint from now on; close what is returned.
-
-    The variables OTEL_EXPORTER_OTLP_* set its headers and certificates.
-    """
-    traces = Traces(OTLPSpanExporter(endpoint=endpoint))
-    store.committed.append(traces.heard)
-    _log.info("traces.ready", {"endpoint": endpoint})
-    return traces
 
 
 def _attributes(call: Call) -> dict[str, str]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
     from starlette.routing import BaseRoute
+    from starlette.types import ASGIApp
 
 TITLE = "Sayso"
 #: The version of the API, which changes when an answer loses or changes a field.
@@ -55,12 +56,14 @@ def app(
     hosts: Sequence[str] = (),
     *,
     remote: bool = True,
+    gateway: ASGIApp | None = None,
 ) -> FastAPI:
     """The application in service.
 
     `ready` names what is in the way of gating a call. `mounted` are the webhooks of chat platforms, which authenticate
     by their own secrets. `state` holds what the routes work with; without it there is no API, only webhooks.
     `hosts` are the names by which TCP is reached beside the loopback's. Without `remote`, TCP has the webhooks alone.
+    `gateway` serves MCP at `/mcp`, to callers that the guard has authenticated.
     """
     served = api() if state is not None else FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     for name, value in (state or {}).items():
@@ -75,6 +78,8 @@ def app(
 
     open_routes = [Route("/healthz", healthz), Route("/readyz", readyz), *mounted]
     served.router.routes.extend(open_routes)
+    if gateway is not None:
+        served.router.routes.append(Route("/mcp", gateway))
     served.add_middleware(
         Guard, hosts=hosts, remote=remote, exempt=[getattr(route, "path", "") for route in open_routes]
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
@@ -10,7 +10,7 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import Callable
 
     from mcp.server.transport_security import TransportSecuritySettings
     from starlette.types import Receive, Scope, Send
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class HttpMount:
     """An ASGI application for `/mcp`. `who` tells the caller of a request; it is called for authenticated ones alone.
 
-    `security` checks Host and Origin; None where the application around it does. `run` must be entered for as long as
-    requests come, once.
+    `security` checks Host and Origin; None where the application around it does. It takes requests between `start` and
+    `stop`, once.
     """
 
     def __init__(
@@ -32,12 +32,28 @@ class HttpMount:
         self._who = who
         server = gateway.server(lambda context: who(_scope(context.request)))
         self._manager = StreamableHTTPSessionManager(server, security_settings=security)
+        self._stopping = asyncio.Event()
+        self._running: asyncio.Task[None] | None = None
 
-    @asynccontextmanager
-    async def run(self) -> AsyncIterator[None]:
-        """Serve; what is open ends with it."""
+    async def start(self) -> None:
+        """Take requests from now on. `stop` ends what is open.
+
+        The library's task group lives in a task of its own, so that it wraps nobody else's errors into groups.
+        """
+        ready = asyncio.get_running_loop().create_future()
+        self._running = asyncio.create_task(self._run(ready))
+        await ready
+
+    async def stop(self) -> None:
+        """Take no more requests, and end what is open."""
+        self._stopping.set()
+        if self._running is not None:
+            await self._running
+
+    async def _run(self, ready: asyncio.Future[None]) -> None:
         async with self._manager.run():
-            yield
+            ready.set_result(None)
+            await self._stopping.wait()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""

@@ -31,7 +31,7 @@ def relay(path: Path, source: int, sink: int) -> None:
     Return when `source` has ended and the gateway has said all. Raises ClientError where the gateway can't be reached,
     refuses this user, or breaks off.
     """
-    _refuse_foreign(path.parent)
+    _refuse_foreign(str(path.parent))
     with socket.socket(socket.AF_UNIX) as gateway:
         try:
             gateway.connect(str(path))

@@ -144,9 +144,7 @@ class Behind:
 
     async def _serve(self, parts: contextlib.AsyncExitStack) -> None:
         mount = HttpMount(self.gateway, _caller)
-        ready, ending = asyncio.Event(), asyncio.Event()
-        holding = asyncio.create_task(_hold(mount, ready, ending))
-        await ready.wait()
+        await mount.start()
         config = uvicorn.Config(Starlette(routes=[Mount("/", mount)]), port=0, log_config=None, lifespan="off")
         config.timeout_graceful_shutdown = 1
         server = uvicorn.Server(config)
@@ -159,8 +157,7 @@ class Behind:
         async def stop() -> None:
             server.should_exit = True
             await serving
-            ending.set()
-            await holding
+            await mount.stop()
 
         parts.push_async_callback(stop)
 
@@ -202,13 +199,6 @@ class Behind:
         (answer,) = await self.service.decide(reply)
         assert answer.error is None, answer.text
         return call
-
-
-async def _hold(mount: HttpMount, ready: asyncio.Event, ending: asyncio.Event) -> None:
-    """Enter and leave in one task, as a library's scope must be: a fixture has two."""
-    async with mount.run():
-        ready.set()
-        await ending.wait()
 
 
 def _caller(scope: Any) -> Caller:

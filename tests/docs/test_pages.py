@@ -102,3 +102,16 @@ def test_every_decision_is_in_its_list() -> None:
     listed = {link for link in links(DOCS / "decisions" / "README.md") if link.endswith(".md")}
 
     assert {page.name for page in (DOCS / "decisions").glob("*.md")} - {"README.md"} == listed
+
+
+def test_each_step_of_the_way_in_is_there() -> None:
+    """CONTRIBUTING leads through functions by their file and name; each of them is in that file."""
+    steps = re.findall(r"`([\w/]+\.py)(?::(\w+))?`", (ROOT / "CONTRIBUTING.md").read_text())
+    gone = [
+        (file, name)
+        for file, name in steps
+        if not (ROOT / file).is_file() or (name and f"def {name}(" not in (ROOT / file).read_text())
+    ]
+
+    assert len(steps) > 20
+    assert [] == gone

@@ -10,6 +10,7 @@ import shutil
 import sqlite3
 import stat
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from hitl.people import Directory
 
 _LEAST_FREE_BYTES = 100 * 1024 * 1024
+#: Clocks that NTP keeps differ by less.
+_MOST_BEHIND_S = 2.0
 
 
 def run_checks(settings: Settings, source: Path | None) -> list[Check]:
@@ -38,6 +41,7 @@ def run_checks(settings: Settings, source: Path | None) -> list[Check]:
         *_people(settings),
         _folder(settings.folder("state")),
         _database(settings.folder("state") / "sayso.db"),
+        *_clock(settings.folder("state") / "sayso.db"),
         _keys(settings),
         _mark(settings),
         _sqlite(settings.folder("state") / "sayso.db"),
@@ -251,6 +255,25 @@ def _database(path: Path) -> Check:
             return Check("database", health, f"schema {survey.schema}, {_kept(survey, aside)}")
     except Unavailable as error:
         return Check("database", Health.RED, error.message)
+
+
+def _clock(path: Path) -> Iterator[Check]:
+    """Whether this machine's clock is behind what is on record: the service then holds time still until it isn't."""
+    from adapters.database.survey import surveyed
+
+    if not path.exists():
+        return
+    try:
+        with surveyed(path) as survey:
+            newest = next((at for at, _ in survey.latest_lines(1)), None)
+    except Unavailable:
+        return  # The check of the database says so.
+    behind = (newest - datetime.now(UTC)).total_seconds() if newest else 0.0
+    if behind > _MOST_BEHIND_S:
+        text = f"the clock of this machine is {behind:.0f} s behind the newest line of the record"
+        yield Check("clock", Health.RED, f"{text}; no deadline passes until then. Set the clock, and keep it by NTP")
+    elif newest:
+        yield Check("clock", Health.GREEN, "not behind the record")
 
 
 def _kept(survey: Survey, aside: int) -> str:

@@ -217,6 +217,7 @@ class Settings(BaseSettings):
     telegram: TelegramSettings | None = None
     slack: SlackSettings | None = None
     mcp: McpSettings | None = None
+    masks: dict[Annotated[str, Field(pattern="^[a-z][a-z0-9-]{0,30}$")], Name] = {}
     limits: LimitSettings = Field(default_factory=dict, validate_default=True)
 
     @classmethod

@@ -109,7 +109,9 @@ def _format(hints: str, pattern: str, flags: int = 0) -> _Format:
 
 _ANY_PREFIX = "|".join(_PREFIXED) + "|sk-"
 _KNOWN_START = re.compile(_ANY_PREFIX)
-_MASKED = re.compile(rf"(?:(?:{_ANY_PREFIX})?\[masked [0-9,]+\])+")
+#: What stands in place of a secret: its kind if an operator's pattern found it, and its length.
+_MARK = r"\[masked (?:[a-z][a-z0-9-]{0,30} )?[0-9,]+\]"
+_MASKED = re.compile(rf"(?:(?:{_ANY_PREFIX})?{_MARK})+")
 # Where hyphens or underscores may stand in a token, `pul-request-template-for-issues` must not be one.
 _NOT_A_NAME = rf"(?=[{_WORD}.]{{0,48}}[0-9A-Z])"
 _PREFIXED_TOKEN = (
@@ -289,8 +291,8 @@ _WORD_BEFORE = re.compile(r"[A-Za-z]{2,12}[ ]\Z")
 _VALUE = re.compile(
     r"(?P<quote>\\{1,3}[\"'])(?P<escaped>(?:(?!(?P=quote))[^\n])*+)"
     r"|\"(?P<double>(?:[^\"\\\n]|\\.)*+)|'(?P<single>[^'\n]*+)"
-    rf"|(?P<bare>(?:{_ANY_PREFIX})?\[masked [0-9,]+\](?=#)"
-    r"|(?![\w.]{1,80}\()(?:\[masked [0-9,]+\]|[^\s\"'`,;&|<>(){}\\])++)"
+    rf"|(?P<bare>(?:{_ANY_PREFIX})?{_MARK}(?=#)"
+    rf"|(?![\w.]{{1,80}}\()(?:{_MARK}|[^\s\"'`,;&|<>(){{}}\\])++)"
 )
 # What stands for a value and is none, or says only how a value is written. The first is known by its start,
 # so that a long one isn't read again and again.
@@ -312,12 +314,48 @@ _CURL_USER = ("-u", "-U", "--user", "--proxy-user")
 _FLAG = re.compile(r"--?[A-Za-z][A-Za-z0-9_-]*")
 
 
+#: The operator's own patterns, by the kind of what they find.
+_own: dict[str, Any] = {}
+
+
+def mask_also(patterns: Mapping[str, str]) -> None:
+    """Mask in this process also what these patterns match, and say of which kind it was.
+
+    They replace those that were given before. They have RE2's syntax, which takes linear time on any text. Raises
+    ValueError for what is no pattern, or matches a text of no length.
+    """
+    _own.clear()
+    _own.update({kind: _compiled_own(kind, pattern) for kind, pattern in patterns.items()})
+
+
+def _compiled_own(kind: str, pattern: str) -> Any:
+    import re2  # noqa: PLC0415 - a native library; loaded only if an operator has patterns
+
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        found = re2.compile(rf"({_MARK})|(?:{pattern})", options)
+    except re2.error as error:
+        raise ValueError(f"masks.{kind} is no pattern in RE2's syntax: {error}") from error
+    if found.fullmatch("") is not None:
+        raise ValueError(f"masks.{kind} matches a text of no length, so it would match everywhere")
+    return found
+
+
+def _mask_own(text: str) -> str:
+    for kind, pattern in _own.items():
+        text = pattern.sub(lambda match, kind=kind: match[1] or f"[masked {kind} {len(match[0]):,}]", text)
+    return text
+
+
 def mask(text: str, *, code: bool = False) -> str:
     """The text with its secrets masked.
 
     With `code` only known formats are masked, and what is assigned to a secret's name if it starts like one.
     Masking twice gives the same as masking once.
     """
+    if _own:
+        text = _mask_own(text)
     if _SHORT_WORD.fullmatch(text):
         return text
     lowered = text.lower()

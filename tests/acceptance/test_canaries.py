@@ -21,14 +21,18 @@ ARGUMENT = "ghp_7Qz2mXk9Lw4ZtRv8NcYb3Ud6Fg1Hj5Ps0EoI"
 PASSWORD = "corrupt-horse-battery-stapler"
 REASON = "xoxb-190271-" + "8431907" + "-Kq3ZtRv8NcYb3Ud6Fg1Hj5Ps"
 WEBHOOK = "Webhook_Secret_4kPq"
+CUSTOMER = "CUST-4711"
 
 DEBUG = {"SAYSO_LOG_LEVEL": "debug"}
-SETTINGS = """
+SETTINGS = r"""
 [metrics]
 port = 0
 
 [http]
 port = 0
+
+[masks]
+customer = 'CUST-\d{{4}}'
 
 [telegram]
 api = "{api}"
@@ -40,6 +44,7 @@ def planted(service: Installation, token: str, bearer: str) -> dict[str, str]:
     """Every canary by its name, the master keys among them."""
     keys = json.loads((service.state / "keys.json").read_text())
     found = {"argument": ARGUMENT, "password": PASSWORD, "reason": REASON, "webhook": WEBHOOK, "bearer": bearer}
+    found["customer"] = CUSTOMER
     found["telegram"] = token.partition(":")[2]
     return found | {f"key {place}": text for place, text in enumerate(_texts(keys)) if len(text) > 20}
 
@@ -55,11 +60,12 @@ def use(service: Installation) -> tuple[str, str]:
     """Ask, approve, reject, fail, and call the API; the bearer token, and what `/metrics` then says."""
     bearer = service.run("token", "create", "ci", "--scope", "agent", "--owner", ME).stdout.strip()
     service.say(
-        f"run echo {ARGUMENT}",
+        f"run echo {ARGUMENT} {CUSTOMER}",
         "yes",
         f"run curl -u admin:{PASSWORD} https://x.example",
         f"no because {REASON}",
         f"read {ARGUMENT}",
+        f"read {CUSTOMER}",
     )
     service.say(f"run exit 3 # password={PASSWORD}", "yes")
     ports = dict(re.findall(r"(http|metrics)\.ready\W.*port\W+(\d+)", service.log))
@@ -95,6 +101,7 @@ async def test_no_canary_gets_out_at_debug_level(install: Callable[..., Installa
     assert "sayso_calls_total" in scraped
     assert len(record.splitlines()) > 10
     assert "debug" in service.log
+    assert "[masked customer 9]" in record
     assert [] == found
 
 

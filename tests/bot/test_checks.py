@@ -6,6 +6,7 @@ import os
 import sqlite3
 import stat
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,9 @@ from adapters.database.store import SqliteStore
 from adapters.executors.confinement import Confinement, Sandbox, works
 from bot.checks import run_checks
 from bot.settings import Settings, load
+from hitl.model import Entry, Event
 from hitl.platforms import Check, Health
-from hitl.ports import Change, Unit
+from hitl.ports import Change, Unit, adding
 from hitl.testing import SetClock, a_call
 from tests.databases import migrated
 from tests.hitl.world import NOON
@@ -339,3 +341,19 @@ async def test_a_newer_schema_is_red_because_the_start_refuses_it(
         database.execute("update alembic_version set version_num = ?", (schema,))
 
     assert health is checked()["database"].state
+
+
+@pytest.mark.parametrize(("ahead", "health"), [(-60, Health.GREEN), (3600, Health.RED)])
+async def test_a_clock_behind_the_record_is_red(
+    checked: Callable[..., dict[str, Check]], tmp_path: Path, ahead: int, health: Health
+) -> None:
+    """The service holds its time at the newest line of the record, so no deadline passes until the clock is there."""
+    clock = SetClock(datetime.now(UTC) + timedelta(seconds=ahead))
+    checked()
+    folder = StateFolder.open(tmp_path / "state")
+    store = await SqliteStore.open(folder, clock)
+    await store.commit(adding(Change(entries=(Entry("", Event.MOVED, "service", {}),))))
+    await store.close()
+    folder.close()
+
+    assert health is checked()["clock"].state

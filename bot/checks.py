@@ -10,13 +10,14 @@ import shutil
 import sqlite3
 import stat
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adapters.terminal.surface import LOCAL
 from bot.surfaces import module, surfaces
-from hitl.errors import NotApprover, Unavailable
+from hitl.errors import NotApprover, SaysoError, Unavailable
 from hitl.model import Mode, State
 from hitl.people import APPROVERS, ORIGIN
 from hitl.platforms import Check, Health
@@ -48,6 +49,7 @@ def run_checks(settings: Settings, source: Path | None) -> list[Check]:
         *_tools(settings),
         *_exposed(settings),
         *_policy(settings),
+        *_dry_run(settings.folder("state")),
         _service(settings),
         *(check for name in settings.set_up() for check in _platform(settings, name)),
         *_answers(settings),
@@ -417,6 +419,27 @@ def _document(settings: Settings) -> Check:
 def _flat(text: str) -> str:
     """A policy's problems, which come on lines of their own, within one."""
     return text.replace(":\n", ": ").replace("\n", "; ")
+
+
+def _dry_run(state: Path) -> Iterator[Check]:
+    """Whether a call goes from the question to its record on this machine, on a folder that is thrown away."""
+    from bot.dry_run import dry_run
+    from bot.errors import SettingsError
+
+    if not state.is_dir():
+        return
+    try:
+        # On a thread, because whoever looks may have a loop of their own.
+        with ThreadPoolExecutor(1) as beside:
+            took, wrong = beside.submit(asyncio.run, dry_run(state)).result()
+    except (SaysoError, SettingsError, OSError) as error:
+        yield Check("dry run", Health.RED, f"a call that is thrown away can't be made: {_flat(str(error))}")
+        return
+    if wrong:
+        yield Check("dry run", Health.RED, f"a call that is thrown away failed: {_flat(wrong)}")
+    else:
+        text = f"a call was asked, approved, run and recorded in {took * 1000:.0f} ms, and thrown away"
+        yield Check("dry run", Health.GREEN, text)
 
 
 def _service(settings: Settings) -> Check:

@@ -12,6 +12,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bot import logs
+from bot.agent import build_turns
 from bot.api import serve_api
 from bot.compose import compose, policy_library, sandbox_of
 from bot.errors import SettingsError
@@ -78,7 +79,10 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         others=dict.fromkeys(servers.upstreams, servers) if servers else None,
     )
     parts.push_async_callback(running.close)
-    platforms.attach(running.service)
+    turns = build_turns(settings.agent, running.service)
+    if turns is not None:
+        parts.push_async_callback(turns.agent.close)
+    platforms.attach(running.service, turns)
     if traces is not None:
         running.store.committed.append(traces.heard)
     if settings.metrics.port is not None:
@@ -101,6 +105,7 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         http=settings.http,
         troubles=platforms.troubles,
         webhooks=platforms.routes(),
+        turns=turns,
         gateway=mount,
     )
     if gateway is not None:
@@ -109,7 +114,12 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         await relays.start()
     # What stands by now stays: walking it again held up every answer for 50 ms, some times a second under load.
     gc.freeze()
-    terms = {"stage": settings.stage, "mode": settings.mode.value, "policy": policies.name}
+    terms = {
+        "agent": settings.agent.model or "offline",
+        "stage": settings.stage,
+        "mode": settings.mode.value,
+        "policy": policies.name,
+    }
     places = {
         "settings": str(source or ""),
         "socket": str(settings.folder("runtime") / SOCKET_NAME),

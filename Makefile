@@ -17,7 +17,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench bench-peers lock fuzz matrix-lite seeded thirdparty thirdparty-agents deploy-telegram deploy-slack verify-deploy
+.PHONY: help setup demo test check bench bench-peers lock fuzz matrix-lite seeded thirdparty thirdparty-agents deploy-telegram deploy-slack verify-deploy docs
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -92,6 +92,13 @@ verify-deploy: .venv-deploy/.made ## check the files of deploy/ with the tools o
 
 .venv-deploy/.made: deploy/verify-requirements.txt
 	@PYTHON="$(PYTHON)" scripts/venv .venv-deploy $< </dev/null >&2
+	@touch $@
+
+docs: .venv-docs/.made ## build the documentation into build/docs
+	@NO_COLOR=1 .venv-docs/bin/zensical build --clean --strict --config-file mkdocs.yml
+
+.venv-docs/.made: scripts/docs-requirements.txt
+	@PYTHON="$(PYTHON)" scripts/venv .venv-docs $< </dev/null >&2
 	@touch $@
 
 matrix-lite: $(STAMP) ## kill the service 200 times in use, look for faults (ARGS="--seed N --kills N", or --prove)

@@ -10,12 +10,14 @@ import shutil
 import sqlite3
 import stat
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adapters.terminal.surface import LOCAL
 from bot.surfaces import module, surfaces
-from hitl.errors import NotApprover, Unavailable
+from hitl.errors import NotApprover, SaysoError, Unavailable
 from hitl.model import Mode, State
 from hitl.people import APPROVERS, ORIGIN
 from hitl.platforms import Check, Health
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from hitl.people import Directory
 
 _LEAST_FREE_BYTES = 100 * 1024 * 1024
+#: Clocks that NTP keeps differ by less.
+_MOST_BEHIND_S = 2.0
 
 
 def run_checks(settings: Settings, source: Path | None) -> list[Check]:
@@ -38,12 +42,14 @@ def run_checks(settings: Settings, source: Path | None) -> list[Check]:
         *_people(settings),
         _folder(settings.folder("state")),
         _database(settings.folder("state") / "sayso.db"),
+        *_clock(settings.folder("state") / "sayso.db"),
         _keys(settings),
         _mark(settings),
         _sqlite(settings.folder("state") / "sayso.db"),
         *_tools(settings),
         *_exposed(settings),
         *_policy(settings),
+        *_dry_run(settings.folder("state")),
         _service(settings),
         _agent(settings),
         *(check for name in settings.set_up() for check in _platform(settings, name)),
@@ -263,6 +269,25 @@ def _database(path: Path) -> Check:
         return Check("database", Health.RED, error.message)
 
 
+def _clock(path: Path) -> Iterator[Check]:
+    """Whether this machine's clock is behind what is on record: the service then holds time still until it isn't."""
+    from adapters.database.survey import surveyed
+
+    if not path.exists():
+        return
+    try:
+        with surveyed(path) as survey:
+            newest = next((at for at, _ in survey.latest_lines(1)), None)
+    except Unavailable:
+        return  # The check of the database says so.
+    behind = (newest - datetime.now(UTC)).total_seconds() if newest else 0.0
+    if behind > _MOST_BEHIND_S:
+        text = f"the clock of this machine is {behind:.0f} s behind the newest line of the record"
+        yield Check("clock", Health.RED, f"{text}; no deadline passes until then. Set the clock, and keep it by NTP")
+    elif newest:
+        yield Check("clock", Health.GREEN, "not behind the record")
+
+
 def _kept(survey: Survey, aside: int) -> str:
     """Count the calls that aren't over, and the events that were set aside."""
     counted, oldest = survey.open_calls(), survey.oldest_pending()
@@ -419,6 +444,27 @@ def _document(settings: Settings) -> Check:
 def _flat(text: str) -> str:
     """A policy's problems, which come on lines of their own, within one."""
     return text.replace(":\n", ": ").replace("\n", "; ")
+
+
+def _dry_run(state: Path) -> Iterator[Check]:
+    """Whether a call goes from the question to its record on this machine, on a folder that is thrown away."""
+    from bot.dry_run import dry_run
+    from bot.errors import SettingsError
+
+    if not state.is_dir():
+        return
+    try:
+        # On a thread, because whoever looks may have a loop of their own.
+        with ThreadPoolExecutor(1) as beside:
+            took, wrong = beside.submit(asyncio.run, dry_run(state)).result()
+    except (SaysoError, SettingsError, OSError) as error:
+        yield Check("dry run", Health.RED, f"a call that is thrown away can't be made: {_flat(str(error))}")
+        return
+    if wrong:
+        yield Check("dry run", Health.RED, f"a call that is thrown away failed: {_flat(wrong)}")
+    else:
+        text = f"a call was asked, approved, run and recorded in {took * 1000:.0f} ms, and thrown away"
+        yield Check("dry run", Health.GREEN, text)
 
 
 def _service(settings: Settings) -> Check:

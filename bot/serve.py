@@ -35,7 +35,7 @@ async def serve(settings: Settings, source: Path | None) -> None:
 
     Raises hitl.errors.Unavailable or SettingsError where it can't start.
     """
-    logs.configure()
+    logs.configure(settings.log, settings.log_level)
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -60,6 +60,9 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
 
     platforms = Platforms(settings, troubles)
     parts.push_async_callback(platforms.close)
+    traces = _traces().Traces.to(settings.traces.endpoint) if settings.traces.endpoint else None
+    if traces is not None:
+        parts.callback(traces.close)
     running = await compose(
         state=settings.folder("state"),
         workspace=settings.folder("workspace"),
@@ -80,6 +83,10 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
     if turns is not None:
         parts.push_async_callback(turns.agent.close)
     platforms.attach(running.service, turns)
+    if traces is not None:
+        running.store.committed.append(traces.heard)
+    if settings.metrics.port is not None:
+        await _metrics().serve_metrics(settings.metrics, running.store, parts, platforms.troubles)
 
     parts.push_async_callback(policies.stop)
     await policies.start(running.store)
@@ -127,6 +134,16 @@ def _mcp() -> ModuleType:
         return importlib.import_module("bot.mcp")
     except ModuleNotFoundError as error:
         raise SettingsError(f"[mcp] is configured, but {error.name} isn't installed: install sayso[mcp].") from error
+
+
+def _metrics() -> ModuleType:
+    """The module that counts for Prometheus. Raises SettingsError naming the extra that it needs."""
+    return importlib.import_module("bot.metrics")
+
+
+def _traces() -> ModuleType:
+    """The module that writes traces. Raises SettingsError naming the extra that it needs."""
+    return importlib.import_module("bot.traces")
 
 
 def _reload_on_hangup(policies: Policies, parts: contextlib.AsyncExitStack) -> None:

@@ -160,6 +160,19 @@ class HttpSettings(_Part):
     tokens: dict[Name, Risk] = {}
 
 
+class MetricsSettings(_Part):
+    """Where `/metrics` is served; without `port` it isn't. Port 0 takes a free one."""
+
+    host: str = "127.0.0.1"
+    port: int | None = Field(default=None, ge=0, le=65535)
+
+
+class TraceSettings(_Part):
+    """Where traces go (OTLP over HTTP); without an endpoint none are made."""
+
+    endpoint: str = Field(default="", pattern="^(https?://.+)?$")
+
+
 class McpServerSettings(_Part):
     """One MCP server whose tools this service runs: `command` (standard streams) or `url` (streamable HTTP).
 
@@ -227,9 +240,14 @@ class Settings(BaseSettings):
     tools_user: str = ""
     agent: AgentSettings = AgentSettings()
     http: HttpSettings = Field(default_factory=HttpSettings)
+    metrics: MetricsSettings = MetricsSettings()
+    traces: TraceSettings = TraceSettings()
+    log: Literal["text", "json"] = "text"
+    log_level: Literal["debug", "info", "warning"] = "info"
     telegram: TelegramSettings | None = None
     slack: SlackSettings | None = None
     mcp: McpSettings | None = None
+    masks: dict[Annotated[str, Field(pattern="^[a-z][a-z0-9-]{0,30}$")], Name] = {}
     limits: LimitSettings = Field(default_factory=dict, validate_default=True)
 
     @classmethod

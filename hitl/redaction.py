@@ -109,7 +109,9 @@ def _format(hints: str, pattern: str, flags: int = 0) -> _Format:
 
 _ANY_PREFIX = "|".join(_PREFIXED) + "|sk-"
 _KNOWN_START = re.compile(_ANY_PREFIX)
-_MASKED = re.compile(rf"(?:(?:{_ANY_PREFIX})?\[masked [0-9,]+\])+")
+#: What stands in place of a secret: its kind if an operator's pattern found it, and its length.
+_MARK = r"\[masked (?:[a-z][a-z0-9-]{0,30} )?[0-9,]+\]"
+_MASKED = re.compile(rf"(?:(?:{_ANY_PREFIX})?{_MARK})+")
 # Where hyphens or underscores may stand in a token, `pul-request-template-for-issues` must not be one.
 _NOT_A_NAME = rf"(?=[{_WORD}.]{{0,48}}[0-9A-Z])"
 _PREFIXED_TOKEN = (
@@ -213,6 +215,11 @@ _FORMATS = (
         r"(?P<secret>(?!\$)[^\s/@\"'`()<>|;&]{1,400})(?=@[\w\[$.-])",
         re.IGNORECASE,
     ),
+    _format(  # curl's -u NAME:PASSWORD
+        "curl",
+        r"(?P<keep>\bcurl\b[^\n|;&<>]{0,400}?\s(?:-[A-Za-z]{0,8}[uU]\s{0,3}|--(?:proxy-)?user[=\s]\s{0,3})[\"']?"
+        r"[^\s:\"'$`]{1,100}:)(?P<secret>(?!\$)[^\s\"'`|;&<>]{1,400})",
+    ),
     _format(  # Secrets in URL queries, and signatures that are as good as one
         "=",
         r"(?P<keep>[?&](?:(?:access|api|auth|bot|client|id|private|refresh|session|user)[_-]?)?"
@@ -284,8 +291,8 @@ _WORD_BEFORE = re.compile(r"[A-Za-z]{2,12}[ ]\Z")
 _VALUE = re.compile(
     r"(?P<quote>\\{1,3}[\"'])(?P<escaped>(?:(?!(?P=quote))[^\n])*+)"
     r"|\"(?P<double>(?:[^\"\\\n]|\\.)*+)|'(?P<single>[^'\n]*+)"
-    rf"|(?P<bare>(?:{_ANY_PREFIX})?\[masked [0-9,]+\](?=#)"
-    r"|(?![\w.]{1,80}\()(?:\[masked [0-9,]+\]|[^\s\"'`,;&|<>(){}\\])++)"
+    rf"|(?P<bare>(?:{_ANY_PREFIX})?{_MARK}(?=#)"
+    rf"|(?![\w.]{{1,80}}\()(?:{_MARK}|[^\s\"'`,;&|<>(){{}}\\])++)"
 )
 # What stands for a value and is none, or says only how a value is written. The first is known by its start,
 # so that a long one isn't read again and again.
@@ -303,7 +310,42 @@ _NEAR_A_NAME = re.compile(
     rf"(?P<secret>(?-i:{_ANY_PREFIX})(?=[A-Za-z0-9_-]{{0,40}}(?-i:[A-Z0-9]))[A-Za-z0-9_.-]{{4,}}+)",
     re.IGNORECASE,
 )
+_CURL_USER = ("-u", "-U", "--user", "--proxy-user")
 _FLAG = re.compile(r"--?[A-Za-z][A-Za-z0-9_-]*")
+
+
+#: The operator's own patterns, by the kind of what they find.
+_own: dict[str, Any] = {}
+
+
+def mask_also(patterns: Mapping[str, str]) -> None:
+    """Mask in this process also what these patterns match, and say of which kind it was.
+
+    They replace those that were given before. They have RE2's syntax, which takes linear time on any text. Raises
+    ValueError for what is no pattern, or matches a text of no length.
+    """
+    _own.clear()
+    _own.update({kind: _compiled_own(kind, pattern) for kind, pattern in patterns.items()})
+
+
+def _compiled_own(kind: str, pattern: str) -> Any:
+    import re2  # noqa: PLC0415 - a native library; loaded only if an operator has patterns
+
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        found = re2.compile(rf"({_MARK})|(?:{pattern})", options)
+    except re2.error as error:
+        raise ValueError(f"masks.{kind} is no pattern in RE2's syntax: {error}") from error
+    if found.fullmatch("") is not None:
+        raise ValueError(f"masks.{kind} matches a text of no length, so it would match everywhere")
+    return found
+
+
+def _mask_own(text: str) -> str:
+    for kind, pattern in _own.items():
+        text = pattern.sub(lambda match, kind=kind: match[1] or f"[masked {kind} {len(match[0]):,}]", text)
+    return text
 
 
 def mask(text: str, *, code: bool = False) -> str:
@@ -312,6 +354,8 @@ def mask(text: str, *, code: bool = False) -> str:
     With `code` only known formats are masked, and what is assigned to a secret's name if it starts like one.
     Masking twice gives the same as masking once.
     """
+    if _own:
+        text = _mask_own(text)
     if _SHORT_WORD.fullmatch(text):
         return text
     lowered = text.lower()
@@ -372,10 +416,16 @@ def _free_key(key: str, taken: Mapping[str, Any]) -> str:
 
 
 def _mask_items(items: Sequence[Any], *, code: bool) -> Iterator[Any]:
-    """The items of a list; the one behind `--password` is its value."""
-    flagged = False
+    """The items of a list; the one behind `--password` is its value, and curl's `-u` has NAME:PASSWORD behind it."""
+    flagged = named = False
+    is_curl = bool(items) and isinstance(items[0], str) and items[0].rpartition("/")[2] == "curl"
     for item in items:
-        yield _hide(item) if flagged else mask_value(item, code=code)
+        if named and isinstance(item, str) and ":" in item:
+            name, _, password = item.partition(":")
+            yield f"{name}:{_hide_text(password)}" if password else item
+        else:
+            yield _hide(item) if flagged else mask_value(item, code=code)
+        named = is_curl and item in _CURL_USER
         flagged = isinstance(item, str) and bool(_FLAG.fullmatch(item)) and is_secret_name(item)
 
 

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import sqlite3
 from contextlib import ExitStack, closing, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from adapters.database import keys as keyfile
@@ -25,9 +26,8 @@ from hitl.times import Steady, micros, moment
 from hitl.tokens import Keyring
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from datetime import datetime, timedelta
-    from pathlib import Path
 
     from adapters.database.folder import StateFolder
     from hitl.model import Entry
@@ -48,6 +48,8 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
 
     def __init__(self, writer: Writer, reader: sqlite3.Connection, clock: Clock, keys: Keyring, known: Known) -> None:
         super().__init__(writer, reader, clock, keys, known)
+        #: Who hears of every change that this process wrote, once it is durable. None of them may block or raise.
+        self.committed: list[Callable[[Change], None]] = []
         self._mark: Mark | None = None
         self._marking: asyncio.Task[None] | None = None
         self._marks = asyncio.Lock()
@@ -80,6 +82,11 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
             raise
         return store
 
+    @property
+    def database(self) -> Path:
+        """The file of the database, for those who read beside this store."""
+        return Path(self._writer.database)
+
     async def close(self) -> None:
         """Write what has queued, then close. Nothing is lost by not closing.
 
@@ -96,8 +103,12 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
     async def commit(self, unit: Unit) -> Change | None:
         """One all-or-nothing write, durable when it answers."""
         change = await super().commit(unit)
-        if change is not None and any(map(_lets_run, change.entries)):
+        if change is None:
+            return None
+        if any(map(_lets_run, change.entries)):
             self._moves_on()
+        for hear in self.committed:
+            hear(change)
         return change
 
     async def keep_mark(self, path: Path) -> bool:

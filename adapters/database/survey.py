@@ -9,15 +9,16 @@ import sqlite3
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
-from sqlalchemy import StaticPool, create_engine, func, type_coerce
+from sqlalchemy import StaticPool, case, create_engine, func, type_coerce
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.types import NullType
 from sqlmodel import Session, SQLModel, col, select
 
 from adapters.database import schema
 from adapters.database.failures import unavailable
-from adapters.database.tables import DUE, WAITING, AuditRow, CallRow, InboxRow
+from adapters.database.tables import DUE, WAITING, AuditRow, CallRow, InboxRow, OutboxRow
 from hitl.errors import Unavailable
+from hitl.model import PostKind
 from hitl.times import moment
 
 if TYPE_CHECKING:
@@ -44,6 +45,22 @@ class Survey:
         oldest = select(CallRow.created_at).where(DUE, WAITING).order_by(col(CallRow.created_at)).limit(1)
         at = self.session.exec(oldest).first()
         return None if at is None else moment(at)
+
+    def most_overdue(self) -> datetime | None:
+        """Return when something should have happened first of all that is still to happen, or None."""
+        at = self.session.exec(select(func.min(CallRow.due_at)).where(DUE)).one()
+        return None if at is None else moment(at)
+
+    def unsent(self) -> tuple[int, datetime | None]:
+        """Count the messages that no chat has taken yet, and return since when the oldest of them is true.
+
+        A refresh of a pending call's card is counted and has no age: nobody waits for it.
+        """
+        count = self.session.exec(select(func.count()).select_from(OutboxRow)).one()
+        ended = func.coalesce(CallRow.finished_at, CallRow.decided_at)
+        since = case((col(OutboxRow.kind) == PostKind.CARD.value, CallRow.created_at), else_=ended)
+        at = self.session.exec(select(func.min(since)).select_from(OutboxRow).join(CallRow)).one()
+        return count, None if at is None else moment(at)
 
     def set_aside(self) -> int:
         """Count the events that were set aside because handling them kept failing."""

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 
-from adapters.http import problems
+from adapters.http import problems, tracing
 from adapters.http.callers import CALLER, PEER
 from hitl.errors import InvalidConfirmation, NotApprover, SaysoError
 from hitl.wording import say
@@ -61,6 +61,7 @@ class Guard:
 
     def _refusal(self, scope: Scope) -> SaysoError | None:
         headers = Headers(scope=scope)
+        tracing.note(headers)
         host = _host(headers.get("host", ""))
         over_tcp = getattr(scope.get("state", {}).get(PEER), "uid", None) is None
         if over_tcp and not self._remote:

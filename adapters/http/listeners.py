@@ -95,8 +95,11 @@ class Server(uvicorn.Server):
         return next(int(found.getsockname()[1]) for found in self._listening if found.family != socket.AF_UNIX)
 
 
-def tcp_listener(host: str, port: int) -> socket.socket:
-    """A bound TCP socket. Raises Unavailable if it can't be had; uvicorn would end the process."""
+def tcp_listener(host: str, port: int, section: str = "http") -> socket.socket:
+    """A bound TCP socket, from a section of the settings.
+
+    Raises Unavailable, naming the section, if it can't be had; uvicorn would end the process.
+    """
     try:
         return socket.create_server(
             (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=_BACKLOG
@@ -104,7 +107,7 @@ def tcp_listener(host: str, port: int) -> socket.socket:
     except OSError as error:
         why = str(error.strerror).partition(" (while")[0]
         raise Unavailable(
-            f"Nothing can listen on {host} port {port} ({why}). Set http.port, or http.host, to another."
+            f"Nothing can listen on {host} port {port} ({why}). Set {section}.port, or {section}.host, to another."
         ) from error
 
 

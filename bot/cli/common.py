@@ -45,17 +45,23 @@ def moment(text: str | None, option: str) -> datetime | None:
 
 
 def settings(config: Path | None, *, ruling: bool = False) -> Settings:
-    """The settings, or exit 2 with what is wrong with them. `ruling`: who may approve will be read from them."""
+    """The settings, or exit 2 with what is wrong with them. `ruling`: who may approve will be read from them.
+
+    From then on this process also masks what the settings name.
+    """
     from bot.errors import SettingsError
     from bot.settings import find_config, load, refuse_foreign
+    from hitl.redaction import mask_also
 
     path = find_config(config)
     try:
         if ruling:
             refuse_foreign(path)
-        return load(path)
-    except SettingsError as error:
+        found = load(path)
+        mask_also(found.masks)
+    except (SettingsError, ValueError) as error:
         fail(str(error), 2)
+    return found
 
 
 def connect(config: Path | None, socket_file: Path | None, *, shown: bool = False) -> Client:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+import tempfile
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -14,10 +17,11 @@ from adapters.database.folder import StateFolder
 from adapters.database.log import has_reset_fault
 from adapters.database.store import SqliteStore
 from adapters.executors.confinement import Confinement, Sandbox, works
-from bot.checks import run_checks
+from bot.checks import _dry_run, run_checks
 from bot.settings import Settings, load
+from hitl.model import Entry, Event
 from hitl.platforms import Check, Health
-from hitl.ports import Change, Unit
+from hitl.ports import Change, Unit, adding
 from hitl.testing import SetClock, a_call
 from tests.databases import migrated
 from tests.hitl.world import NOON
@@ -339,3 +343,38 @@ async def test_a_newer_schema_is_red_because_the_start_refuses_it(
         database.execute("update alembic_version set version_num = ?", (schema,))
 
     assert health is checked()["database"].state
+
+
+@pytest.mark.parametrize(("ahead", "health"), [(-60, Health.GREEN), (3600, Health.RED)])
+async def test_a_clock_behind_the_record_is_red(
+    checked: Callable[..., dict[str, Check]], tmp_path: Path, ahead: int, health: Health
+) -> None:
+    """The service holds its time at the newest line of the record, so no deadline passes until the clock is there."""
+    clock = SetClock(datetime.now(UTC) + timedelta(seconds=ahead))
+    checked()
+    folder = StateFolder.open(tmp_path / "state")
+    store = await SqliteStore.open(folder, clock)
+    await store.commit(adding(Change(entries=(Entry("", Event.MOVED, "service", {}),))))
+    await store.close()
+    folder.close()
+
+    assert health is checked()["clock"].state
+
+
+def test_a_dry_call_goes_all_the_way_and_leaves_nothing(
+    checked: Callable[..., dict[str, Check]], tmp_path: Path
+) -> None:
+    """A call is asked, approved, run and recorded on a folder of its own, which is gone afterwards."""
+    before = sorted(tmp_path.rglob("*"))
+    found = checked()["dry run"]
+
+    assert (Health.GREEN, True) == (found.state, " ms" in found.text)
+    assert {tmp_path / "sayso.toml"} == set(tmp_path.rglob("*")) - set(before)
+
+
+def test_a_dry_call_that_cannot_be_kept_is_red(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder that takes no files is named with the system's own words."""
+    monkeypatch.setattr(tempfile, "mkdtemp", Mock(side_effect=OSError(30, "Read-only file system")))
+    checked_now = _dry_run(tmp_path)
+
+    assert [(Health.RED, True)] == [(one.state, "Read-only" in one.text) for one in checked_now]

@@ -74,6 +74,26 @@ def test_the_service_needs_the_extra_that_serves_http(tmp_path: Path, library: s
     assert not (tmp_path / "run" / "sayso.sock").exists()
 
 
+@pytest.mark.parametrize(
+    ("extra", "library", "setting"),
+    [
+        ("metrics", "prometheus_client", "[metrics]\nport = 0\n"),
+        ("otel", "opentelemetry.sdk", '[traces]\nendpoint = "http://127.0.0.1:9/v1/traces"\n'),
+    ],
+)
+def test_observing_needs_its_extra(tmp_path: Path, extra: str, library: str, setting: str) -> None:
+    """With the setting and without the library, `sayso run` names the extra in one line."""
+    file = tmp_path / "sayso.toml"
+    file.write_text(f'state = "{tmp_path}/state"\nruntime = "{tmp_path}/run"\nworkspace = "{tmp_path}/w"\n{setting}')
+    start = f"import sys; sys.modules[{library!r}] = None; from bot.cli.main import main; main()"
+    argv = [sys.executable, "-c", start, "run", "--config", str(file)]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+
+    assert done.returncode
+    assert re.search(rf"{library}[.\w]* isn't installed: install sayso\[{extra}\]", done.stderr)
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize("module", ["bot.compose", "bot.cli.main"])
 def test_what_starts_quickly_loads_nothing_heavy(module: str) -> None:
     """A hook, `sayso --version` and a cold start have no time for what only set-up, schema or pictures need."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 from typing import Any
 
-from bot.logs import Line
+from bot.logs import JsonLine, Line
 
 
 def line(message: str, *, logger: str = "bot.service", exc_info: Any = None, **facts: object) -> str:
@@ -55,3 +56,43 @@ def test_secrets_are_masked() -> None:
     assert token not in text
     assert 3 == text.count("ghp_[masked 36]")
     assert "ValueError" in text
+
+
+def as_json(message: str, *, logger: str = "bot.service", **facts: object) -> dict[str, Any]:
+    """The line of an event at the epoch, as a program reads it."""
+    record = logging.makeLogRecord(
+        {"name": logger, "levelname": "WARNING", "msg": message, "args": facts, "created": 0.0}
+    )
+    text = JsonLine().format(record)
+    assert 1 == len(text.splitlines())
+    read: dict[str, Any] = json.loads(text)
+    return read
+
+
+def test_json_has_the_same_facts() -> None:
+    """One object a line, with numbers as numbers and the call's ref as its correlation id too."""
+    expected = {
+        "timestamp": "1970-01-01T00:00:00.000000Z",
+        "level": "warning",
+        "event": "outbox.refused",
+        "ref": "0198",
+        "tries": 3,
+        "correlation_id": "0198",
+    }
+
+    assert expected == as_json("outbox.refused", ref="0198", tries=3)
+
+
+def test_json_masks_at_any_depth() -> None:
+    """In lists and mappings, and in what has no JSON form of its own."""
+    token = "ghp_" + "Z9" * 18
+
+    text = json.dumps(as_json("x", why=[{"deep": token}], error=ValueError(token), lines="a\nb\u2028c"))
+
+    assert token not in text
+    assert 2 == text.count("ghp_[masked 36]")
+
+
+def test_the_core_speaks_like_the_rest() -> None:
+    """What the decision logs carries its facts."""
+    assert "0198" == as_json("outbox.refused", logger="hitl.delivery", ref="0198")["ref"]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from hitl.redaction import is_secret_name, mask, mask_value
+from hitl.redaction import is_secret_name, mask, mask_also, mask_value
 
 MIXED = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0"
 
@@ -287,3 +288,63 @@ def test_masking_takes_time_in_proportion(unit: str) -> None:
     mask(flood, code=True)
 
     assert time.process_time() - started < 10
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "curl -u admin:Zebra-42 https://x.example",
+        "curl -sSu 'admin:Zebra-42' https://x.example",
+        "/usr/bin/curl -X POST --user=admin:Zebra-42 x.example",
+        "curl x.example --proxy-user admin:Zebra-42",
+        "cd /tmp && curl -fuadmin:Zebra-42 x.example",
+    ],
+)
+def test_the_password_behind_curls_user_is_masked(line: str) -> None:
+    """Curl takes NAME:PASSWORD; the name stays readable."""
+    masked = mask(line)
+
+    assert "Zebra-42" not in masked
+    assert "admin:" in masked
+
+
+def test_the_password_of_curl_is_masked_in_a_list_of_words() -> None:
+    """As a caller's command is kept; the ids of a user and group that other programs take stay."""
+    words = ["curl", "-u", "admin:Zebra-42", "x.example"]
+
+    assert ["curl", "-u", "admin:[masked 8]", "x.example"] == mask_value(words)
+    assert ["docker", "run", "-u", "1000:1000"] == mask_value(["docker", "run", "-u", "1000:1000"])
+    assert "docker run -u 1000:1000 alpine" == mask("docker run -u 1000:1000 alpine")
+    assert "curl -u admin:$PASSWORD x" == mask("curl -u admin:$PASSWORD x")
+
+
+@pytest.fixture
+def own() -> Iterator[None]:
+    """Two patterns of an operator, for one test."""
+    mask_also({"customer": r"CUST-\d{4}", "number": r"(\d)\d+"})
+    yield
+    mask_also({})
+
+
+@pytest.mark.usefixtures("own")
+def test_what_the_operator_names_is_masked_with_kind_and_length() -> None:
+    """In short words, names, lists and text; what was masked already stays as it is."""
+    text = "tell CUST-4711 about 9912345678"
+    masked = mask(text)
+
+    assert "tell [masked customer 9] about [masked number 10]" == masked
+    assert masked == mask(masked)
+    assert {"[masked customer 9]": ["[masked number 2]", 12]} == mask_value({"CUST-4711": ["12", 12]})
+    assert "password=[masked customer 9]" == mask("password=CUST-4711")
+
+
+@pytest.mark.parametrize(("pattern", "what"), [("(", "pattern"), ("a*", "length"), (r"(a)\1", "pattern")])
+def test_a_mask_that_cannot_be_used_is_refused(pattern: str, what: str) -> None:
+    """A broken pattern, one that matches everywhere, and one that RE2 doesn't know are named."""
+    with pytest.raises(ValueError, match=rf"masks\.mine .*{what}"):
+        mask_also({"mine": pattern})
+
+
+def test_without_patterns_nothing_else_is_masked() -> None:
+    """What one operator names is text to all others."""
+    assert "tell CUST-4711" == mask("tell CUST-4711")

@@ -1,0 +1,204 @@
+"""What Prometheus reads of this service: what was asked, decided and run, how long that took, and what waits.
+
+Counters and times follow what this process writes to the record, after it is durable. Gauges are read from the database
+when somebody scrapes. No label holds a person, a tool, a place or a text, so the number of series is bounded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+from bot.errors import SettingsError
+from bot.surfaces import surfaces
+from hitl.audit import DECIDED
+from hitl.errors import Unavailable
+from hitl.model import Event, Result, State
+
+try:
+    from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+    from prometheus_client.exposition import choose_encoder
+    from prometheus_client.process_collector import ProcessCollector
+except ModuleNotFoundError as error:
+    raise SettingsError(
+        f"metrics.port is set, but {error.name} isn't installed: install sayso[metrics], or remove metrics.port."
+    ) from error
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+    from contextlib import AsyncExitStack
+    from datetime import datetime
+    from pathlib import Path
+
+    from starlette.requests import Request
+
+    from adapters.database.store import SqliteStore
+    from adapters.http.listeners import Server
+    from bot.settings import MetricsSettings
+    from hitl.model import Call, Entry
+    from hitl.ports import Change, Clock
+
+_log = logging.getLogger(__name__)
+#: People take seconds to days (at most 7, DESIGN's longest timeout).
+_DECIDING_S = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 21600, 86400, 604800)
+#: A tool starts within milliseconds where the service runs it, within the claim window where its caller does.
+_STARTING_S = (0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300)
+_LATE_S = (0.005, 0.02, 0.1, 0.5, 1, 5, 30, 60)
+#: Lines of the record that an operator should look at when there are many.
+_INCIDENTS = (
+    *(Event.REFUSED_PEER, Event.BARRED, Event.FORGED, Event.TAMPERED, Event.LATE, Event.UNCLEAR, Event.NOT_SHOWN),
+    *(Event.ROLLED_BACK, Event.POLICY_REFUSED),
+)
+_CLAIMS = frozenset({Event.CLAIMED, Event.RELEASED})
+_RESULTS = frozenset(map(Event, Result))
+#: Decisions that nobody takes on a surface.
+_NOWHERE = "none"
+
+
+class Metrics:
+    """The instruments, and the listener that moves them (`heard`, for `SqliteStore.committed`)."""
+
+    def __init__(self, clock: Clock, known: Sequence[str]) -> None:
+        """`known` are the names of surfaces; any other is counted as `other`."""
+        self.registry = CollectorRegistry()
+        self._clock = clock
+        self._surfaces = frozenset(known)
+        here = self.registry
+        self._asked = Counter(
+            "sayso_calls", "Calls by what the policy said of them.", ("verdict", "risk", "surface"), registry=here
+        )
+        self._decided = Counter(
+            "sayso_decisions", "How the asking ended, and where.", ("decision", "risk", "surface"), registry=here
+        )
+        self._ended = Counter(
+            "sayso_results", "How runs ended. A late report counts once more.", ("result", "risk"), registry=here
+        )
+        self._incidents = Counter("sayso_incidents", "What an operator should look at.", ("event",), registry=here)
+        self._deciding = Histogram(
+            "sayso_decision_seconds",
+            "From the question to its end.",
+            ("decision",),
+            buckets=_DECIDING_S,
+            registry=here,
+        )
+        self._starting = Histogram(
+            "sayso_start_seconds", "From the decision to the claim.", ("runs",), buckets=_STARTING_S, registry=here
+        )
+        self._late = Histogram(
+            "sayso_expiry_lag_seconds", "From a deadline to its expiry.", buckets=_LATE_S, registry=here
+        )
+        self._open = Gauge("sayso_open_calls", "Calls that aren't over.", ("state",), registry=here)
+        self._overdue = Gauge("sayso_overdue_seconds", "Age of the oldest deadline that passed.", registry=here)
+        self._unsent = Gauge("sayso_outbox_messages", "Messages that no chat took yet.", registry=here)
+        self._outbox = Gauge("sayso_outbox_age_seconds", "Age of the oldest card or outcome unsent.", registry=here)
+        self._aside = Gauge("sayso_inbox_set_aside", "Events that failed five times.", registry=here)
+        self._troubles = Gauge("sayso_troubles", "What keeps calls from being gated, as /readyz.", registry=here)
+        ProcessCollector(registry=here)
+        for event in _INCIDENTS:
+            self._incidents.labels(event.value)
+
+    def heard(self, change: Change) -> None:
+        """Count what was written. Never raises: a number is no reason to fail a call."""
+        try:
+            for entry in change.entries:
+                self._count(entry, change.call)
+        except Exception:  # noqa: BLE001 - said above
+            _log.exception("metrics.failed")
+
+    def _count(self, entry: Entry, call: Call | None) -> None:
+        if entry.event in _INCIDENTS:
+            self._incidents.labels(entry.event.value).inc()
+        if call is None:
+            return
+        risk = call.verdict.risk.value
+        if entry.event is Event.ASKED:
+            self._asked.labels(call.verdict.action.value, risk, self._surface(call.origin)).inc()
+        elif entry.event in DECIDED:
+            self._decided.labels(entry.event.value, risk, self._surface(str(entry.data.get("surface", "")))).inc()
+            self._timed(entry, call)
+        if entry.event in _CLAIMS or "claimed_by" in entry.data:
+            self._started(call)
+        if entry.event in _RESULTS and call.result is not None and entry.event.value == call.result.value:
+            self._ended.labels(entry.event.value, risk).inc()
+
+    def _timed(self, entry: Entry, call: Call) -> None:
+        """Time what people were asked; what the policy alone decides takes no time."""
+        if call.decided_at is None or entry.actor == "policy":
+            return
+        self._deciding.labels(entry.event.value).observe(_seconds(call.created_at, call.decided_at))
+        if entry.event is Event.EXPIRED:
+            self._late.observe(_seconds(call.deadline, call.decided_at))
+
+    def _started(self, call: Call) -> None:
+        if call.decided_at is not None:
+            self._starting.labels(call.runs.value).observe(_seconds(call.decided_at, self._clock.now()))
+
+    def _surface(self, place: str) -> str:
+        name = place.partition(":")[0]
+        return name if name in self._surfaces else "other" if name else _NOWHERE
+
+    def look(self, database: Path) -> None:
+        """Set the gauges from the database. It reads beside the service, and takes some milliseconds."""
+        from adapters.database.survey import surveyed
+
+        now = self._clock.now()
+        with surveyed(database) as survey:
+            open_calls = survey.open_calls()
+            due, (unsent, oldest), aside = survey.most_overdue(), survey.unsent(), survey.set_aside()
+        for state in (State.AWAITING, State.EXECUTING):
+            self._open.labels(state.value).set(open_calls.get(state.value, 0))
+        self._overdue.set(_seconds(due, now) if due else 0)
+        self._unsent.set(unsent)
+        self._outbox.set(_seconds(oldest, now) if oldest else 0)
+        self._aside.set(aside)
+
+    def stands(self, troubles: int) -> None:
+        """Set how much is in the way of gating calls."""
+        self._troubles.set(troubles)
+
+
+def _seconds(since: datetime, until: datetime) -> float:
+    """Seconds from one time to another, and 0 where the clock was set back between them."""
+    return max(0.0, (until - since).total_seconds())
+
+
+async def serve_metrics(
+    settings: MetricsSettings,
+    store: SqliteStore,
+    parts: AsyncExitStack,
+    troubles: Callable[[], Awaitable[Sequence[str]]],
+) -> Server:
+    """Count from now on, and serve `/metrics` on its own port; `parts` ends it.
+
+    It has no password, as exporters have none: it says nothing of people, tools or texts, and changes nothing.
+    Raises Unavailable if nothing can listen there.
+    """
+    from starlette.applications import Starlette
+    from starlette.responses import Response
+    from starlette.routing import Route
+
+    from adapters.http.listeners import Server, tcp_listener
+
+    metrics = Metrics(store.clock, tuple(surfaces()))
+    store.committed.append(metrics.heard)
+    one_at_a_time = asyncio.Lock()
+
+    async def scrape(request: Request) -> Response:
+        encode, kind = choose_encoder(request.headers.get("accept", ""))
+        async with one_at_a_time:
+            try:
+                await asyncio.to_thread(metrics.look, store.database)
+            except Unavailable as error:
+                return Response(f"{error.message}\n", 503, media_type="text/plain")
+            metrics.stands(len(await troubles()))
+            return Response(encode(metrics.registry), headers={"content-type": kind})
+
+    server = Server(
+        Starlette(routes=[Route("/metrics", scrape)]),
+        [tcp_listener(settings.host, settings.port or 0, "metrics")],
+    )
+    parts.push_async_callback(server.stop)
+    await server.start()
+    _log.info("metrics.ready", {"host": settings.host, "port": server.port})
+    return server

@@ -11,12 +11,14 @@ import contextlib
 import importlib
 import logging
 import time
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from bot.errors import SettingsError
 from hitl.errors import Unavailable
 from hitl.model import Entry, Event
 from hitl.ports import Change, adding
+from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,8 +67,14 @@ class Library:
         if len(found) > 1:
             raise SettingsError(f"{found[0].origin} has the name of {found[1].origin}; give it another one.")
         if not found:
-            raise SettingsError(f"{'; '.join(dict.fromkeys(missing))}.")
+            why = "; ".join(dict.fromkeys(missing))
+            near = get_close_matches(name, self._names(), n=1)
+            raise SettingsError(say("near.policy", why=why, near=near[0]) if near else f"{why}.")
         return found[0]
+
+    def _names(self) -> list[str]:
+        """The names of all documents there are."""
+        return [name for source in self._sources for name in source.names()]
 
     def settled(self, name: str) -> Document:
         """The text of that name, once it was read the same twice: nobody is writing it. Raises SettingsError."""

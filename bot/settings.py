@@ -10,8 +10,9 @@ import re
 import stat
 import sys
 import tomllib
+from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import (
     AfterValidator,
@@ -37,9 +38,12 @@ from hitl.people import Conversation, Directory
 from hitl.redaction import mask_value
 from hitl.templates import check
 from hitl.terms import Terms
+from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from pydantic_core import ErrorDetails
 
 CONFIG_NAME = "sayso.toml"
 _PREFIX = "SAYSO_"
@@ -475,7 +479,7 @@ def _variable(levels: Iterable[object]) -> str:
 
 def _explain(path: Path | None, error: ValidationError) -> str:
     problems = error.errors(include_input=False, include_url=False)
-    told = [f"{_place(problem['loc'])}: {_PLAIN.get(problem['type'], problem['msg'])}" for problem in problems]
+    told = [f"{_place(problem['loc'])}: {_wrong(problem)}" for problem in problems]
     ours = all(line.startswith(_PREFIX) for line in told)
     return f"{'The environment' if ours or path is None else path} can't be used: {'; '.join(told)}."
 
@@ -486,7 +490,27 @@ def _place(levels: Sequence[object]) -> str:
     return next((name for name in named if name in os.environ), ".".join(map(str, levels)))
 
 
-_PLAIN: dict[str, Any] = {"extra_forbidden": "no such setting"}
+def _wrong(problem: ErrorDetails) -> str:
+    """What is wrong with a setting; for an unknown key, the known one that looks like it."""
+    if problem["type"] != "extra_forbidden":
+        return problem["msg"]
+    *above, name = problem["loc"]
+    near = get_close_matches(str(name), _keys(above), n=1)
+    return say("near.setting", near=near[0]) if near else "no such setting"
+
+
+def _keys(levels: Iterable[object]) -> list[str]:
+    """The keys that a table of the settings may have, by the keys that lead to the table."""
+    here: Any = Settings
+    for level in levels:
+        fields = getattr(here, "model_fields", None)
+        here = fields[level].annotation if fields else get_args(here)[1]
+        here = next((each for each in (here, *get_args(here)) if _is_table(each)), None)
+    return list(getattr(here, "model_fields", ()))
+
+
+def _is_table(annotation: object) -> bool:
+    return hasattr(annotation, "model_fields") or get_origin(annotation) is dict
 
 
 def _names(listed: list[str] | None) -> tuple[str, ...] | None:

@@ -78,6 +78,17 @@ class Asked(Struct, frozen=True, kw_only=True):
             and (not self.text or self.text.casefold() in json.dumps(told, ensure_ascii=False).casefold())
         )
 
+    def takes_request(self, shown: Mapping[str, Any]) -> bool:
+        """Whether a request, as `hitl.views.view` shows it, is among those. `people` requested or decided it."""
+        return (
+            _meets(self.statuses, {shown["status"]})
+            and _meets(self.risks, {shown["risk"]})
+            and _meets(self.tools, {shown["tool"]})
+            and _meets(self.people, {shown["requester"], shown["decided_by"]})
+            and _meets(self.surfaces, {shown["origin"].partition(":")[0]})
+            and (not self.text or self.text.casefold() in json.dumps(shown, ensure_ascii=False).casefold())
+        )
+
 
 def told(line: Recorded, call: Call | None, flaws: Collection[str] = ()) -> dict[str, Any]:
     """A line of the record as JSON types. `call` is its request, None for a line of the service itself.

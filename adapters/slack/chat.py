@@ -93,6 +93,8 @@ class SlackChat:
         self._posting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._who: FIFOCache[str, tuple[float, Who]] = FIFOCache(_KNOWN)
         self._team = ""
+        #: The address of the workspace, with a slash at its end.
+        self._home = ""
         #: Since when it is known of a channel whether we are a member of it.
         self._member: FIFOCache[str, tuple[float, bool]] = FIFOCache(_KNOWN)
 
@@ -101,11 +103,19 @@ class SlackChat:
         async with explained():
             found = await self.client.auth_test()
             self._team = str(found.get("team_id") or promised(found, "enterprise_id"))
+            self._home = str(found.get("url") or "")
             return Me(self._team, str(promised(found, "user_id")))
 
     def latest(self, place: str, before: str | None) -> str | None:
         """The ref that the latest message there is about, of anyone but the author of the one named."""
         return self.threads.latest(place, before.rpartition(":")[2]) if before else None
+
+    def link(self, route: str, message: str) -> str:
+        """The address of a message, as `chat.getPermalink` makes it."""
+        channel, _, ts = message.partition(":")
+        _, _, thread = parse_place(route)
+        below = f"?thread_ts={thread}&cid={channel}" if thread else ""
+        return f"{self._home}archives/{channel}/p{ts.replace('.', '')}{below}" if self._home else ""
 
     def learn_move(self, old: str, new: str) -> None:
         """Slack renames no conversation."""
@@ -220,10 +230,14 @@ class SlackChat:
             await self._whisper(alone, page_message(about, text, alone.page))
 
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
-        """Tell one person alone: where they are, else in private. Where neither can be done there is nobody to tell."""
+        """Tell one person alone: where they are, else in private; on their Home tab, if they opened it.
+
+        If that can't be done, there is nobody to tell.
+        """
         del alert
-        alone, message = Alone.unpack(press), plain_message(text)
-        for tell in (self._whisper, self._in_private) if text else ():
+        alone, message = Alone.unpack(press), plain_message(text, self._home)
+        ways = (self._on_home,) if alone.home else (self._whisper, self._in_private)
+        for tell in ways if text else ():
             try:
                 return await tell(alone, message)
             except PlatformError as error:
@@ -358,6 +372,12 @@ class SlackChat:
             if not alone.url:
                 raise
             await self._by_url(alone.url, message)
+
+    async def _on_home(self, alone: Alone, message: Message) -> None:
+        """On the page that the app has for each person."""
+        async with explained():
+            view = {"type": "home", "blocks": list(message.blocks)}
+            promised(await self.client.views_publish(user_id=alone.user, view=view), "view")
 
     async def _in_private(self, alone: Alone, message: Message) -> None:
         """In their direct conversation with us, where it is the latest word then, about no card there."""

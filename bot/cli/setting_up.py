@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from bot.cli.common import AsJson, Config, fail, print_json, settings
+from bot.cli.common import AsJson, Config, fail, painted, print_json, settings
 
 _TEMPLATE = """\
 # Sayso. Every setting: docs/reference/configuration.md. Unknown keys are errors.
@@ -153,7 +153,8 @@ def doctor(config: Config = None, json: AsJson = False) -> None:
         print_json([{"name": c.name, "state": c.state.value, "text": c.text} for c in checks])
     else:
         for check in checks:
-            typer.echo(f"{_SIGNS[check.state.value]} {check.name}: {check.text}")
+            state = check.state.value
+            typer.echo(f"{painted(_SIGNS[state], state)} {check.name}: {check.text}")
     if any(check.state.value == "red" for check in checks):
         raise typer.Exit(1)
 

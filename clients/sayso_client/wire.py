@@ -179,6 +179,7 @@ _OPERATIONS: dict[str, tuple[Any, ...]] = {
     "pending": ("GET", "/v1/calls?limit=200&status=pending"),
     "show": ("GET", "/v1/calls/{target}/record"),
     "decide": ("POST", "/v1/calls/{target}/decision", _decided),
+    "card": ("GET", "/v1/calls/{target}/card"),
     "details": ("POST", "/v1/calls/{target}/details"),
     "withdraw": ("POST", "/v1/calls/{target}/withdraw"),
     "ping": ("GET", "/v1/me"),

@@ -11,6 +11,7 @@ import contextlib
 import importlib
 import logging
 import time
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -99,6 +100,21 @@ class Library:
             raise SettingsError(f"The policy {document.name!r} can't be used:\n{error}") from error
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A policy that could be put in force."""
+
+    library: Library
+    name: str
+    document: Document
+    policy: Policy
+
+    @property
+    def digest(self) -> str:
+        """The digest of the document."""
+        return self.policy.digest
+
+
 class Policies:
     """The policy in force, as the gate asks for it. Raises SettingsError where there is none to begin with."""
 
@@ -122,6 +138,19 @@ class Policies:
         """The last document that could be used."""
         return self._policy
 
+    def prepared(self, library: Library, name: str) -> Prepared:
+        """Read and compile what a reload would put in force. Raises SettingsError; nothing has changed then."""
+        document = library.settled(name)
+        return Prepared(library, name, document, library.load(document))
+
+    async def take(self, prepared: Prepared) -> None:
+        """Put it in force, on record if it differs from what was."""
+        same = (prepared.name, prepared.document) == (self._name, self._document)
+        self._library, self._name = prepared.library, prepared.name
+        self._document, self._policy, self._trouble = prepared.document, prepared.policy, ""
+        if not same:
+            await self._record(Event.POLICY_LOADED)
+
     def troubles(self) -> Sequence[str]:
         """Why the document that is there now isn't the one in force, if so."""
         return [self._trouble] if self._trouble else []
@@ -139,7 +168,7 @@ class Policies:
             await asyncio.gather(self._watching, return_exceptions=True)
 
     async def reload(self) -> None:
-        """Look now, as the operator asked by a signal, and take what is there once it was read the same twice."""
+        """Look now, and take what is there once it was read the same twice."""
         found = await self._look()
         for _ in range(_READS):
             await asyncio.sleep(SETTLES_S)

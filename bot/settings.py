@@ -20,6 +20,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PrivateAttr,
     SecretStr,
     ValidationError,
     model_validator,
@@ -205,6 +206,8 @@ class Settings(BaseSettings):
     slack: SlackSettings | None = None
     mcp: McpSettings | None = None
     limits: LimitSettings = Field(default_factory=dict, validate_default=True)
+    #: What `sayso revoke` wrote beside the settings file.
+    _revoked: frozenset[str] = PrivateAttr(frozenset())
 
     @classmethod
     def settings_customise_sources(
@@ -275,6 +278,7 @@ class Settings(BaseSettings):
                 routes=tuple(self.routes),
                 token_limits={f"token:{name}": risk for name, risk in self.http.tokens.items()},
                 self_approval_socket=_risk(self.self_approval_socket),
+                revoked=self._revoked,
                 surfaces=surfaces(),
             )
         except ValueError as error:
@@ -378,7 +382,9 @@ def load(path: Path | None) -> Settings:
         if path is not None:
             _anchor(values, path.absolute().parent)
         _refuse_unknown(os.environ)
-        return Settings(**values)
+        found = Settings(**values)
+        found._revoked = _revoked_beside(path)  # noqa: SLF001 - no setting: neither the file nor the environment gives it
+        return found
     except OSError as error:
         advice = " Write one with `sayso init`." if isinstance(error, FileNotFoundError) else ""
         msg = f"{path} can't be read: {error.strerror}.{advice}"
@@ -397,6 +403,18 @@ def load(path: Path | None) -> Settings:
         raise SettingsError(msg) from error
 
 
+def revoked_file(path: Path) -> Path:
+    """The file beside the settings in which `sayso revoke` keeps the names whose rights it ended, one a line."""
+    return path.with_name(f"{path.name}.revoked")
+
+
+def _revoked_beside(path: Path | None) -> frozenset[str]:
+    """The names in that file. Raises OSError if it is there and can't be read: then nobody knows whose rights ended."""
+    if path is None or not revoked_file(path).exists():
+        return frozenset()
+    return frozenset(filter(None, map(str.strip, revoked_file(path).read_text("utf-8").splitlines())))
+
+
 def _read_secret(part: str, name: str, file: Path) -> SecretStr:
     try:
         return SecretStr(file.expanduser().read_text("utf-8").strip())
@@ -408,6 +426,9 @@ def _read_secret(part: str, name: str, file: Path) -> SecretStr:
 #: Settings that are a path or a list of paths; so is each whose name ends in `_file`.
 _PATHS = frozenset({"state", "runtime", "mark", "workspace", "policies"})
 
+#: Tables whose keys are names of tools, people and places, which may end as a path's setting does (`write_file`).
+_NAMED_BY_PEOPLE = frozenset({"fallback", "cards", "principals", "conversations"})
+
 
 def _anchor(values: dict[str, Any], folder: Path) -> None:
     """Make relative paths of the file relative to its folder.
@@ -416,6 +437,8 @@ def _anchor(values: dict[str, Any], folder: Path) -> None:
     requests would seem gone. Paths from the environment stay relative to the current folder.
     """
     for name, value in values.items():
+        if name in _NAMED_BY_PEOPLE:
+            continue
         if isinstance(value, dict):
             _anchor(value, folder)
         elif name in _PATHS or name.endswith("_file") or (name == "handlers" and str(value).endswith(".py")):

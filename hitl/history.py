@@ -32,6 +32,7 @@ _DELIVERY = frozenset({Event.SHOWN})
 _SERVICE = frozenset(
     {
         *(Event.SEALED, Event.ROLLED_BACK, Event.MOVED, Event.POLICY_LOADED, Event.POLICY_REFUSED),
+        *(Event.RELOADED, Event.RELOAD_REFUSED),
         *(Event.TAMPERED, Event.REFUSED_PEER),
     }
 )

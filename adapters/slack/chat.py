@@ -81,7 +81,6 @@ class SlackChat:
         self.threads = Threads()
         self._keys = keys
         self._pace = pace
-        self._people = people
         #: The names of people, which the service that this chat is attached to replaces by its own.
         self.names = Names(people)
         self._stands = stands
@@ -285,7 +284,7 @@ class SlackChat:
     def _card(self, route: str, call: Call) -> Message:
         heard = self._member.get(route, (0.0, True))[1]
         _, place, _ = _parsed(route)
-        reader = self._people.principal(route) if place.startswith(_PEOPLE) else ""
+        reader = self.names.people.principal(route) if place.startswith(_PEOPLE) else ""
         return card_message(call, self._keys, channel_of(route), self.names, heard=heard, reader=reader)
 
     async def _look_at(self, route: str) -> None:
@@ -312,7 +311,7 @@ class SlackChat:
 
     def _users(self, principals: Sequence[str]) -> tuple[str, ...]:
         """The user ids on Slack of those principals, each once."""
-        identities = (identity for principal in principals for identity in self._people.identities(principal))
+        identities = (identity for principal in principals for identity in self.names.people.identities(principal))
         return tuple(dict.fromkeys(filter(None, map(_user_of, identities))))
 
     async def _send(self, route: str, message: Message, *, about: str | None) -> str:

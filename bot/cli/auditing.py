@@ -95,7 +95,7 @@ def history(
         print_json(shown)
         return
     for each in shown:
-        typer.echo(_request_in_a_row(each))
+        typer.echo(request_in_a_row(each))
     _warn({**each, "correlation_id": each["ref"]} for each in shown)
     if not shown:
         typer.echo(say("audit.none"), err=True)
@@ -276,7 +276,8 @@ def _in_a_row(line: dict[str, Any]) -> str:
     )
 
 
-def _request_in_a_row(shown: dict[str, Any]) -> str:
+def request_in_a_row(shown: dict[str, Any]) -> str:
+    """A request and its outcome in one line."""
     from hitl.text import one_line
 
     return say(

@@ -18,6 +18,7 @@ from bot.cli import (
     auditing,
     inbox,
     keeping,
+    operating,
     policies,
     reading,
     relaying,
@@ -40,7 +41,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for group in (
-    *(running, relaying, asking, approving, inbox, auditing, keeping, reading),
+    *(running, relaying, asking, approving, inbox, auditing, keeping, operating, reading),
     *(policies, setting_up, simulating, tokens),
 ):
     group.register(app)

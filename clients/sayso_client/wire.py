@@ -183,6 +183,7 @@ _OPERATIONS: dict[str, tuple[Any, ...]] = {
     "details": ("POST", "/v1/calls/{target}/details"),
     "withdraw": ("POST", "/v1/calls/{target}/withdraw"),
     "ping": ("GET", "/v1/me"),
+    "reload": ("POST", "/v1/reload"),
     "chat": ("POST", "/v1/chat"),
     "say": ("POST", "/v1/chat/{chat}"),
     "make_token": ("POST", "/v1/tokens"),

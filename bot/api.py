@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from adapters.http.listeners import Server
+    from bot.conversation import StoredTurns
     from bot.service import Service
 
     #: Takes the settings anew for who asked, and returns what was taken. Raises SaysoError.
@@ -49,12 +50,13 @@ async def serve_api(  # noqa: PLR0913 - each part is one, by keyword
     webhooks: Sequence[Route] = (),
     gateway: ASGIApp | None = None,
     place: str = LOCAL,
+    turns: StoredTurns | None = None,
     reload: Reload | None = None,
 ) -> Server:
     """Serve the API on a Unix socket in the folder and, with a port, on TCP with the webhooks; `parts` ends it.
 
     `troubles` names what is in the way of gating a call. `gateway` serves MCP. Conversations with the service's agent
-    are in `place`. `reload` takes people, routes and policy anew.
+    are in `place`, and `turns` are the agent's if they are stored. `reload` takes people, routes and policy anew.
 
     Raises Unavailable if nothing can listen there, and SettingsError without the extra `http`.
     """
@@ -80,7 +82,7 @@ async def serve_api(  # noqa: PLR0913 - each part is one, by keyword
         service.listeners.add(listener)
 
     def attach(identity: str, show: Callable[[str], None]) -> Console:
-        return Console(service, identity=identity, conversation=place, show=show)
+        return Console(service, identity=identity, conversation=place, show=show, turns=turns)
 
     def stopping() -> None:
         waits.stop()

@@ -45,6 +45,7 @@ def run_checks(settings: Settings, source: Path | None) -> list[Check]:
         *_exposed(settings),
         *_policy(settings),
         _service(settings),
+        _agent(settings),
         *(check for name in settings.set_up() for check in _platform(settings, name)),
         *_answers(settings),
         *_mcp(settings),
@@ -279,6 +280,21 @@ def _sqlite(path: Path) -> Check:
         return Check("sqlite", Health.GREEN, version)
     text = f"{version} can lose commits when two programs write to one database. The service writes alone: no harm"
     return Check("sqlite", Health.GREEN, f"{text}. Don't write to {path} with another program while it runs")
+
+
+def _agent(settings: Settings) -> Check:
+    from bot.agent import make_model
+    from bot.errors import SettingsError
+
+    chosen = settings.agent
+    if not chosen.model:
+        return Check("agent", Health.GREEN, "offline: agent.model is not set, so it knows a handful of commands")
+    try:
+        make_model(chosen)
+        chosen.instructions()
+    except SettingsError as error:
+        return Check("agent", Health.RED, str(error))
+    return Check("agent", Health.GREEN, f"{chosen.model}, offered {', '.join(chosen.tools) or 'no tool'}")
 
 
 def _tools(settings: Settings) -> Iterator[Check]:

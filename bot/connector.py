@@ -20,6 +20,7 @@ from hitl.records import replace
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from bot.conversation import StoredTurns
     from bot.service import Service
     from hitl.events import Heard
     from hitl.model import Incoming
@@ -37,13 +38,19 @@ class Connector:
     events. Raises SettingsError if the platform can't receive with its settings.
     """
 
-    def __init__(self, platform: Platform, service: Service, hear: Hear | None = None) -> None:
+    def __init__(
+        self, platform: Platform, service: Service, hear: Hear | None = None, turns: StoredTurns | None = None
+    ) -> None:
         self.platform = platform
         self._name = platform.surface.name
         self._service = service
         platform.chat.names = service.gate.names
         self.intake = Intake(service.store, {self._name: self._handle})
-        self._hear = hear or Router(service, platform.chat, platform.surface).handle
+        self._router: Router | None = None
+        if hear is None:
+            self._router = Router(service, platform.chat, platform.surface, turns=turns)
+            hear = self._router.handle
+        self._hear = hear
         self._receiver = platform.receiver(self.intake.wake)
         self._trouble: str | None = "not connected yet"
         self._connected = False
@@ -86,6 +93,8 @@ class Connector:
         who = await self._until_connected()
         self._trouble, self._connected = None, True
         _log.info(f"{self._name}.ready", {"bot": who})
+        if self._router is not None:
+            self._router.listen(self._name)
         async with asyncio.TaskGroup() as work:
             work.create_task(self.intake.run())
             if self._receiver:

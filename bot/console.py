@@ -15,12 +15,14 @@ from bot.conversation import Router
 from hitl.cards import headline
 from hitl.errors import SaysoError
 from hitl.model import Call, Decision, Runs, State, Status
+from hitl.records import replace
 from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
+    from bot.conversation import StoredTurns
     from bot.service import Service
 
 
@@ -36,16 +38,20 @@ class Console:
         show: Callable[[str], None],
         width: Callable[[], int] | None = None,
         colour: bool = False,
+        turns: StoredTurns | None = None,
     ) -> None:
         self._service = service
         self._gate = service.gate
         self._identity = identity
         self._place = conversation
+        self._surface = conversation.partition(":")[0]
         self._principal = service.gate.people.principal(identity)
         self._chat = TerminalChat(show, width=width, colour=colour, names=service.gate.names, reader=self._principal)
-        self._router = Router(service, self._chat, SURFACE)
+        surface = replace(SURFACE, help="model.help") if turns else SURFACE
+        self._router = Router(service, self._chat, surface, turns=turns)
         self._running: dict[str, Call] = {}
         service.listeners.add(self)
+        self._router.listen(self._surface)
 
     async def open_calls(self) -> list[Call]:
         """What waits here for an answer, of what this person may see; oldest first."""
@@ -91,6 +97,7 @@ class Console:
     def leave(self) -> None:
         """The person is gone: nothing is shown any more; what waits goes on waiting."""
         self._service.listeners.remove(self)
+        self._router.leave(self._surface)
 
     async def withdraw_all(self) -> list[Call]:
         """The conversation is over: withdraw what is pending of this person's, say so, and return it.

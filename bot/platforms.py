@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from adapters.database.store import SqliteStore
     from bot.connector import Connector
+    from bot.conversation import StoredTurns
     from bot.service import Service
     from bot.settings import Settings
     from hitl.platforms import Endpoint, Platform, PlatformChat
@@ -57,12 +58,15 @@ class Platforms:
             self._platforms.append(await build(self._settings, name, core))
         return {platform.surface.name: platform.chat for platform in self._platforms}
 
-    def attach(self, service: Service) -> None:
-        """Give the platforms the service that they speak for. Raises SettingsError."""
+    def attach(self, service: Service, turns: StoredTurns | None = None) -> None:
+        """Give the platforms the service that they speak for, and its agent's turns if those are stored.
+
+        Raises SettingsError.
+        """
         from bot.connector import Connector
 
         self._service = service
-        self._connectors = [Connector(platform, service) for platform in self._platforms]
+        self._connectors = [Connector(platform, service, turns=turns) for platform in self._platforms]
 
     async def start(self, parts: contextlib.AsyncExitStack) -> None:
         """Connect to what is set up; `parts` ends it again."""

@@ -13,6 +13,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bot import logs
+from bot.agent import build_turns
 from bot.api import serve_api
 from bot.compose import compose, policy_library, sandbox_of
 from bot.errors import SettingsError
@@ -80,7 +81,10 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         others=dict.fromkeys(servers.upstreams, servers) if servers else None,
     )
     parts.push_async_callback(running.close)
-    platforms.attach(running.service)
+    turns = build_turns(settings.agent, running.service)
+    if turns is not None:
+        parts.push_async_callback(turns.agent.close)
+    platforms.attach(running.service, turns)
 
     parts.push_async_callback(policies.stop)
     await policies.start(running.store)
@@ -100,6 +104,7 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         http=settings.http,
         troubles=platforms.troubles,
         webhooks=platforms.routes(),
+        turns=turns,
         gateway=mount,
         reload=reloading.reload,
     )
@@ -109,7 +114,12 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         await relays.start()
     # What stands by now stays: walking it again held up every answer for 50 ms, some times a second under load.
     gc.freeze()
-    terms = {"stage": settings.stage, "mode": settings.mode.value, "policy": policies.name}
+    terms = {
+        "agent": settings.agent.model or "offline",
+        "stage": settings.stage,
+        "mode": settings.mode.value,
+        "policy": policies.name,
+    }
     places = {
         "settings": str(source or ""),
         "socket": str(settings.folder("runtime") / SOCKET_NAME),

@@ -24,6 +24,7 @@ from hitl.faults import reach
 from hitl.masked import looks_large
 from hitl.model import Ask, Decision, Entry, Event, Ran, Result, Runs, State
 from hitl.ports import Change, PlatformError, adding
+from hitl.records import replace
 from hitl.wording import say
 
 if TYPE_CHECKING:
@@ -94,6 +95,8 @@ class Service:
         while events := await self.store.incoming():
             for event in events:
                 await self.store.commit(adding(Change(handled=(event.source, event.id))))
+        for turn in await self.store.open_turns():
+            await self.store.keep_turn(replace(turn, done=True))
         # Last, because with it the mark moves on: a start that broke off before begins anew.
         await self.store.commit(adding(Change(entries=(Entry("", Event.ROLLED_BACK, "service", {}),))))
 
@@ -167,11 +170,12 @@ class Service:
         """Tell what the outbox doesn't know of that the call is over, once it is and if this process still runs."""
         self.accompany(self._followed(call, tell))
 
-    def accompany(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do work beside the calls, such as an agent's turn. A stop cancels it."""
+    def accompany(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Do work beside the calls, such as an agent's turn. A stop of the service cancels it."""
         task = asyncio.get_running_loop().create_task(work)
         self._following.add(task)
         task.add_done_callback(self._following.discard)
+        return task
 
     async def _followed(self, call: Call, tell: Callable[[Call], Awaitable[None]]) -> None:
         try:

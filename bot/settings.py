@@ -107,6 +107,35 @@ class ToolSettings(_Part):
     file_mb: int = Field(default=1024, ge=1)
 
 
+class AgentSettings(_Part):
+    """The model behind the agent in chats; without `model`, the offline agent stays.
+
+    `model` is KIND:MODEL, where KIND is `openai` (the Responses API), `openai-chat` (Chat Completions) or `anthropic`.
+    `base_url` is the provider's own by default. `tools` lists what the model may want, as GROUP.TOOL or GROUP.*.
+    A turn ends after `requests` to the model or `tokens`; one answer may take `answer_s`.
+    """
+
+    model: str = ""
+    base_url: str = ""
+    key: SecretStr | None = None
+    key_file: Path | None = None
+    instructions_file: Path | None = None
+    tools: list[Name] = ["workspace.*"]
+    requests: int = Field(default=25, ge=1)
+    tokens: int = Field(default=200_000, ge=1)
+    answer_s: float = Field(default=120.0, gt=0)
+
+    def secret(self) -> str:
+        """The key, from the environment or its file; empty where neither is given. Raises SettingsError."""
+        key = self.key or (_read_secret("agent", "key", self.key_file) if self.key_file else None)
+        return key.get_secret_value() if key else ""
+
+    def instructions(self) -> str:
+        """What the operator tells the model. Raises SettingsError if the file can't be read."""
+        file = self.instructions_file
+        return _read_secret("agent", "instructions", file).get_secret_value() if file else ""
+
+
 class StageSettings(_Part):
     """What applies on one stage, such as `dev` or `production`."""
 
@@ -201,6 +230,7 @@ class Settings(BaseSettings):
     tools: ToolSettings = ToolSettings()
     cards: dict[Name, CardSettings] = {}
     tools_user: str = ""
+    agent: AgentSettings = AgentSettings()
     http: HttpSettings = Field(default_factory=HttpSettings)
     telegram: TelegramSettings | None = None
     slack: SlackSettings | None = None
@@ -308,7 +338,7 @@ class Settings(BaseSettings):
 
     def secret_files(self) -> list[Path]:
         """The files that secrets come from, as absolute paths."""
-        sections = self.set_up().values()
+        sections = (*self.set_up().values(), self.agent)
         named = (path for section in sections for key, path in section if key.endswith("_file") and path is not None)
         servers = self.mcp.servers.values() if self.mcp else ()
         files = (path for server in servers for path in (*server.env_files.values(), *server.header_files.values()))
@@ -460,7 +490,8 @@ def _secrets_of(section: type[BaseModel]) -> list[str]:
 
 def _refuse_secrets(path: Path | None, values: dict[str, Any]) -> None:
     """A secret in the file would be read, copied and committed with it."""
-    for part, section in Settings.sections().items():
+    sections: dict[str, type[BaseModel]] = {**Settings.sections(), "agent": AgentSettings}
+    for part, section in sections.items():
         given = values.get(part)
         for name in _secrets_of(section):
             if isinstance(given, dict) and name in given:

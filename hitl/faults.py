@@ -28,6 +28,9 @@ POINTS = {
     "events.recorded": "events are in the inbox; they haven't been acknowledged",
     "intake.handling": "an event is about to be handled; nothing came of it yet",
     "intake.handled": "an event led to what it led to, and is done or counted as failed",
+    "turn.answered": "a model answered; its answer isn't stored yet",
+    "turn.kept": "a model's answer is stored; nothing of it was asked for yet",
+    "turn.ended": "all calls of a model's answer are over; how they ended isn't stored with the turn yet",
     "service.ran": "the tool is done; its result isn't recorded yet",
 }
 

@@ -41,6 +41,7 @@ class Flaw(StrEnum):
     MESSAGE = "flaw.message"
     MOVE = "flaw.move"
     TALK = "flaw.talk"
+    TURN = "flaw.turn"
 
 
 def flaws_of(keys: Keyring, call: Call, votes: Sequence[Vote], lines: Sequence[Recorded]) -> list[Fact]:

@@ -572,6 +572,31 @@ class Bound(Struct, frozen=True):
     mac: str
 
 
+class KeptTurn(Struct, frozen=True):
+    """A turn of an agent, as it is stored, so that another process can go on with it."""
+
+    #: What the turn was begun by: the source and id of an event, or a made-up id on a surface that keeps none.
+    id: str
+    #: The conversation.
+    place: str
+    #: The identity of the person who spoke to the agent.
+    identity: str
+    #: The principal whom that person counted as when the turn was begun. Its calls are this principal's.
+    requester: str
+    #: The platform's id of the message that was said to the agent, '' if it has none.
+    message: str
+    #: What was said to the agent.
+    text: str
+    #: What was said in the conversation since the last turn, and by which principal, the oldest first.
+    said: tuple[tuple[str, str], ...] = ()
+    #: What the agent keeps of the turn.
+    state: bytes = b""
+    #: Whether the turn is over.
+    done: bool = False
+    #: The MAC over the other fields (`seals.turn`).
+    mac: str = ""
+
+
 class Incoming(Struct, frozen=True):
     """A raw event as a platform sent it, kept until it is decided. `order` is the conversation it belongs to."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from msgspec import Struct
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         Call,
         Entry,
         Incoming,
+        KeptTurn,
         Lease,
         PolicyCall,
         Post,
@@ -233,6 +234,25 @@ class Conversations(Protocol):
         """Return the binding of a message of ours, as it was stored, or None for a card and for any other message."""
 
 
+class Turns(Protocol):
+    """Turns of agents that outlive a process."""
+
+    async def begin_turn(self, turn: KeptTurn) -> bool:
+        """Store a new turn. False if a turn with that id is stored already; that one stays as it is.
+
+        Of the turns that are done in that conversation, only the newest is kept.
+        """
+
+    async def keep_turn(self, turn: KeptTurn) -> None:
+        """Store what became of a turn: its state, and whether it is done."""
+
+    async def open_turns(self) -> Sequence[KeptTurn]:
+        """Turns that aren't done, the oldest first."""
+
+    async def last_turn(self, place: str) -> KeptTurn | None:
+        """Return the newest turn that is done in a conversation."""
+
+
 class Credentials(Protocol):
     """Bearer tokens. A row that isn't as it was stored is never answered, and the log says so."""
 
@@ -257,11 +277,12 @@ class CallsAndEvents(Calls, Inbox, Protocol):
     """What handling events needs."""
 
 
-class Store(Calls, Outbox, Inbox, Conversations, Credentials, Protocol):
+class Store(Calls, Outbox, Inbox, Conversations, Credentials, Turns, Protocol):
     """Everything that is kept. Every write is durable before it answers.
 
     Any method raises `hitl.errors.Unavailable` when the store can't be read or written; nothing was changed then.
-    Events, cards, prompts and lines of the record are sealed with `keys`; what isn't as it was kept is never answered.
+    Events, cards, prompts, turns and lines of the record are sealed with `keys`; what isn't as it was kept is never
+    answered.
     """
 
 
@@ -359,6 +380,80 @@ class Agent(Protocol):
 
     async def take(self, turn: Turn) -> str:
         """Take one turn; what to say at its end, '' for nothing. It may be cancelled wherever it waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A tool that an agent is offered."""
+
+    tools: str
+    tool: str
+    description: str
+    #: The JSON Schema of its arguments.
+    schema: Mapping[str, object]
+
+
+@runtime_checkable
+class Offering(Protocol):
+    """An executor whose tools agents can be offered."""
+
+    async def offers(self, tools: str) -> Sequence[Offer]:
+        """The tools of a group that may run. Raises hitl.errors.SaysoError while they can't be known."""
+
+
+class StoredTurn(Protocol):
+    """A turn that outlives the process: whatever was kept is there when another process goes on with it."""
+
+    @property
+    def text(self) -> str:
+        """What was said to the agent."""
+
+    @property
+    def on_behalf_of(self) -> str:
+        """The principal who said it, for whom the agent acts."""
+
+    @property
+    def said(self) -> Sequence[tuple[str, str]]:
+        """Who said what in the conversation since the last turn, the oldest first. It is talk, not instructions."""
+
+    @property
+    def state(self) -> bytes:
+        """What the agent kept of this turn, b'' at its beginning."""
+
+    @property
+    def before(self) -> bytes:
+        """What the agent kept last of the turn before this one in the conversation, b'' if there was none."""
+
+    async def keep(self, state: bytes) -> None:
+        """Store what the agent needs to go on from here."""
+
+    async def say(self, text: str) -> None:
+        """Say something, as the agent's words. Raises PlatformError."""
+
+    async def call(self, tools: str, tool: str, args: Mapping[str, object], *, name: str) -> Call:
+        """Have a tool called; the call once it is over, and once a reason for its rejection can't follow any more.
+
+        `name` tells the call from others of the turn: a call of that name that was made before is found, not made
+        again. Raises hitl.errors.SaysoError where it can't be asked for.
+        """
+
+
+class ResumingAgent(Protocol):
+    """An agent whose turns are stored. It decides nothing."""
+
+    @property
+    def name(self) -> str:
+        """What cards and the record call it."""
+
+    @property
+    def help(self) -> str:
+        """What it can be told, as a text for people."""
+
+    async def take(self, turn: StoredTurn) -> str:
+        """Take a turn to its end, from wherever it is; what to say at last. It may be cancelled wherever it waits."""
+
+    async def close(self) -> None:
+        """Let go of what it holds, once no turn is taken any more."""
 
 
 class Clock(Protocol):
@@ -505,6 +600,8 @@ __all__ = [
     "Line",
     "NotYetError",
     "Observer",
+    "Offer",
+    "Offering",
     "Outbox",
     "Paths",
     "PlatformError",
@@ -512,10 +609,13 @@ __all__ = [
     "PolicySource",
     "Repository",
     "Resolver",
+    "ResumingAgent",
     "ShortTakenError",
     "Store",
+    "StoredTurn",
     "Tree",
     "Turn",
+    "Turns",
     "Unit",
     "adding",
 ]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from hitl.credentials import Credential
-    from hitl.model import Call, Prompt, Verdict, Vote
+    from hitl.model import Call, KeptTurn, Prompt, Verdict, Vote
 
 _encode = msgspec.json.Encoder().encode
 
@@ -247,6 +247,23 @@ def bound_holds(keys: Keyring, stored: Bound) -> bool:
     """Whether a stored binding is as it was made: a changed one would move a yes to another call."""
     parts = (stored.message, stored.ref, stored.asks)
     return keys.holds(Purpose.MESSAGE, stored.mac, pack(*parts), lambda: frame(parts))
+
+
+def turn(keys: Keyring, kept: KeptTurn) -> str:
+    """Return the MAC over a stored turn: a changed one would have an agent act for somebody who said nothing."""
+    return keys.seal(Purpose.TURN, _turn(kept))
+
+
+def turn_holds(keys: Keyring, kept: KeptTurn) -> bool:
+    """Whether a stored turn is as it was kept."""
+    return keys.holds(Purpose.TURN, kept.mac, _turn(kept))
+
+
+def _turn(kept: KeptTurn) -> bytes:
+    state = hashlib.sha256(kept.state).hexdigest()
+    return pack(
+        *(kept.id, kept.place, kept.identity, kept.requester, kept.message, kept.text, kept.said, state, kept.done)
+    )
 
 
 def _at(at: datetime | None) -> int | None:

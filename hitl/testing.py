@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from hitl.credentials import Credential
-    from hitl.model import Ask, Bound, Entry, Lease, Prompt, PromptKind, Recorded, ToolInfo, Vote
+    from hitl.model import Ask, Bound, Entry, KeptTurn, Lease, Prompt, PromptKind, Recorded, ToolInfo, Vote
     from hitl.ports import Change, Clock, Expect, PlatformError, Unit
 
 
@@ -96,6 +96,7 @@ class _Memory:
         self._moves: dict[str, str] = {}
         self._said: dict[str, tuple[str, str | None]] = {}
         self._bound: dict[str, Bound] = {}
+        self._turns: dict[str, KeptTurn] = {}
         self._record: list[Recorded] = []
         self._credentials: dict[str, Credential] = {}
 
@@ -404,6 +405,33 @@ class MemoryConversations(_Memory):
         return self._bound.get(message)
 
 
+class MemoryTurns(_Memory):
+    """`hitl.ports.Turns` in memory."""
+
+    async def begin_turn(self, turn: KeptTurn) -> bool:
+        """Store a new turn. False if a turn with that id is stored already."""
+        if turn.id in self._turns:
+            return False
+        old = [kept.id for kept in self._turns.values() if kept.place == turn.place and kept.done]
+        for gone in old[:-1]:
+            del self._turns[gone]
+        self._turns[turn.id] = turn
+        return True
+
+    async def keep_turn(self, turn: KeptTurn) -> None:
+        """Store what became of a turn."""
+        self._turns[turn.id] = turn
+
+    async def open_turns(self) -> Sequence[KeptTurn]:
+        """Turns that aren't done, the oldest first."""
+        return [kept for kept in self._turns.values() if not kept.done]
+
+    async def last_turn(self, place: str) -> KeptTurn | None:
+        """Return the newest turn that is done in a conversation."""
+        found = [kept for kept in self._turns.values() if kept.place == place and kept.done]
+        return found[-1] if found else None
+
+
 class MemoryCredentials(_Memory):
     """`hitl.ports.Credentials` in memory."""
 
@@ -429,7 +457,7 @@ class MemoryCredentials(_Memory):
         self._credentials[name] = replace(self._credentials[name], used_at=at)
 
 
-class MemoryStore(MemoryCalls, MemoryOutbox, MemoryInbox, MemoryConversations, MemoryCredentials):
+class MemoryStore(MemoryCalls, MemoryOutbox, MemoryInbox, MemoryConversations, MemoryCredentials, MemoryTurns):
     """Calls in memory, gone with the process: for tests, and for trying things out."""
 
 

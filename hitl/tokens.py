@@ -58,6 +58,7 @@ class Purpose(StrEnum):
     MOVE = "move"
     TALK = "talk"
     MESSAGE = "message"
+    TURN = "turn"
     CREDENTIAL = "credential"
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from adapters.telegram.chat import TelegramChat
     from hitl.gate import Gate
     from hitl.platforms import Register
+    from tests.scenarios.chats import MakeTurns
     from tests.wire.telegram import Bot
 
 SECRET = "a-webhook-secret-of-the-tests"
@@ -72,15 +73,16 @@ async def wired(
     gate: Callable[[], Gate],
     *,
     receive: str = "polling",
+    turns: MakeTurns | None = None,
     register: Register | None = None,
     **settings: Any,
 ) -> AsyncIterator[Wired]:
-    """The service at work, for as long as the context lasts."""
+    """The service at work, for as long as the context lasts; with `turns`, an agent whose turns are stored."""
     chosen = telegram_settings(server, bot, receive=receive, webhook_secret=SECRET, **settings)
     guard = gate()
     platform = await build(chosen, Core(guard.store, guard.keys, guard.people), register)
     service = Service(guard, {platform.surface.name: platform.chat})
-    telegram = Connector(platform, service)
+    telegram = Connector(platform, service, turns=turns(service) if turns else None)
     wires = Wired(server, bot, service, platform.chat, telegram)
     async with contextlib.AsyncExitStack() as parts:
         parts.push_async_callback(platform.close)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from adapters.slack.chat import SlackChat
     from hitl.gate import Gate
     from hitl.platforms import Register
+    from tests.scenarios.chats import MakeTurns
     from tests.wire.slack import App, SlackServer
 
 
@@ -69,17 +70,18 @@ async def wired(
     gate: Callable[[], Gate],
     *,
     receive: str = "socket",
+    turns: MakeTurns | None = None,
     register: Register | None = None,
     **settings: Any,
 ) -> AsyncIterator[Wired]:
-    """The service at work, for as long as the context lasts."""
+    """The service at work, for as long as the context lasts; with `turns`, an agent whose turns are stored."""
     chosen = slack_settings(server, account, receive=receive, **settings)
     guard = gate()
     platform = await build(chosen, Core(guard.store, guard.keys, guard.people), register)
     async with contextlib.AsyncExitStack() as parts:
         parts.push_async_callback(platform.close)
         service = Service(guard, {platform.surface.name: platform.chat})
-        slack = Connector(platform, service)
+        slack = Connector(platform, service, turns=turns(service) if turns else None)
         wires = Wired(server, account, service, platform.chat, slack)
         if receive == "http":  # before the service's first edits, whose echoes come at once
             wires.http = await serving(parts, slack)

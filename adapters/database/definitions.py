@@ -40,6 +40,8 @@ from sqlmodel import SQLModel
 
 from adapters.database.rows import ASKED, CALL, FIXED, LINE, MUTABLE, VOTE
 from adapters.database.tables import DUE, OPEN, WAITING
+from adapters.database.turn_tables import OPEN_TURN
+from adapters.database.turns import TURN
 from hitl.model import Event, PostKind, State
 
 if TYPE_CHECKING:
@@ -124,7 +126,7 @@ _calls, _votes, _audit, _prompts = (_TABLES[name].c for name in ("calls", "votes
 _cards, _outbox, _inbox = (_TABLES[name].c for name in ("cards", "outbox", "inbox"))
 _moves, _talks, _messages, _keys = (_TABLES[name].c for name in ("moves", "talks", "messages", "keys"))
 #: What tells two rows apart, where that isn't the primary key.
-_KEYS = {"inbox": ["source", "id"]}
+_KEYS = {"inbox": ["source", "id"], "turns": ["id"]}
 _ONE: ColumnElement[Any] = literal_column("1")
 _LIMIT, _NOW = _given("limit"), _given("now")
 _LATEST_LINES = 1000
@@ -514,6 +516,28 @@ def _of_inbox(upsert: Upsert) -> dict[str, Definition]:
     }
 
 
+def _of_turns(upsert: Upsert) -> dict[str, Definition]:
+    turns, columns = _TABLES["turns"], _TABLES["turns"].c
+    turn = select(*(columns[name] for name in TURN))
+    newest = select(func.max(columns.seq)).where(_is(columns.place), columns.done).scalar_subquery()
+    return {
+        "BEGIN_TURN": Definition("An agent begins a turn.", upsert("turns", *TURN, over={})),
+        "KEEP_TURN": Definition(
+            "A turn went on, or is done.",
+            update(turns).ordered_values(*_set(columns.state, columns.done, columns.mac)).where(_is(columns.id)),
+        ),
+        "TURNS_OPEN": Definition("Which turns aren't done?", turn.where(OPEN_TURN).order_by(columns.seq)),
+        "LAST_TURN": Definition(
+            "Which turn was done last in that conversation?",
+            turn.where(_is(columns.place), columns.done).order_by(columns.seq.desc()).limit(literal(1)),
+        ),
+        "DROP_TURNS": Definition(
+            "Of the turns that are done in a conversation, only the newest is kept.",
+            delete(turns).where(_is(columns.place), columns.done, columns.seq < newest),
+        ),
+    }
+
+
 def _of_keys(upsert: Upsert) -> dict[str, Definition]:
     return {
         "KEY_IDS": Definition("Under which key ids may rows be sealed?", select(_keys.kid)),
@@ -559,6 +583,7 @@ def definitions(dialect: ModuleType = sqlite) -> dict[str, Definition]:
         **_of_conversations(upsert),
         **_of_inbox(upsert),
         **_of_keys(upsert),
+        **_of_turns(upsert),
         **_of_credentials(upsert),
     }
 

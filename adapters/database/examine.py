@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adapters.database import rows
 from adapters.database.survey import surveyed
+from adapters.database.turns import TURN, turn_of
 from hitl import seals
 from hitl.integrity import Flaw, flaws_of, flaws_of_record
 from hitl.model import Bound, Prompt, PromptKind
@@ -116,6 +117,10 @@ def _bound_holds(keys: Keyring, message: str, ref: str, asks: str, mac: str) -> 
     return seals.bound_holds(keys, Bound(message, ref, asks, mac))
 
 
+def _turn_holds(keys: Keyring, *row: Any) -> bool:
+    return seals.turn_holds(keys, turn_of(*row))
+
+
 def _move_holds(keys: Keyring, old: str, new: str, mac: str) -> bool:
     return seals.move_holds(keys, mac, old, new)
 
@@ -153,6 +158,7 @@ _KEPT = (
         _bound_holds,
         lambda message, ref, *_: fact(Flaw.MESSAGE, message=message, ref=ref),
     ),
+    _Kept("turns", TURN, ("seq",), _turn_holds, lambda number, *_: fact(Flaw.TURN, id=number)),
     _Kept("moves", ("old", "new", "mac"), ("old",), _move_holds, lambda old, new, _: fact(Flaw.MOVE, old=old, new=new)),
     _Kept(
         "talks",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from hitl.tokens import Keyring
 
 #: The revisions of the migrations, oldest first. The last is what this code reads and writes.
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
 
 
 def ensure(connection: sqlite3.Connection, database: str, keys: Keyring) -> None:

@@ -146,6 +146,16 @@ EVENT_FAILED = "UPDATE inbox SET failures=(inbox.failures + 1), error=?, aside_a
 KEY_IDS = "SELECT keys.kid FROM keys"
 #: Remember a key id.
 KEEP_KEY_ID = "INSERT INTO keys (kid, seen_at) VALUES (?, ?) ON CONFLICT (kid) DO NOTHING"
+#: An agent begins a turn.
+BEGIN_TURN = "INSERT INTO turns (id, place, identity, requester, message, text, said, state, done, mac) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"
+#: A turn went on, or is done.
+KEEP_TURN = "UPDATE turns SET state=?, done=?, mac=? WHERE turns.id = ?"
+#: Which turns aren't done?
+TURNS_OPEN = "SELECT turns.id, turns.place, turns.identity, turns.requester, turns.message, turns.text, turns.said, turns.state, turns.done, turns.mac FROM turns WHERE not done ORDER BY turns.seq"
+#: Which turn was done last in that conversation?
+LAST_TURN = "SELECT turns.id, turns.place, turns.identity, turns.requester, turns.message, turns.text, turns.said, turns.state, turns.done, turns.mac FROM turns WHERE turns.place = ? AND turns.done = 1 ORDER BY turns.seq DESC LIMIT 1"
+#: Of the turns that are done in a conversation, only the newest is kept.
+DROP_TURNS = "DELETE FROM turns WHERE turns.place = ?1 AND turns.done = 1 AND turns.seq < (SELECT max(turns.seq) AS max_1 FROM turns WHERE turns.place = ?1 AND turns.done = 1)"
 #: Which bearer tokens were ever made?
 CREDENTIALS = "SELECT credentials.name, credentials.hash, credentials.scope, credentials.owner, credentials.origins, credentials.routes, credentials.created_at, credentials.created_by, credentials.until, credentials.mac, credentials.revoked_at, credentials.used_at FROM credentials ORDER BY credentials.name"
 #: Which bearer tokens does the record call revoked, and since when?

@@ -17,6 +17,7 @@ from adapters.database.known import Known
 from adapters.database.mark import Mark
 from adapters.database.parts import SqliteCalls, SqliteConversations, SqliteInbox, SqliteOutbox
 from adapters.database.retention import KEEP, Retention
+from adapters.database.turns import SqliteTurns
 from adapters.database.writer import Writer, connect
 from hitl.errors import Unavailable
 from hitl.model import Event
@@ -39,7 +40,7 @@ _MARK_EVERY_S = 0.5
 _GRANTS = frozenset({Event.ALLOWED, Event.APPROVED, Event.CLAIMED, Event.RELEASED, Event.ROLLED_BACK})
 
 
-class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, SqliteCredentials):
+class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, SqliteCredentials, SqliteTurns):
     """Keeps calls in the database of a state folder. Use it on the event loop that opened it.
 
     `hitl.ports.Store` says what each method answers. Reads see all that was answered before.

@@ -16,6 +16,8 @@ from typing import Any, ClassVar
 from sqlalchemy import BigInteger, Index, Integer, PrimaryKeyConstraint, TextClause, UniqueConstraint, text
 from sqlmodel import Field, SQLModel
 
+from adapters.database.turn_tables import TurnRow  # noqa: F401 - one of the tables
+
 #: 64 bits everywhere; SQLite wants INTEGER for a key that is its own row id.
 _BIG = BigInteger().with_variant(Integer(), "sqlite")
 

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 from hitl.errors import InvalidConfirmation
 from hitl.model import Ran, Result
+from hitl.ports import Offering
 from hitl.text import one_line
 from hitl.wording import say
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from hitl.model import Ask, Call, Lease, Preparation, ToolInfo
-    from hitl.ports import Executor
+    from hitl.ports import Executor, Offer
 
 
 class Groups:
@@ -26,6 +27,16 @@ class Groups:
         """What is known of the tool; None where no executor has the group, or the tool may not run."""
         found = self._executors.get(tools)
         return found.info(tools, tool) if found else None
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the groups."""
+        return frozenset(self._executors)
+
+    async def offers(self, tools: str) -> Sequence[Offer]:
+        """The tools of a group that an agent may be offered; none where its executor offers none."""
+        found: object = self._executors.get(tools)
+        return await found.offers(tools) if isinstance(found, Offering) else ()
 
     async def prepare(self, ask: Ask) -> Preparation:
         """What the call would do. Raises InvalidConfirmation where it can't be run as it is."""

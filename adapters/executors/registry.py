@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from adapters.executors.output import ERROR_KEPT, capped, storable
 from hitl.errors import InvalidConfirmation, SaysoError
 from hitl.model import Preparation, Ran, Result, ToolInfo
+from hitl.ports import Offer
 from hitl.redaction import mask
 from hitl.text import cut_middle, one_line, quoted
 from hitl.wording import say
@@ -165,6 +166,13 @@ class Registry:
     def offered(self) -> Sequence[str]:
         """Return the names of the tools that may run, in the order in which they were registered."""
         return [name for name in self._tools if self._find(self.group, name)]
+
+    async def offers(self, tools: str) -> Sequence[Offer]:
+        """The tools that may run, for an agent (`hitl.ports.Offering`)."""
+        tells = [self._tools[name] for name in self.offered()]
+        return [
+            Offer(tools, tool.name, inspect.getdoc(tool.function) or tool.sentence, tool.info.schema) for tool in tells
+        ]
 
     def unknown(self) -> Sequence[str]:
         """Return the names that are allowed and that no tool has, sorted."""

@@ -15,8 +15,9 @@ from pydantic import TypeAdapter, ValidationError
 from adapters.mcp.definitions import GET_PROMPT, READ_RESOURCE, Shelf, operation
 from adapters.mcp.results import Answer, bounded, ran
 from adapters.mcp.upstream import Upstream, UpstreamDown
-from hitl.errors import InvalidConfirmation
+from hitl.errors import InvalidConfirmation, Unavailable
 from hitl.model import Preparation, Ran, Result
+from hitl.ports import Offer
 from hitl.redaction import mask
 from hitl.text import one_line
 from hitl.wording import say
@@ -98,6 +99,18 @@ class Servers:
             return None
         found = upstream.tools.get(tool)
         return found.info if found else operation(upstream.target, tool)
+
+    async def offers(self, tools: str) -> Sequence[Offer]:
+        """Return the tools that a server lists now, for an agent (`hitl.ports.Offering`).
+
+        Raises Unavailable while the server can't be used.
+        """
+        try:
+            listed = await self.upstreams[tools].fresh()
+        except (UpstreamDown, MCPError) as error:
+            raise Unavailable(say("mcp.down", server=tools, why=one_line(str(error), 200))) from error
+        tells = [each.tool for each in listed.values()]
+        return [Offer(tools, tool.name, tool.description or "", tool.input_schema) for tool in tells]
 
     async def prepare(self, ask: Ask) -> Preparation:
         """Say what the call does, in our words alone: what a server says of its tools is no card's business.

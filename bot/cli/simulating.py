@@ -1,4 +1,4 @@
-"""`simulate`: the servers that we ship, of chat platforms and MCP, to try everything without an account."""
+"""`simulate`: the servers that we ship, of chat platforms, models and MCP, to try everything without an account."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ _TOKEN = re.compile(r"[0-9]+:\S+")
 
 def register(app: typer.Typer) -> None:
     """Add this group."""
-    simulate = typer.Typer(help="Chat platforms and MCP servers, without an account.", no_args_is_help=True)
+    simulate = typer.Typer(help="Chat platforms, a model and MCP servers, without an account.", no_args_is_help=True)
     simulate.command("telegram")(telegram)
     simulate.command("slack")(slack)
     simulate.command("mcp")(mcp)
+    simulate.command("model")(model)
     simulate.callback()(lambda: None)
     app.add_typer(simulate, name="simulate")
 
@@ -67,6 +68,19 @@ def slack(
     argv += [f"--person={name}" for name in dict.fromkeys(people or ["ada", "ben"])]
     argv += [f"--request-url={request_url}"] if request_url else []
     _play("slack", argv, port)
+
+
+def model(
+    script: Annotated[str, typer.Argument(help="A JSON file of what the model says; a small one without it.")] = "",
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Where the model answers; 0 takes a free port.")
+    ] = 8083,
+) -> None:
+    """A model on this machine that says what a script tells. It says how to point the agent at it.
+
+    Example: sayso simulate model script.json
+    """
+    _play("model", [f"--port={port}", *([script] if script else [])], port)
 
 
 def mcp(

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from bot.conversation.router import Router
+from bot.conversation.stored import StoredTurns
 
-__all__ = ["Router"]
+__all__ = ["Router", "StoredTurns"]

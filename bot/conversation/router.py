@@ -22,6 +22,7 @@ from hitl.wording import say
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
+    from bot.conversation.stored import StoredTurns
     from bot.service import Service
     from hitl.platforms import Surface, Talker
     from hitl.ports import Agent
@@ -30,10 +31,18 @@ if TYPE_CHECKING:
 class Router:
     """All conversations of one surface."""
 
-    def __init__(self, service: Service, talker: Talker, surface: Surface, agent: Agent | None = None) -> None:
+    def __init__(
+        self,
+        service: Service,
+        talker: Talker,
+        surface: Surface,
+        agent: Agent | None = None,
+        turns: StoredTurns | None = None,
+    ) -> None:
         voice = Voice(service, talker, surface)
-        cards, words = Cards(voice), Words(voice, Turns(voice, agent or Offline()))
+        cards, words = Cards(voice), Words(voice, Turns(voice, agent or Offline(), turns))
         self._voice = voice
+        self._stored = turns
         self._acts: Mapping[type[Heard], Callable[[Any], Awaitable[None]]] = {
             Press: Presses(voice, cards).pressed,
             Text: words.said,
@@ -44,6 +53,16 @@ class Router:
             Echo: cards.echo,
             Moved: self._moved,
         }
+
+    def listen(self, surface: str) -> None:
+        """Say what an agent's turns have to say in conversations whose names begin so; the open ones go on."""
+        if self._stored is not None:
+            self._stored.listen(surface, self._voice)
+
+    def leave(self, surface: str) -> None:
+        """Say nothing there any more: turns stay open."""
+        if self._stored is not None:
+            self._stored.leave(surface, self._voice)
 
     async def handle(self, heard: Heard) -> None:
         """Do what the event asks for. Raises what the store or the platform raises."""

@@ -13,12 +13,14 @@ from cachetools import FIFOCache
 from hitl.cards import details, outcome_for_agent
 from hitl.errors import NotApprover, SaysoError, Unavailable
 from hitl.model import Ask, Runs, Status
+from hitl.outcomes import Refusal, fact
 from hitl.ports import Line, PlatformError
 from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from bot.conversation.stored import StoredTurns
     from bot.conversation.voice import Voice
     from hitl.answers import Answer
     from hitl.events import Text
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 _ABOUT = re.compile(
     r"(?:what (?:does|would|will) (?:it|this|that) do|show (?:me )?(?:it|the )?details?|details|why)\s*\??"
 )
+#: What ends the turn of an agent.
+_STOP = re.compile(r"stop[.!]*")
 #: So many lines of a conversation an agent hears of, and of so many conversations.
 _LINES, _CONVERSATIONS = 50, 1000
 #: An agent that takes longer to ask for its first call no longer holds up its conversation.
@@ -39,27 +43,49 @@ _log = logging.getLogger(__name__)
 class Turns:
     """The agent's turns in the conversations of one surface."""
 
-    def __init__(self, voice: Voice, agent: Agent) -> None:
+    def __init__(self, voice: Voice, agent: Agent, stored: StoredTurns | None = None) -> None:
         self._voice = voice
+        self._stored = stored
         self._agent = agent
         self._history: FIFOCache[str, deque[Line]] = FIFOCache(_CONVERSATIONS)
 
     def is_for_agent(self, heard: Text) -> bool:
         """Whether an unclear text that points to no call is a command to the agent, not a failed answer to a card."""
         listens = heard.addressed or heard.overheard
-        return listens and (_is_question(heard.text) or self._agent.understands(heard.text))
+        return listens and (_is_question(heard.text) or (self._stored is None and self._agent.understands(heard.text)))
+
+    async def stopped(self, heard: Text) -> bool:
+        """Whether the text was a "stop" from one who may end the agent's turn there, and ended it."""
+        listens = heard.addressed or heard.overheard or heard.private
+        if self._stored is None or not listens or not _STOP.fullmatch(heard.text.strip().casefold()):
+            return False
+        return await self._stored.stop(heard, self._voice)
 
     async def take(self, heard: Text, otherwise: Answer) -> None:
         """A turn of the agent; `otherwise` is what to answer to a text that is none."""
         if self.is_for_agent(heard):
             return await (self._explain(heard) if _is_question(heard.text) else self._begin(heard))
+        if self._stored is not None and heard.text.strip() and not otherwise.text:
+            return await self._store(heard, self._stored)
         if heard.addressed:
             may_ask = self._voice.gate.access.may_ask(self._voice.principal(heard), heard.conversation)
-            helped = self._agent.help if may_ask else say(self._voice.surface.help)
+            agent = self._stored.agent if self._stored else self._agent
+            helped = agent.help if may_ask else say(self._voice.surface.help)
             alone = bool(otherwise.text)
             return await self._voice.tell(heard, otherwise.text or helped, otherwise.call, alone=alone)
         if otherwise.text and self._voice.may_question(heard, None):
             await self._voice.tell(heard, otherwise.text, otherwise.call, alone=True)
+        return None
+
+    async def _store(self, heard: Text, stored: StoredTurns) -> None:
+        """Begin a turn that is stored, for one who may ask; what others say, or say to others, is only quoted."""
+        who = self._voice.principal(heard)
+        if heard.addressed and self._voice.gate.access.may_ask(who, heard.conversation):
+            return await stored.begin(heard, self._voice)
+        stored.overheard(heard.conversation, who, heard.text)
+        if heard.addressed:
+            refused = NotApprover(fact(Refusal.REQUESTER, who=who))
+            await self._voice.tell(heard, f"{refused.message} {self._voice.whoami(heard)}", alone=True)
         return None
 
     async def _explain(self, heard: Text) -> None:

@@ -58,9 +58,9 @@ class Simulator:
         self.process.stdin.write(f"{line}\n")
         self.process.stdin.flush()
 
-    def opening(self) -> dict[str, str]:
+    def opening(self, ready: str = "Type help") -> dict[str, str]:
         """The variables that it says to export, once it is ready."""
-        self.sees("Type help")
+        self.sees(ready)
         return {found[1]: found[2] for found in map(_EXPORT.match, self.printed) if found}
 
     def quit(self) -> int:

@@ -109,7 +109,9 @@ def test_what_a_function_raises_is_reported_and_raised_again(service: Installati
     assert "nothing there" in call["error"]
 
 
-@pytest.mark.parametrize("value", [object(), {1, 2}, float("nan"), 2**60, b"x"], ids=repr)
+@pytest.mark.parametrize(
+    "value", [object(), {1, 2}, float("nan"), 2**60, b"x"], ids=["object", "set", "nan", "large", "bytes"]
+)
 def test_what_cannot_be_shown_exactly_is_not_asked(service: Installation, sayso: Sayso, value: object) -> None:
     """People would approve another thing than what runs."""
 

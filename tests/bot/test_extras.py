@@ -92,3 +92,19 @@ def test_what_starts_quickly_loads_nothing_heavy(module: str) -> None:
     done = subprocess.run([sys.executable, "-c", start], capture_output=True, text=True, check=True, timeout=60)
 
     assert "" == done.stdout.strip()
+
+
+def test_a_model_without_its_extra_says_so(tmp_path: Path) -> None:
+    """The service doesn't start, and doctor is red."""
+    file = tmp_path / "sayso.toml"
+    file.write_text(
+        f'state = "{tmp_path}/state"\nruntime = "{tmp_path}/run"\nworkspace = "{tmp_path}/w"\n'
+        '[agent]\nmodel = "openai:x"\nbase_url = "http://127.0.0.1:9/v1"\n'
+    )
+    start = "import sys; sys.modules['pydantic_ai'] = None; from bot.cli.main import main; main()"
+    for command in ("run", "doctor"):
+        argv = [sys.executable, "-c", start, command, "--config", str(file)]
+        done = subprocess.run(argv, capture_output=True, text=True, env={}, timeout=60, check=False)
+
+        assert re.search(r"pydantic_ai[.\w]* isn't installed: install sayso\[agent\]", done.stdout + done.stderr)
+        assert "Traceback" not in done.stderr

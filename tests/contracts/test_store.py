@@ -20,6 +20,7 @@ from hitl.model import (
     Entry,
     Event,
     Incoming,
+    KeptTurn,
     Post,
     PostKind,
     Prompt,
@@ -926,6 +927,45 @@ class TestBoundMessages:
     async def test_a_message_that_was_never_bound_has_no_binding(self, store: Store) -> None:
         """A card, or a message about nothing, is bound to no call."""
         assert None is await store.bound("-1:9")
+
+
+class TestTurns:
+    """Turns of agents, which outlive a process."""
+
+    async def test_a_turn_is_begun_once(self, store: Store) -> None:
+        """An event that is handled again begins no second turn, and changes nothing of the first."""
+        first = a_turn("telegram:1", said=(("ann", "hello"),), state=b"x")
+
+        assert await store.begin_turn(first)
+        assert not await store.begin_turn(a_turn("telegram:1", text="other"))
+        assert [("telegram:1", "clean up", (("ann", "hello"),), b"x")] == [
+            (turn.id, turn.text, turn.said, turn.state) for turn in await store.open_turns()
+        ]
+
+    async def test_open_turns_come_in_the_order_in_which_they_were_begun(self, store: Store) -> None:
+        """A turn that is done isn't among them."""
+        for name in ("b", "a", "c"):
+            await store.begin_turn(a_turn(name))
+        await store.keep_turn(a_turn("a", done=True))
+
+        assert ["b", "c"] == [turn.id for turn in await store.open_turns()]
+
+    async def test_the_last_turn_of_a_conversation_is_the_newest_that_is_done(self, store: Store) -> None:
+        """With what the agent kept; older ones go when the next turn begins."""
+        for name in ("a", "b", "c"):
+            await store.begin_turn(a_turn(name))
+            await store.keep_turn(a_turn(name, state=name.encode(), done=True))
+        await store.begin_turn(a_turn("d"))
+        last = await store.last_turn("telegram:-1")
+
+        assert last is not None
+        assert ("c", b"c") == (last.id, last.state)
+        assert None is await store.last_turn("telegram:-2")
+
+
+def a_turn(name: str, *, text: str = "clean up", **more: Any) -> KeptTurn:
+    """A turn in one conversation."""
+    return KeptTurn(name, "telegram:-1", "telegram:42", "ann", "m1", text, **more)
 
 
 async def standing_elsewhere(store: Store, clock: SetClock) -> Call:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import abc
 import contextlib
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
 from tests.scenarios.harness import Stage, Surface, saying
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Callable, Mapping
 
+    from bot.conversation import StoredTurns
     from bot.service import Service
     from hitl.model import Call, Status
 
@@ -26,6 +27,8 @@ class Wires(Protocol):
         """Until nothing is on its way."""
 
 
+#: Makes the turns of an agent that are stored, once there is a service.
+MakeTurns: TypeAlias = "Callable[[Service], StoredTurns]"
 M = TypeVar("M")
 W = TypeVar("W", bound=Wires)
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.service import Service
+    from tests.scenarios.chats import MakeTurns
 
 _KEYS = {Verb.APPROVE: "a", Verb.REJECT: "r", Verb.DETAILS: "d"}
 
@@ -26,14 +27,16 @@ class Terminal:
 
     conversation = "terminal:1"
 
-    def __init__(self, width: int | None = None) -> None:
+    def __init__(self, width: int | None = None, *, turns: MakeTurns | None = None) -> None:
         self.identities: Mapping[str, str] = {who: f"local:{1000 + seat}" for seat, who in enumerate(PEOPLE)}
         self._screens: dict[str, list[str]] = {who: [] for who in PEOPLE}
         self._consoles: dict[str, Console] = {}
         self._width = width
+        self._make_turns = turns
 
     def open(self, service: Service) -> None:
         """A console for each."""
+        turns = self._make_turns(service) if self._make_turns else None
         for who, identity in self.identities.items():
             self._consoles[who] = Console(
                 service,
@@ -42,6 +45,7 @@ class Terminal:
                 show=self._screens[who].append,
                 width=None if self._width is None else self._columns,
                 colour=self._width is not None,
+                turns=turns,
             )
 
     async def say(self, who: str, text: str) -> None:

@@ -17,7 +17,7 @@ from adapters.database.examine import examine
 from adapters.database.mark import Mark
 from hitl import seals
 from hitl.gate import Gate
-from hitl.model import Kind, Prompt, PromptKind, Reply, ToolInfo, Verb
+from hitl.model import KeptTurn, Kind, Prompt, PromptKind, Reply, ToolInfo, Verb
 from hitl.ports import Change, adding
 from hitl.testing import ScriptedExecutor, SetClock
 from tests.hitl.world import ANN, GROUP, ROOM, WRITE, Rules, ask, directory
@@ -47,6 +47,7 @@ HARMLESS = {
     "inbox.failures": "an event is set aside sooner",
     "inbox.error": "the text of an operator's log",
     "inbox.aside_at": "as inbox.handled_at",
+    "turns.seq": "turns of one conversation are taken in another order, each as it was begun",
     "audit.sealed_by": "nothing reads it",
     "keys.kid": "the service refuses to start, or looks at open calls once more",
     "keys.seen_at": "nothing reads it",
@@ -73,6 +74,7 @@ async def kept(opened: Opened, clock: SetClock) -> None:
         await store.sent((await store.sendings(lease_s=30))[0], "-100:5")
         await store.move("telegram:-99", ROOM)
         await store.say(ROOM, "-100:6", call.ref)
+        await store.begin_turn(KeptTurn("telegram:1", ROOM, ANN, ANN, "m1", "clean up", ((ANN, "hello"),), b"{}"))
         await store.bind(seals.bound(store.keys, "-100:6", call.ref, ANN))
         await store.commit(adding(Change(prompts=(Prompt(call.ref, ANN, PromptKind.VIEWED, clock.now()),))))
         reply = Reply(ANN, "telegram", ROOM, Kind.BUTTON, Verb.APPROVE, target=call.ref, pressed_at=clock.now())

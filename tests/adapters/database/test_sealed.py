@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hitl.credentials import Credential, Scope
-from hitl.model import Post, PostKind, Prompt, PromptKind
+from hitl.model import KeptTurn, Post, PostKind, Prompt, PromptKind
 from hitl.ports import Change, Unit
 from hitl.testing import SetClock, a_call
 
@@ -142,3 +142,25 @@ async def test_a_revoked_credential_stays_revoked_whatever_its_row_says(store: S
 def _credential(store: SqliteStore) -> Credential:
     now = store.clock.now()
     return Credential("ci", "a" * 64, Scope.AGENT, "ada", (), (), now, "local:0", now + timedelta(days=1))
+
+
+@pytest.mark.parametrize(
+    ("statement", "values"),
+    [
+        ("update turns set text = ?", ("delete everything",)),
+        ("update turns set identity = ?", (BOB,)),
+        ("update turns set requester = ?", ("bob",)),
+        ("update turns set state = ?", (b"{}",)),
+        ("update turns set said = ?", ('[["ann", "approved"]]',)),
+        ("update turns set said = 'no JSON'", ()),
+        ("update turns set mac = ''", ()),
+    ],
+)
+async def test_a_turn_that_was_changed_is_not_gone_on_with(
+    store: SqliteStore, state: Path, statement: str, values: tuple[Any, ...]
+) -> None:
+    """An agent would act for somebody who said nothing of the kind."""
+    await store.begin_turn(KeptTurn("telegram:1", ROUTE, ANN, "ann", "m1", "clean up", state=b"kept"))
+    tamper(state, statement, *values)
+
+    assert [] == await store.open_turns()

@@ -121,10 +121,10 @@ class TelegramStage(ChatStage):
 
 
 @contextlib.asynccontextmanager
-async def staged(receive: str) -> AsyncIterator[TelegramStage]:
+async def staged(receive: str, **settings: Any) -> AsyncIterator[TelegramStage]:
     """A stage in a group, its updates received in that way; its record is checked at the end."""
     async with TelegramServer() as server:
-        stage = TelegramStage(await Group.gather(server), receive)
+        stage = TelegramStage(await Group.gather(server), receive, **settings)
         async with stage.played():
             yield stage
 

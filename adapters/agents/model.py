@@ -1,0 +1,220 @@
+"""The model-backed agent: a model plans, the gate has its calls asked and run, and the model hears how each ended.
+
+A turn goes in steps: ask the model, keep its answer, have its calls made, keep how they ended, and so on. What is kept
+is all that the next step needs, so that another process can take it. A step that was begun and not kept is taken again:
+asking a model again harms nobody, and a call has a name of its own in its turn, by which it is found instead of made.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pydantic_ai import Agent, DeferredToolRequests, UsageLimits
+from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError, UsageLimitExceeded
+
+from adapters.agents.providers import close_model
+from adapters.agents.thread import Thread, Wanted, prompt
+from adapters.agents.tools import Offered
+from hitl.cards import outcome_for_agent
+from hitl.errors import SaysoError, Unavailable
+from hitl.faults import reach
+from hitl.model import Status
+from hitl.redaction import mask
+from hitl.text import cut_middle
+from hitl.wording import say
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from pydantic_ai.models import Model
+
+    from hitl.model import Call
+    from hitl.ports import Offer, StoredTurn
+
+_log = logging.getLogger(__name__)
+#: Characters of a tool's output that a model is told.
+MOST_OUTPUT = 20_000
+#: Seconds before each further try, where a provider may soon be well again.
+PAUSES_S = (1.0, 5.0)
+#: Statuses of HTTP that may pass: too early, too many requests, and what the provider itself is at fault for.
+_PASSING = frozenset({408, 409, 425, 429})
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The limits of a turn: requests to the model, tokens, and seconds for one answer of the model."""
+
+    requests: int = 25
+    tokens: int = 200_000
+    answer_s: float = 120.0
+
+
+class _FailedError(Exception):
+    """The model gave no answer that can be used; the text says why, for people."""
+
+
+class ModelAgent:
+    """Implements `hitl.ports.ResumingAgent`. `offers` tells which tools the model may want."""
+
+    name = "agent"
+
+    def __init__(
+        self,
+        model: Model,
+        instructions: str,
+        offers: Callable[[], Awaitable[Sequence[Offer]]],
+        bounds: Bounds | None = None,
+        *,
+        pauses_s: Sequence[float] = PAUSES_S,
+    ) -> None:
+        self._model = model
+        self._instructions = f"{say('model.instructions')}\n\n{instructions}".strip()
+        self._offers = offers
+        self._bounds = bounds or Bounds()
+        self._pauses_s = pauses_s
+
+    @property
+    def help(self) -> str:
+        """What it can be told."""
+        return say("model.help")
+
+    async def close(self) -> None:
+        """Close the connections to the provider."""
+        await close_model(self._model)
+
+    async def take(self, turn: StoredTurn) -> str:
+        """Take a turn to its end, from wherever it is; what to say at last. Raises Unavailable."""
+        thread = Thread.unpacked(turn.state or turn.before)
+        if not turn.state:
+            thread.begin(prompt(turn.text, turn.on_behalf_of, turn.said), _result("stopped", say("model.call.stopped")))
+            await turn.keep(thread.packed())
+        try:
+            while not thread.over:
+                await self._make_calls(turn, thread)
+                await self._ask(thread)
+                reach("turn.answered")
+                await turn.keep(thread.packed())
+                reach("turn.kept")
+        except _FailedError as error:
+            return str(error)
+        return thread.words or say("model.silent")
+
+    # -- the calls of an answer -----------------------------------------------------------------------------
+
+    async def _make_calls(self, turn: StoredTurn, thread: Thread) -> None:
+        """Have all calls of the last answer made at once, and wait until each is over."""
+        if not thread.told:
+            await turn.say(thread.words)
+            thread.told = True
+            await turn.keep(thread.packed())
+        waiting = thread.waiting
+        if not waiting:
+            return
+        ended = await asyncio.gather(*(self._made(turn, thread, call) for call in waiting), return_exceptions=True)
+        for call, outcome in zip(waiting, ended, strict=True):
+            if isinstance(outcome, BaseException):
+                raise outcome
+            thread.outcomes[call.id] = outcome
+        reach("turn.ended")
+        await turn.keep(thread.packed())
+
+    async def _made(self, turn: StoredTurn, thread: Thread, wanted: Wanted) -> str:
+        """How a call ended, for the model. Raises Unavailable."""
+        try:
+            if (reason := thread.rejected.get(wanted.same)) is not None:
+                return _result("refused", say("model.call.again", reason=reason))
+            call = await turn.call(wanted.tools, wanted.tool, wanted.args, name=wanted.name)
+        except Unavailable:
+            raise
+        except SaysoError as error:
+            return _result("not_asked", error.message)
+        if call.status is Status.REJECTED:
+            thread.rejected[wanted.same] = call.reason or ""
+        return _told(call)
+
+    # -- the model ------------------------------------------------------------------------------------------
+
+    async def _ask(self, thread: Thread) -> None:
+        """Ask the model for its next answer, again where that may help. Raises _FailedError."""
+        toolset = Offered(await self._offers())
+        for pause_s in (*self._pauses_s, None):
+            try:
+                return await self._answer(thread, toolset)
+            except UsageLimitExceeded:
+                raise _FailedError(say("model.limit")) from None
+            except Exception as error:  # noqa: BLE001 - a provider's answer may be anything: see the exceptions of its library
+                _log.warning("turn.model_failed", {"error": type(error).__name__})
+                if pause_s is None or not _passes(error):
+                    raise _FailedError(say("model.failed", why=self._why(error))) from None
+            await asyncio.sleep(pause_s)
+        return None
+
+    async def _answer(self, thread: Thread, toolset: Offered) -> None:
+        """One answer of the model, with what it was told put behind it in the thread."""
+        left = self._bounds.requests - thread.requests
+        if left <= 0:
+            raise UsageLimitExceeded("requests")
+        pending = thread.conversation.deferred_tool_requests
+        results = pending.build_results(calls=dict(thread.outcomes)) if pending and thread.calls else None
+        agent = Agent(
+            self._model,
+            toolsets=[toolset],
+            output_type=[str, DeferredToolRequests],
+            instructions=self._instructions,
+        )
+        async with asyncio.timeout(self._bounds.answer_s):
+            ran = await agent.run(
+                "\n".join(thread.prompts) or None,
+                conversation=thread.conversation,
+                deferred_tool_results=results,
+                usage_limits=UsageLimits(request_limit=None, total_tokens_limit=self._bounds.tokens),
+            )
+        thread.requests += 1
+        thread.conversation = ran.conversation
+        thread.prompts, thread.outcomes = [], {}
+        deferred = ran.output if isinstance(ran.output, DeferredToolRequests) else None
+        thread.words = ran.response.text or "" if deferred else str(ran.output)
+        thread.calls = _wanted(deferred, toolset, thread.requests) if deferred else []
+        thread.told = not (deferred and thread.words.strip())
+
+    def _why(self, error: Exception) -> str:
+        """Why there is no answer, without a word of the provider's: those may hold a part of the key."""
+        if isinstance(error, ModelHTTPError):
+            return say("model.why.status", status=error.status_code)
+        if isinstance(error, TimeoutError) or "Timeout" in type(error).__name__:
+            return say("model.why.slow", seconds=f"{self._bounds.answer_s:g}")
+        if isinstance(error, ModelAPIError) and "Connection" in type(error).__name__:
+            return say("model.why.down")
+        return say("model.why.garbage")
+
+
+def _passes(error: Exception) -> bool:
+    if isinstance(error, ModelHTTPError):
+        return error.status_code in _PASSING or error.status_code >= 500  # noqa: PLR2004 - HTTP's server errors
+    return isinstance(error, TimeoutError) or any(
+        word in type(error).__name__ for word in ("Timeout", "Connection", "Overloaded", "Unavailable")
+    )
+
+
+def _wanted(deferred: DeferredToolRequests, toolset: Offered, answer: int) -> list[Wanted]:
+    calls = []
+    for place, call in enumerate(deferred.calls):
+        offer = toolset.by_name[call.tool_name]
+        args = call.args_as_dict()
+        calls.append(Wanted(call.tool_call_id, f"{answer}.{place}", offer.tools, offer.tool, args))
+    return calls
+
+
+def _told(call: Call) -> str:
+    """How a call ended, for the model: its status, what that means, and what the tool said."""
+    output = cut_middle(mask(call.output), MOST_OUTPUT).text if call.output else None
+    return _result(call.status.value, outcome_for_agent(call), output)
+
+
+def _result(status: str, meaning: str, output: str | None = None) -> str:
+    told = {"status": status, "meaning": meaning} | ({} if output is None else {"output": output})
+    return json.dumps(told, ensure_ascii=False)

@@ -1,0 +1,60 @@
+"""The providers of models: whoever speaks OpenAI's or Anthropic's wire format, wherever they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
+#: What stands before the name of a model: `openai` is the Responses API, `openai-chat` Chat Completions.
+KINDS = ("anthropic", "openai", "openai-chat")
+
+_ANTHROPIC, _OPENAI = "https://api.anthropic.com", "https://api.openai.com/v1"
+
+
+@runtime_checkable
+class Closing(Protocol):
+    """A client that can be closed."""
+
+    async def close(self) -> None:
+        """Close it."""
+
+
+def make_model(name: str, *, key: str, base_url: str = "") -> Model:
+    """Return the model of that name, `KIND:MODEL`. Raises ValueError for a kind that isn't one of `KINDS`.
+
+    `base_url` is the provider's own by default. For OpenAI's formats it ends in `/v1`, for Anthropic's it doesn't. The
+    clients don't try again by themselves, because that would hide how long an answer takes.
+    """
+    kind, _, model = name.partition(":")
+    if kind not in KINDS or not model:
+        raise ValueError(f"{name!r} is no model. Write KIND:MODEL, where KIND is {', '.join(KINDS)}")
+    if kind == "anthropic":
+        return _anthropic(model, key, base_url)
+    return _openai(model, key, base_url, chat=kind == "openai-chat")
+
+
+async def close_model(model: Model) -> None:
+    """Close the connections of a model that `make_model` made."""
+    if isinstance(client := getattr(model, "client", None), Closing):
+        await client.close()
+
+
+def _anthropic(model: str, key: str, base_url: str) -> Model:
+    from anthropic import AsyncAnthropic  # noqa: PLC0415 - each provider takes more than a second to import
+    from pydantic_ai.models.anthropic import AnthropicModel  # noqa: PLC0415 - as above
+    from pydantic_ai.providers.anthropic import AnthropicProvider  # noqa: PLC0415 - as above
+
+    client = AsyncAnthropic(api_key=key, base_url=base_url or _ANTHROPIC, max_retries=0)
+    return AnthropicModel(model, provider=AnthropicProvider(anthropic_client=client))
+
+
+def _openai(model: str, key: str, base_url: str, *, chat: bool) -> Model:
+    from openai import AsyncOpenAI  # noqa: PLC0415 - as above
+    from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel  # noqa: PLC0415 - as above
+    from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415 - as above
+
+    client = AsyncOpenAI(api_key=key, base_url=base_url or _OPENAI, max_retries=0)
+    made = OpenAIChatModel if chat else OpenAIResponsesModel
+    return made(model, provider=OpenAIProvider(openai_client=client))

@@ -1,0 +1,118 @@
+"""The tools that a model is offered: their names there, and whether arguments fit a tool's schema.
+
+Nothing runs here. Every call leaves the model's run as it came, and the gate has it asked and run.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+from pydantic_ai import CallDeferred, ModelRetry
+from pydantic_ai.tools import ToolDefinition
+from pydantic_ai.toolsets.abstract import AbstractToolset, ToolsetTool
+from pydantic_core import SchemaValidator, core_schema
+from referencing import Registry
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pydantic_ai import RunContext
+
+    from hitl.ports import Offer
+
+#: Raw arguments: a value that was changed on its way would not be the one that people see.
+_AS_THEY_ARE = SchemaValidator(core_schema.any_schema())
+#: How often a model may repair a call before its run ends.
+_REPAIRS = 2
+#: The longest name of a tool that every provider takes.
+_LONGEST = 64
+_MISFIT = re.compile(r"[^A-Za-z0-9_-]")
+#: A pattern of a schema is the tool's own, and could keep the service busy for ever.
+_PATTERNS = frozenset({"pattern", "patternProperties", "format"})
+
+
+class Offered(AbstractToolset[None]):
+    """The offered tools as definitions only. `call_tool` has no effect: it checks arguments and defers the call."""
+
+    def __init__(self, offers: Sequence[Offer]) -> None:
+        self.by_name = named(offers)
+
+    @property
+    def id(self) -> str:
+        """What tells this toolset from others."""
+        return "gate"
+
+    async def get_tools(self, ctx: RunContext[None]) -> dict[str, ToolsetTool[None]]:  # noqa: ARG002 - the library's way
+        """Every offered tool."""
+        return {
+            name: ToolsetTool(
+                toolset=self,
+                tool_def=ToolDefinition(
+                    name=name, description=offer.description, parameters_json_schema=_schema(offer.schema)
+                ),
+                max_retries=_REPAIRS,
+                args_validator=_AS_THEY_ARE,
+            )
+            for name, offer in self.by_name.items()
+        }
+
+    async def call_tool(
+        self,
+        name: str,
+        tool_args: dict[str, Any],
+        ctx: RunContext[None],  # noqa: ARG002 - the library's way
+        tool: ToolsetTool[None],  # noqa: ARG002 - as above
+    ) -> Any:
+        """Raise ModelRetry for arguments that don't fit, else CallDeferred: nothing is run here."""
+        if why := misfit(tool_args, self.by_name[name].schema):
+            raise ModelRetry(why)
+        raise CallDeferred
+
+
+def named(offers: Sequence[Offer]) -> dict[str, Offer]:
+    """The offers by names that every provider takes: `GROUP__TOOL`, with a number if two would be the same."""
+    found: dict[str, Offer] = {}
+    for offer in offers:
+        name = _MISFIT.sub("_", f"{offer.tools}__{offer.tool}")[:_LONGEST]
+        number = 2
+        while name in found:
+            name = f"{name[: _LONGEST - 4]}_{number}"
+            number += 1
+        found[name] = offer
+    return found
+
+
+def misfit(args: Any, schema: Mapping[str, Any]) -> str:
+    """Return where and why arguments don't fit a schema, or '' if they do.
+
+    Nothing is fetched: a schema that refers elsewhere can't be used, and no arguments fit it.
+    """
+    if not isinstance(args, dict):
+        return "The arguments must be a JSON object."
+    try:
+        checker = jsonschema.Draft202012Validator(_without_patterns(_schema(schema)), registry=Registry())
+        wrong = next(checker.iter_errors(args), None)
+    except Exception:  # noqa: BLE001 - a schema is the tool's own, and may be anything
+        return "The schema of this tool can't be used. Use another tool."
+    return f"{wrong.json_path}: {wrong.message[:500]}" if wrong else ""
+
+
+def _schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": {}} | dict(schema)
+
+
+def _without_patterns(schema: Any) -> Any:
+    """The schema without its patterns; a property of such a name stays."""
+    if isinstance(schema, list):
+        return [_without_patterns(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {name: value for name, value in schema.items() if name not in _PATTERNS}
+    return {
+        name: {key: _without_patterns(each) for key, each in value.items()}
+        if name in {"properties", "$defs"} and isinstance(value, dict)
+        else _without_patterns(value)
+        for name, value in kept.items()
+    }

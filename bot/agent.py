@@ -1,0 +1,84 @@
+"""The model-backed agent put together: its model, its instructions, and the tools that it is offered.
+
+The extra that it needs is imported when a model is made.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from adapters.executors.groups import Groups
+from bot.conversation import StoredTurns
+from bot.errors import SettingsError
+from hitl.errors import SaysoError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pydantic_ai.models import Model
+
+    from bot.service import Service
+    from bot.settings import AgentSettings
+    from hitl.ports import Offer
+
+_log = logging.getLogger(__name__)
+#: Loggers of libraries whose lines, below a warning, tell of requests.
+_TALKATIVE = ("httpx", "httpx2", "httpcore", "openai", "anthropic")
+
+
+def build_turns(settings: AgentSettings, service: Service) -> StoredTurns | None:
+    """Return the turns of the agent that the settings describe; None without a model. Raises SettingsError."""
+    if not settings.model:
+        return None
+    model, groups = make_model(settings), service.gate.executor
+    from adapters.agents.model import Bounds, ModelAgent
+
+    if not isinstance(groups, Groups):
+        raise SettingsError("The agent's tools need an executor with groups.")
+    for name in _TALKATIVE:
+        logging.getLogger(name).setLevel(logging.WARNING)
+    bounds = Bounds(settings.requests, settings.tokens, settings.answer_s)
+    return StoredTurns(
+        service, ModelAgent(model, settings.instructions(), Listed(groups, settings.tools).offers, bounds)
+    )
+
+
+def make_model(settings: AgentSettings) -> Model:
+    """Return the model of the settings, not connected. Raises SettingsError."""
+    key = settings.secret()
+    if not key and not settings.base_url:
+        raise SettingsError("The model needs a key: set SAYSO_AGENT__KEY, or agent.key_file.")
+    try:
+        from adapters.agents import model, providers
+
+        del model
+        return providers.make_model(settings.model, key=key or "none", base_url=settings.base_url)
+    except ModuleNotFoundError as error:
+        text = f"A model is configured, but {error.name} isn't installed: install sayso[agent]."
+        raise SettingsError(text) from error
+    except ValueError as error:
+        raise SettingsError(f"agent.model: {error}.") from error
+
+
+class Listed:
+    """The tools of the settings, as their executors know them. Raises SettingsError for an entry that names none."""
+
+    def __init__(self, groups: Groups, listed: Sequence[str]) -> None:
+        self._groups = groups
+        self._listed = [entry.partition(".") for entry in listed]
+        for entry, (group, _, tool) in zip(listed, self._listed, strict=True):
+            if not tool or group not in groups.names:
+                raise SettingsError(f"agent.tools: {entry!r} names no tool group. Write GROUP.TOOL or GROUP.*.")
+
+    async def offers(self) -> Sequence[Offer]:
+        """The listed tools that may run now. A group that can't be asked offers nothing, and the log says so."""
+        found: dict[tuple[str, str], Offer] = {}
+        for group, _, tool in self._listed:
+            try:
+                offers = await self._groups.offers(group)
+            except SaysoError as error:
+                _log.warning("turn.group_left_out", {"group": group, "why": error.message})
+                continue
+            found |= {(offer.tools, offer.tool): offer for offer in offers if tool in {"*", offer.tool}}
+        return list(found.values())

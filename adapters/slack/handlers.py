@@ -180,9 +180,9 @@ def _echo(event: Mapping[str, Any], me: Me) -> Heard | None:
 
 def _home(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Command | None:
     """Opening the Home tab is the command that lists what is pending, given in private and answered on the tab."""
-    user = str(event["user"])
     if event.get("tab") != "home":
         return None
+    user = str(event["user"])
     return Command(
         identity=identity_of(_team(body, event), user),
         conversation=place_of(me.team, user),

@@ -6,7 +6,7 @@ import contextlib
 import logging
 import os
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from adapters.executors.kept import is_kept
 from adapters.terminal.surface import LOCAL
@@ -16,7 +16,7 @@ from bot.settings import HttpSettings
 from sayso_client.wire import SOCKET_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
     from contextlib import AsyncExitStack
     from pathlib import Path
     from typing import TypeAlias
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from bot.conversation import StoredTurns
     from bot.service import Service
 
+    #: Takes the settings anew for who asked, and returns what was taken. Raises SaysoError.
+    Reload: TypeAlias = Callable[[str], Awaitable[Mapping[str, Any]]]
     Troubles: TypeAlias = Callable[[], Awaitable[Sequence[str]]]
 
 _log = logging.getLogger(__name__)
@@ -49,11 +51,12 @@ async def serve_api(  # noqa: PLR0913 - each part is one, by keyword
     gateway: ASGIApp | None = None,
     place: str = LOCAL,
     turns: StoredTurns | None = None,
+    reload: Reload | None = None,
 ) -> Server:
     """Serve the API on a Unix socket in the folder and, with a port, on TCP with the webhooks; `parts` ends it.
 
     `troubles` names what is in the way of gating a call. `gateway` serves MCP. Conversations with the service's agent
-    are in `place`, and `turns` are the agent's if they are stored.
+    are in `place`, and `turns` are the agent's if they are stored. `reload` takes people, routes and policy anew.
 
     Raises Unavailable if nothing can listen there, and SettingsError without the extra `http`.
     """
@@ -90,6 +93,7 @@ async def serve_api(  # noqa: PLR0913 - each part is one, by keyword
         "authenticator": Authenticator(service.gate, tokens),
         "feed": feed,
         "tokens": tokens,
+        "reload": reload,
         "chats": Chats(attach, waits.stopping),
     }
     http, path = http or HttpSettings(), folder / SOCKET_NAME

@@ -126,11 +126,11 @@ def _people(settings: Settings) -> Iterator[Check]:
     yield from _separation(people)
     if people.self_approval_socket:
         text = f"a requester's own yes counts over the socket up to {people.self_approval_socket.value}"
-        yield Check("self_approval_socket", Health.RED, f"{text}; set it to off where an agent shares the machine")
+        yield Check("self_approval_socket", Health.YELLOW, f"{text}; set it to off where an agent shares the machine")
     attached = people.conversations.get(LOCAL)
     if attached and attached.self_approval:
         text = f"a requester's own yes counts in `sayso chat` up to {attached.self_approval.value}"
-        yield Check("self_approval in local", Health.RED, f"{text}; set it to off where an agent shares the machine")
+        yield Check("self_approval in local", Health.YELLOW, f"{text}; set it to off where an agent shares the machine")
 
 
 def _listed(name: str, principals: tuple[str, ...], otherwise: str) -> Check:
@@ -165,22 +165,28 @@ def _astray(settings: Settings, people: Directory) -> Iterator[Check]:
 
 
 def _origins(people: Directory, local: str) -> Iterator[Check]:
-    """Places where requests may be asked, and that nobody may answer or that no card can be shown for."""
-    for origin in (local, *people.conversations):
-        if not people.requesters_for(origin) or (origin == local and not any(map(people.is_local, people.requesters))):
+    """A line for each place where requests may be asked: who may ask and approve there, and where the card goes."""
+    for origin in (local, *(place for place in people.conversations if place != local)):
+        requesters = people.requesters_for(origin)
+        if not requesters or (origin == local and not any(map(people.is_local, requesters))):
             continue
         place = people.conversations.get(origin)
         approvers = people.approvers if place is None or place.approvers is None else place.approvers
-        if not approvers and (place is not None and place.approvers is not None):
+        routes = people.routes_for(origin, approvers)
+        shown = [*routes, *(["the pending list here"] if any(map(people.is_local, approvers)) else [])]
+        name = f"requests from {origin}"
+        if not approvers:
             text = "approvers is empty there, so every request from it ends undeliverable"
-            yield Check(f"requests from {origin}", Health.RED, f"{text}. List an approver for it, or take the line out")
-        elif approvers and not people.routes_for(origin, approvers) and not any(map(people.is_local, approvers)):
+            if place is not None and place.approvers is not None:
+                yield Check(name, Health.RED, f"{text}. List an approver for it, or take the line out")
+        elif not shown:
             text = (
                 "no approver is on this machine and no route leads to a chat, so no surface can show a request from it"
             )
-            yield Check(
-                f"requests from {origin}", Health.RED, f'{text}. Set routes, for example routes = ["approvers"]'
-            )
+            yield Check(name, Health.RED, f'{text}. Set routes, for example routes = ["approvers"]')
+        else:
+            who = f"may ask: {', '.join(requesters)}; may approve: {', '.join(approvers)}"
+            yield Check(name, Health.GREEN, f"{who}; cards go to: {', '.join(shown)}")
 
 
 def _known(settings: Settings, people: Directory, identity: str) -> bool:
@@ -201,7 +207,7 @@ def _separation(people: Directory) -> Iterator[Check]:
     askers = {name for name in people.requesters if own in {name, *people.principals.get(name, ())}}
     if askers:
         text = f"{', '.join(sorted(askers))} may ask with the service's own user id, and could change its files"
-        yield Check("separation", Health.RED, f"{text}; run agents as another user, or the service as its own")
+        yield Check("separation", Health.YELLOW, f"{text}; run agents as another user, or the service as its own")
     alone = len(set(people.approvers)) == 1 and set(people.requesters) == set(people.approvers)
     if alone and not (people.self_approval_socket or any(c.self_approval for c in people.conversations.values())):
         text = "the only approver is the only requester, whose own yes doesn't count"

@@ -11,12 +11,15 @@ import contextlib
 import importlib
 import logging
 import time
+from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from bot.errors import SettingsError
 from hitl.errors import Unavailable
 from hitl.model import Entry, Event
 from hitl.ports import Change, adding
+from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,8 +68,14 @@ class Library:
         if len(found) > 1:
             raise SettingsError(f"{found[0].origin} has the name of {found[1].origin}; give it another one.")
         if not found:
-            raise SettingsError(f"{'; '.join(dict.fromkeys(missing))}.")
+            why = "; ".join(dict.fromkeys(missing))
+            near = get_close_matches(name, self._names(), n=1)
+            raise SettingsError(say("near.policy", why=why, near=near[0]) if near else f"{why}.")
         return found[0]
+
+    def _names(self) -> list[str]:
+        """The names of all documents there are."""
+        return [name for source in self._sources for name in source.names()]
 
     def settled(self, name: str) -> Document:
         """The text of that name, once it was read the same twice: nobody is writing it. Raises SettingsError."""
@@ -89,6 +98,21 @@ class Library:
             return load(document.text, name=document.origin, format=form, paths=self._paths, resolver=self._resolver)
         except PolicyInvalid as error:
             raise SettingsError(f"The policy {document.name!r} can't be used:\n{error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A policy that could be put in force."""
+
+    library: Library
+    name: str
+    document: Document
+    policy: Policy
+
+    @property
+    def digest(self) -> str:
+        """The digest of the document."""
+        return self.policy.digest
 
 
 class Policies:
@@ -114,6 +138,19 @@ class Policies:
         """The last document that could be used."""
         return self._policy
 
+    def prepared(self, library: Library, name: str) -> Prepared:
+        """Read and compile what a reload would put in force. Raises SettingsError; nothing has changed then."""
+        document = library.settled(name)
+        return Prepared(library, name, document, library.load(document))
+
+    async def take(self, prepared: Prepared) -> None:
+        """Put it in force, on record if it differs from what was."""
+        same = (prepared.name, prepared.document) == (self._name, self._document)
+        self._library, self._name = prepared.library, prepared.name
+        self._document, self._policy, self._trouble = prepared.document, prepared.policy, ""
+        if not same:
+            await self._record(Event.POLICY_LOADED)
+
     def troubles(self) -> Sequence[str]:
         """Why the document that is there now isn't the one in force, if so."""
         return [self._trouble] if self._trouble else []
@@ -131,7 +168,7 @@ class Policies:
             await asyncio.gather(self._watching, return_exceptions=True)
 
     async def reload(self) -> None:
-        """Look now, as the operator asked by a signal, and take what is there once it was read the same twice."""
+        """Look now, and take what is there once it was read the same twice."""
         found = await self._look()
         for _ in range(_READS):
             await asyncio.sleep(SETTLES_S)

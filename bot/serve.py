@@ -8,6 +8,7 @@ import gc
 import importlib
 import logging
 import signal
+import sys
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -18,10 +19,14 @@ from bot.compose import compose, policy_library, sandbox_of
 from bot.errors import SettingsError
 from bot.platforms import Platforms
 from bot.policies import Policies
+from bot.reloading import Reloading
+from hitl.errors import SaysoError
+from hitl.people import APPROVERS
+from hitl.wording import say
 from sayso_client.wire import SOCKET_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
     from types import ModuleType
 
@@ -90,7 +95,8 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
 
     parts.push_async_callback(policies.stop)
     await policies.start(running.store)
-    _reload_on_hangup(policies, parts)
+    reloading = Reloading(source, settings, running.service.gate, policies)
+    _reload_on_hangup(reloading, parts)
     await running.service.start()
     await platforms.start(parts)
     gateway = _mcp().build_gateway(running.service, servers) if servers is not None else None
@@ -107,6 +113,7 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         webhooks=platforms.routes(),
         turns=turns,
         gateway=mount,
+        reload=reloading.reload,
     )
     if gateway is not None:
         relays = _mcp().line_server(running.service, gateway, settings.folder("runtime"))
@@ -126,6 +133,25 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         "state": str(settings.folder("state")),
     }
     _log.info("service.ready", {**places, **terms})
+    if sys.stderr.isatty():
+        sys.stderr.writelines(f"{line}\n" for line in surface_lines(settings))
+
+
+def surface_lines(settings: Settings) -> Iterator[str]:
+    """A sentence for each surface of an installation: what it is, and where its cards go."""
+    yield say("start.socket", path=settings.folder("runtime") / SOCKET_NAME)
+    if settings.http.port is not None:
+        yield say("start.http", host=settings.http.host, port=settings.http.port)
+    people = settings.directory()
+    for name, section in settings.set_up().items():
+        way = getattr(section, "receive", "webhook")
+        places = [
+            route for route in sorted(people.named_routes()) if route.startswith(f"{name}:") or route == APPROVERS
+        ]
+        shown = ", ".join(places) or say("start.asked")
+        yield say("start.platform", title=people.surfaces[name].title, way=way, places=shown)
+    if settings.mcp:
+        yield say("start.mcp", servers=", ".join(sorted(settings.mcp.servers)))
 
 
 def _mcp() -> ModuleType:
@@ -146,15 +172,21 @@ def _traces() -> ModuleType:
     return importlib.import_module("bot.traces")
 
 
-def _reload_on_hangup(policies: Policies, parts: contextlib.AsyncExitStack) -> None:
-    """SIGHUP looks at the policy document at once; the service finds changes by itself a moment later."""
+def _reload_on_hangup(reloading: Reloading, parts: contextlib.AsyncExitStack) -> None:
+    """SIGHUP does what `sayso reload` does. A refusal is logged and on record."""
     loop = asyncio.get_running_loop()
-    reloading: set[asyncio.Task[None]] = set()
+    tasks: set[asyncio.Task[None]] = set()
 
-    def reload() -> None:
-        task = loop.create_task(policies.reload())
-        reloading.add(task)
-        task.add_done_callback(reloading.discard)
+    async def reload() -> None:
+        try:
+            await reloading.reload()
+        except SaysoError as error:
+            _log.warning("service.not_reloaded", {"why": error.message})
 
-    loop.add_signal_handler(signal.SIGHUP, reload)
+    def begin() -> None:
+        task = loop.create_task(reload())
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+
+    loop.add_signal_handler(signal.SIGHUP, begin)
     parts.callback(loop.remove_signal_handler, signal.SIGHUP)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from cachetools import FIFOCache
 
 from bot.expiry import Expiry
+from bot.journal import Journal
 from bot.listeners import Listeners
 from bot.waiting import Waiting
 from hitl import seals
@@ -65,7 +66,7 @@ class Service:
         self._following: set[asyncio.Task[None]] = set()
         self._again: FIFOCache[str, asyncio.Task[Call | None]] = FIFOCache(_REMEMBERED)
         self.listeners = Listeners()
-        for listener in (self.waiting, self.expiry, self):
+        for listener in (self.waiting, self.expiry, self, Journal()):
             self.listeners.add(listener)
         gate.observers.append(self.listeners)
 

@@ -10,8 +10,9 @@ import re
 import stat
 import sys
 import tomllib
+from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import (
     AfterValidator,
@@ -19,6 +20,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PrivateAttr,
     SecretStr,
     ValidationError,
     model_validator,
@@ -37,9 +39,12 @@ from hitl.people import Conversation, Directory
 from hitl.redaction import mask_value
 from hitl.templates import check
 from hitl.terms import Terms
+from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from pydantic_core import ErrorDetails
 
 CONFIG_NAME = "sayso.toml"
 _PREFIX = "SAYSO_"
@@ -249,6 +254,8 @@ class Settings(BaseSettings):
     mcp: McpSettings | None = None
     masks: dict[Annotated[str, Field(pattern="^[a-z][a-z0-9-]{0,30}$")], Name] = {}
     limits: LimitSettings = Field(default_factory=dict, validate_default=True)
+    #: What `sayso revoke` wrote beside the settings file.
+    _revoked: frozenset[str] = PrivateAttr(frozenset())
 
     @classmethod
     def settings_customise_sources(
@@ -319,6 +326,7 @@ class Settings(BaseSettings):
                 routes=tuple(self.routes),
                 token_limits={f"token:{name}": risk for name, risk in self.http.tokens.items()},
                 self_approval_socket=_risk(self.self_approval_socket),
+                revoked=self._revoked,
                 surfaces=surfaces(),
             )
         except ValueError as error:
@@ -422,7 +430,9 @@ def load(path: Path | None) -> Settings:
         if path is not None:
             _anchor(values, path.absolute().parent)
         _refuse_unknown(os.environ)
-        return Settings(**values)
+        found = Settings(**values)
+        found._revoked = _revoked_beside(path)  # noqa: SLF001 - no setting: neither the file nor the environment gives it
+        return found
     except OSError as error:
         advice = " Write one with `sayso init`." if isinstance(error, FileNotFoundError) else ""
         msg = f"{path} can't be read: {error.strerror}.{advice}"
@@ -441,6 +451,18 @@ def load(path: Path | None) -> Settings:
         raise SettingsError(msg) from error
 
 
+def revoked_file(path: Path) -> Path:
+    """The file beside the settings in which `sayso revoke` keeps the names whose rights it ended, one a line."""
+    return path.with_name(f"{path.name}.revoked")
+
+
+def _revoked_beside(path: Path | None) -> frozenset[str]:
+    """The names in that file. Raises OSError if it is there and can't be read: then nobody knows whose rights ended."""
+    if path is None or not revoked_file(path).exists():
+        return frozenset()
+    return frozenset(filter(None, map(str.strip, revoked_file(path).read_text("utf-8").splitlines())))
+
+
 def _read_secret(part: str, name: str, file: Path) -> SecretStr:
     try:
         return SecretStr(file.expanduser().read_text("utf-8").strip())
@@ -452,6 +474,9 @@ def _read_secret(part: str, name: str, file: Path) -> SecretStr:
 #: Settings that are a path or a list of paths; so is each whose name ends in `_file`.
 _PATHS = frozenset({"state", "runtime", "mark", "workspace", "policies"})
 
+#: Tables whose keys are names of tools, people and places, which may end as a path's setting does (`write_file`).
+_NAMED_BY_PEOPLE = frozenset({"fallback", "cards", "principals", "conversations"})
+
 
 def _anchor(values: dict[str, Any], folder: Path) -> None:
     """Make relative paths of the file relative to its folder.
@@ -460,6 +485,8 @@ def _anchor(values: dict[str, Any], folder: Path) -> None:
     requests would seem gone. Paths from the environment stay relative to the current folder.
     """
     for name, value in values.items():
+        if name in _NAMED_BY_PEOPLE:
+            continue
         if isinstance(value, dict):
             _anchor(value, folder)
         elif not name.isidentifier():
@@ -526,7 +553,7 @@ def _variable(levels: Iterable[object]) -> str:
 
 def _explain(path: Path | None, error: ValidationError) -> str:
     problems = error.errors(include_input=False, include_url=False)
-    told = [f"{_place(problem['loc'])}: {_PLAIN.get(problem['type'], problem['msg'])}" for problem in problems]
+    told = [f"{_place(problem['loc'])}: {_wrong(problem)}" for problem in problems]
     ours = all(line.startswith(_PREFIX) for line in told)
     return f"{'The environment' if ours or path is None else path} can't be used: {'; '.join(told)}."
 
@@ -537,7 +564,27 @@ def _place(levels: Sequence[object]) -> str:
     return next((name for name in named if name in os.environ), ".".join(map(str, levels)))
 
 
-_PLAIN: dict[str, Any] = {"extra_forbidden": "no such setting"}
+def _wrong(problem: ErrorDetails) -> str:
+    """What is wrong with a setting; for an unknown key, the known one that looks like it."""
+    if problem["type"] != "extra_forbidden":
+        return problem["msg"]
+    *above, name = problem["loc"]
+    near = get_close_matches(str(name), _keys(above), n=1)
+    return say("near.setting", near=near[0]) if near else "no such setting"
+
+
+def _keys(levels: Iterable[object]) -> list[str]:
+    """The keys that a table of the settings may have, by the keys that lead to the table."""
+    here: Any = Settings
+    for level in levels:
+        fields = getattr(here, "model_fields", None)
+        here = fields[level].annotation if fields else get_args(here)[1]
+        here = next((each for each in (here, *get_args(here)) if _is_table(each)), None)
+    return list(getattr(here, "model_fields", ()))
+
+
+def _is_table(annotation: object) -> bool:
+    return hasattr(annotation, "model_fields") or get_origin(annotation) is dict
 
 
 def _names(listed: list[str] | None) -> tuple[str, ...] | None:

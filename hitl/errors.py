@@ -140,6 +140,13 @@ class PolicyUnusable(Refused):
     status = 422
 
 
+class ReloadRefused(Refused):
+    """The settings can't be used. Everything stays as it was."""
+
+    code = "RELOAD_REFUSED"
+    status = 422
+
+
 class TooManyPending(Refused):
     """Too many calls wait already. Nothing was recorded; ask again when some are decided."""
 

@@ -32,6 +32,7 @@ _DELIVERY = frozenset({Event.SHOWN})
 _SERVICE = frozenset(
     {
         *(Event.SEALED, Event.ROLLED_BACK, Event.MOVED, Event.POLICY_LOADED, Event.POLICY_REFUSED),
+        *(Event.RELOADED, Event.RELOAD_REFUSED),
         *(Event.TAMPERED, Event.REFUSED_PEER),
     }
 )
@@ -76,6 +77,17 @@ class Asked(Struct, frozen=True, kw_only=True):
             and _meets(self.people, {told["user"], told["requester"]})
             and _meets(self.surfaces, {told["surface"]})
             and (not self.text or self.text.casefold() in json.dumps(told, ensure_ascii=False).casefold())
+        )
+
+    def takes_request(self, shown: Mapping[str, Any]) -> bool:
+        """Whether a request, as `hitl.views.view` shows it, is among those. `people` requested or decided it."""
+        return (
+            _meets(self.statuses, {shown["status"]})
+            and _meets(self.risks, {shown["risk"]})
+            and _meets(self.tools, {shown["tool"]})
+            and _meets(self.people, {shown["requester"], shown["decided_by"]})
+            and _meets(self.surfaces, {shown["origin"].partition(":")[0]})
+            and (not self.text or self.text.casefold() in json.dumps(shown, ensure_ascii=False).casefold())
         )
 
 

@@ -487,6 +487,8 @@ class Event(StrEnum):
     MOVED = "moved"
     POLICY_LOADED = "policy_loaded"
     POLICY_REFUSED = "policy_refused"
+    RELOADED = "reloaded"
+    RELOAD_REFUSED = "reload_refused"
     CREDENTIAL_MADE = "credential_made"
     CREDENTIAL_REVOKED = "credential_revoked"
 

@@ -99,6 +99,9 @@ class Talker(Protocol):
     def latest(self, place: str, before: str | None) -> str | None:
         """Return the ref that our latest message there is about, if it was there before that message."""
 
+    def link(self, route: str, message: str) -> str:
+        """Return the https address of a message, '' if the platform has none for it."""
+
     def learn_move(self, old: str, new: str) -> None:
         """Send what is for the conversation `old` to `new` from now on."""
 

@@ -1,4 +1,4 @@
-"""Reads the record beside the service, for `sayso audit query`, `audit export` and `stats`, and changes nothing.
+"""Reads the record beside the service, for `sayso history`, `audit` and `stats`, and changes nothing.
 
 What is read is also verified: what is told of a request names what of it isn't as it was written.
 """
@@ -19,6 +19,7 @@ from hitl import seals
 from hitl.history import counted, told
 from hitl.integrity import Flaw, flaws_of
 from hitl.times import micros
+from hitl.views import view
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -47,6 +48,20 @@ def history(
         case = lru_cache(maxsize=4096)(lambda ref: _case(survey, keys, ref))
         found = (told for line in _lines(survey, asked, newest_first) if asked.takes(told := _told(line, case)))
         yield from itertools.islice(found, limit)
+
+
+def requests(database: Path, keys: Keyring, asked: Asked, *, limit: int | None = None) -> Iterator[dict[str, Any]]:
+    """Show the requests that are asked for, the newest first, at most `limit`: each as a view, with its flaws.
+
+    Raises Unavailable.
+    """
+    with surveyed(database) as survey:
+        survey.must_be_current(database)
+        wanted = _between(col(CallRow.created_at), asked.since, asked.until)
+        stored = _readable(survey.stored("calls", rows.CALL, ("ref",), *wanted, newest_first=True))
+        found = (shown for call in stored if asked.takes_request(shown := view(call)))
+        for shown in itertools.islice(found, limit):
+            yield shown | {"flaws": list(_case(survey, keys, shown["ref"]).flaws)}
 
 
 def statistics(database: Path, since: datetime | None, until: datetime | None) -> dict[str, Any]:

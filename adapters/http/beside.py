@@ -15,8 +15,9 @@ from adapters.http.callers import Anyone, Caller, Operator
 from adapters.http.calls import Ops
 from adapters.http.replies import answer, documented
 from adapters.http.tokens import Tokens
-from hitl.errors import CallUnknown, InvalidConfirmation, NotApprover
+from hitl.errors import CallUnknown, InvalidConfirmation, NotApprover, ReloadRefused
 from hitl.outcomes import Refusal, fact
+from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -77,8 +78,11 @@ def _reading(reading: Any) -> dict[str, Any]:
 # -- tokens -------------------------------------------------------------------------------------------------------
 
 
-def _tokens(request: Request, caller: Caller) -> Tokens:
-    """The tokens, for an operator on the Unix socket: no bearer token makes, lists or revokes tokens."""
+def _operated(request: Request, caller: Caller) -> Tokens:
+    """The tokens, for an operator on the Unix socket: no bearer token reloads, or makes, lists or revokes tokens.
+
+    Raises NotApprover for anybody else.
+    """
     if caller.credential is not None:
         raise NotApprover(fact(Refusal.SCOPE, who=caller.identity))
     found: Tokens = request.app.state.tokens
@@ -95,14 +99,27 @@ def _tokens(request: Request, caller: Caller) -> Tokens:
 )
 async def make_token(request: Request, caller: Operator, body: models.TokenRequest) -> Response:
     """Make a bearer token. Only an operator may, over the Unix socket. Only its hash is stored."""
-    token, credential = await _tokens(request, caller).make(caller, body)
+    token, credential = await _operated(request, caller).make(caller, body)
     return answer(views.token_view(credential) | {"token": token}, 201)
+
+
+@router.post("/reload", tags=["service"], summary="Reload", responses=documented(models.ReloadAnswer, 422))
+async def reload(request: Request, caller: Operator) -> Response:
+    """Take people, routes and the policy from the settings as they are now, whole or not at all.
+
+    Only an operator may, over the Unix socket.
+    """
+    _operated(request, caller)
+    taking = request.app.state.reload
+    if taking is None:
+        raise ReloadRefused(say("reload.none"))
+    return answer(dict(await taking(caller.principal)))
 
 
 @router.get("/tokens", tags=["tokens"], summary="List tokens", responses=documented(models.TokenList))
 async def list_tokens(request: Request, caller: Operator) -> Response:
     """List all tokens, with the time of their last use."""
-    return answer({"tokens": [views.token_view(found) for found in _tokens(request, caller).all()]})
+    return answer({"tokens": [views.token_view(found) for found in _operated(request, caller).all()]})
 
 
 @router.delete("/tokens/{name}", tags=["tokens"], summary="Revoke a token", responses=documented(models.TokenView, 404))
@@ -110,7 +127,7 @@ async def revoke_token(
     request: Request, caller: Operator, name: Annotated[str, Path(min_length=1, max_length=64)]
 ) -> Response:
     """Revoke a token at once. Its name is never used again."""
-    return answer(views.token_view(await _tokens(request, caller).revoke(caller, name)))
+    return answer(views.token_view(await _operated(request, caller).revoke(caller, name)))
 
 
 # -- a conversation with the service's agent ----------------------------------------------------------------------

@@ -404,6 +404,14 @@ class ParseAnswer(ReadingAnswer):
     readings: list[ReadingAnswer]
 
 
+class ReloadAnswer(_Answer):
+    """The policy in force after a reload, and the settings that changed but need a restart."""
+
+    policy: str
+    digest: str
+    restart: list[str]
+
+
 class MeAnswer(_Answer):
     """The authenticated caller, and the troubles that keep the service from gating calls."""
 

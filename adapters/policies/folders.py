@@ -39,6 +39,11 @@ class FolderSource:
     def __init__(self, folders: Sequence[Path]) -> None:
         self._folders = tuple(folders)
 
+    def names(self) -> list[str]:
+        """Return the names of the documents that lie in the folders themselves, sorted."""
+        found = (path for folder in self._folders if folder.is_dir() for path in folder.iterdir())
+        return sorted({path.stem for path in found if path.suffix in _FORMATS})
+
     def read(self, tenant: str, name: str) -> Document:
         """Return the tenant's document of that name.
 

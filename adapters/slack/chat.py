@@ -81,7 +81,6 @@ class SlackChat:
         self.threads = Threads()
         self._keys = keys
         self._pace = pace
-        self._people = people
         #: The names of people, which the service that this chat is attached to replaces by its own.
         self.names = Names(people)
         self._stands = stands
@@ -93,6 +92,8 @@ class SlackChat:
         self._posting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._who: FIFOCache[str, tuple[float, Who]] = FIFOCache(_KNOWN)
         self._team = ""
+        #: The address of the workspace, with a slash at its end.
+        self._home = ""
         #: Since when it is known of a channel whether we are a member of it.
         self._member: FIFOCache[str, tuple[float, bool]] = FIFOCache(_KNOWN)
 
@@ -101,11 +102,19 @@ class SlackChat:
         async with explained():
             found = await self.client.auth_test()
             self._team = str(found.get("team_id") or promised(found, "enterprise_id"))
+            self._home = str(found.get("url") or "")
             return Me(self._team, str(promised(found, "user_id")))
 
     def latest(self, place: str, before: str | None) -> str | None:
         """The ref that the latest message there is about, of anyone but the author of the one named."""
         return self.threads.latest(place, before.rpartition(":")[2]) if before else None
+
+    def link(self, route: str, message: str) -> str:
+        """The address of a message, as `chat.getPermalink` makes it."""
+        channel, _, ts = message.partition(":")
+        _, _, thread = parse_place(route)
+        below = f"?thread_ts={thread}&cid={channel}" if thread else ""
+        return f"{self._home}archives/{channel}/p{ts.replace('.', '')}{below}" if self._home else ""
 
     def learn_move(self, old: str, new: str) -> None:
         """Slack renames no conversation."""
@@ -220,10 +229,14 @@ class SlackChat:
             await self._whisper(alone, page_message(about, text, alone.page))
 
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
-        """Tell one person alone: where they are, else in private. Where neither can be done there is nobody to tell."""
+        """Tell one person alone: where they are, else in private; on their Home tab, if they opened it.
+
+        If that can't be done, there is nobody to tell.
+        """
         del alert
-        alone, message = Alone.unpack(press), plain_message(text)
-        for tell in (self._whisper, self._in_private) if text else ():
+        alone, message = Alone.unpack(press), plain_message(text, self._home)
+        ways = (self._on_home,) if alone.home else (self._whisper, self._in_private)
+        for tell in ways if text else ():
             try:
                 return await tell(alone, message)
             except PlatformError as error:
@@ -271,7 +284,7 @@ class SlackChat:
     def _card(self, route: str, call: Call) -> Message:
         heard = self._member.get(route, (0.0, True))[1]
         _, place, _ = _parsed(route)
-        reader = self._people.principal(route) if place.startswith(_PEOPLE) else ""
+        reader = self.names.people.principal(route) if place.startswith(_PEOPLE) else ""
         return card_message(call, self._keys, channel_of(route), self.names, heard=heard, reader=reader)
 
     async def _look_at(self, route: str) -> None:
@@ -298,7 +311,7 @@ class SlackChat:
 
     def _users(self, principals: Sequence[str]) -> tuple[str, ...]:
         """The user ids on Slack of those principals, each once."""
-        identities = (identity for principal in principals for identity in self._people.identities(principal))
+        identities = (identity for principal in principals for identity in self.names.people.identities(principal))
         return tuple(dict.fromkeys(filter(None, map(_user_of, identities))))
 
     async def _send(self, route: str, message: Message, *, about: str | None) -> str:
@@ -358,6 +371,12 @@ class SlackChat:
             if not alone.url:
                 raise
             await self._by_url(alone.url, message)
+
+    async def _on_home(self, alone: Alone, message: Message) -> None:
+        """On the page that the app has for each person."""
+        async with explained():
+            view = {"type": "home", "blocks": list(message.blocks)}
+            promised(await self.client.views_publish(user_id=alone.user, view=view), "view")
 
     async def _in_private(self, alone: Alone, message: Message) -> None:
         """In their direct conversation with us, where it is the latest word then, about no card there."""

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     HearBody: TypeAlias = Callable[[Heard | None], Awaitable[None]]
 
 #: The events that we read. Messages of any sub-type come as `message`; the translator leaves out what nobody said.
-EVENTS = ("message", "app_mention", "reaction_added")
+EVENTS = ("message", "app_mention", "reaction_added", "app_home_opened")
 COMMAND = "/sayso"
 _ACTIONS = re.compile(rf"^(?:{APPROVE}|{REJECT}|{DETAILS}|{PAGE_ACTION}:\d+)$")
 #: The name under which a request carries its `_Run`.

@@ -46,7 +46,7 @@ class Alone:
     """How to reach one person alone, and what they can be shown: `trigger` opens a window within three seconds.
 
     `view` is the window that an action came from, `page` the page of it that is wanted; `url` takes answers where
-    we are no member.
+    we are no member. `home` says that they look at our Home tab.
     """
 
     user: str
@@ -56,6 +56,7 @@ class Alone:
     url: str = ""
     view: str = ""
     page: int = 0
+    home: bool = False
 
     def pack(self) -> str:
         """As it stands in `Heard.press`."""
@@ -148,13 +149,15 @@ def is_shared(body: Mapping[str, Any]) -> bool:
 
 
 def said(body: Mapping[str, Any], me: Me) -> Heard | None:
-    """Read a message, a mention or a reaction.
+    """Read a message, a mention, a reaction or a look at our Home tab.
 
     As all translators here, raises LookupError, TypeError or ValueError for what Slack doesn't send.
     """
     event = _fields(body.get("event"))
     if event.get("type") == "reaction_added":
         return _reaction(body, event, me)
+    if event.get("type") == "app_home_opened":
+        return _home(body, event, me)
     if not _is_message(event):
         return None
     return _echo(event, me) if event.get("user") == me.user else _message(body, event, me)
@@ -172,6 +175,20 @@ def _echo(event: Mapping[str, Any], me: Me) -> Heard | None:
         conversation=place_of(me.team, channel, "" if thread == ts else thread),
         message=message_of(channel, ts),
         data=data,
+    )
+
+
+def _home(body: Mapping[str, Any], event: Mapping[str, Any], me: Me) -> Command | None:
+    """Opening the Home tab is the command that lists what is pending, given in private and answered on the tab."""
+    if event.get("tab") != "home":
+        return None
+    user = str(event["user"])
+    return Command(
+        identity=identity_of(_team(body, event), user),
+        conversation=place_of(me.team, user),
+        press=Alone(user, str(event["channel"]), home=True).pack(),
+        name="pending",
+        at=_moment(event.get("event_ts")),
     )
 
 

@@ -29,7 +29,6 @@ class Lookups:
     def __init__(self, chat: SlackChat, core: Core, me: Me, *, emails: bool) -> None:
         self._chat = chat
         self._store = core.store
-        self._people = core.people
         self._me = me
         self._emails = emails
 
@@ -137,7 +136,7 @@ class Lookups:
 
         After a restart it is known only where a call of it still waits, or where the settings name it.
         """
-        if self._chat.threads.known(thread) or thread in self._people.named_routes():
+        if self._chat.threads.known(thread) or thread in self._chat.names.people.named_routes():
             return True
         return bool(await self._store.pending(origin=thread, limit=1))
 
@@ -153,9 +152,9 @@ class Lookups:
         A person whose team isn't our workspace keeps their id, whatever address their own workspace confirmed.
         """
         own = heard.identity == identity_of(self._me.team, user)
-        if not own or heard.barred or self._people.principal(heard.identity) != heard.identity:
+        if not own or heard.barred or self._chat.names.people.principal(heard.identity) != heard.identity:
             return heard
-        if self._people.is_listed(heard.identity) or not self._named(await self._who(user)):
+        if self._chat.names.people.is_listed(heard.identity) or not self._named(await self._who(user)):
             return heard
         who = await self._who(user, again=True)
         return replace(heard, identity=f"{EMAIL}{who.email}") if who and self._named(who) else heard
@@ -165,4 +164,4 @@ class Lookups:
         if who is None or who.bot or not who.email or who.team != self._me.team:
             return False
         identity = f"{EMAIL}{who.email}"
-        return self._people.principal(identity) != identity or self._people.is_listed(identity)
+        return self._chat.names.people.principal(identity) != identity or self._chat.names.people.is_listed(identity)

@@ -82,9 +82,16 @@ def card_message(
     return Message(blocks, _fallback(shown.push))
 
 
-def plain_message(text: str) -> Message:
-    """A sentence of ours, cut in the middle where no message can hold it; what it quotes can't be live."""
-    return Message(tuple(map(_section, chunks(cut(text, LONGEST)))), _fallback(text))
+def plain_message(text: str, home: str = "") -> Message:
+    """A sentence of ours, cut in the middle where no message can hold it; what it quotes can't be live.
+
+    A line that is an address below `home`, the workspace's own address, is a link.
+    """
+    shown = cut(text, LONGEST)
+    if not home or not any(line.startswith(home) for line in shown.split("\n")):
+        return Message(tuple(map(_section, chunks(shown))), _fallback(text))
+    elements = [_words(f"{line}\n") if not line.startswith(home) else _link(line) for line in shown.split("\n")]
+    return Message(({"type": "rich_text", "elements": [_line_of(*elements)]},), _fallback(text))
 
 
 def notice_message(call: Call, mentioned: Sequence[str]) -> Message:
@@ -304,6 +311,10 @@ def _preformatted(text: str) -> Block:
 
 def _words(text: str, **style: bool) -> Block:
     return {"type": "text", "text": text} | ({"style": style} if style else {})
+
+
+def _link(address: str) -> Block:
+    return {"type": "link", "url": address, "text": f"{say('chat.open')}\n"}
 
 
 def _user(user: str) -> Block:

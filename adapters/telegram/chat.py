@@ -52,6 +52,8 @@ _ours: ContextVar[bool] = ContextVar("ours", default=False)
 _TOAST = 200
 #: So many approvers a card names.
 _NAMED = 3
+#: What the ids of supergroups and channels begin with (Bot API, `Chat.id`).
+_SUPERGROUP = "-100"
 _NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 _KEPT = 10_000
 
@@ -107,6 +109,14 @@ class TelegramChat:
         """
         last = self._last.get(place)
         return last[1] if last and before and _number(last[0]) < _number(before) else None
+
+    def link(self, route: str, message: str) -> str:
+        """The address of a message in a supergroup. Messages in other chats have none (core.telegram.org/api/links)."""
+        chat, _, number = message.partition(":")
+        _, topic = parse_place(route)
+        if not chat.startswith(_SUPERGROUP):
+            return ""
+        return f"https://t.me/c/{chat.removeprefix(_SUPERGROUP)}/{f'{topic}/' if topic else ''}{number}"
 
     def learn_move(self, old: str, new: str) -> None:
         """Cards for `old` go to `new` from now on."""

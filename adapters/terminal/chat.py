@@ -83,6 +83,10 @@ class TerminalChat:
 
     # -- what the conversation engine says ------------------------------------------------------------------
 
+    def link(self, route: str, message: str) -> str:  # noqa: ARG002
+        """Nothing on a screen has an address."""
+        return ""
+
     def learn_move(self, old: str, new: str) -> None:
         """A terminal has one name."""
 

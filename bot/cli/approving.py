@@ -1,14 +1,15 @@
-"""The approver's and operator's side: `pending`, `show`, `decide`, `withdraw`."""
+"""The approver's and operator's side: `pending`, `show`, `approve`, `reject`, `decide`, `withdraw`."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from bot.cli.common import AsJson, Config, SocketFile, connect, print_json
+from bot.cli.common import AsJson, Config, SocketFile, Target, about, connect, painted, print_json
 from hitl.wording import say
 
 
@@ -19,12 +20,17 @@ class Verdict(StrEnum):
     REJECT = "reject"
 
 
-Target = Annotated[str, typer.Argument(metavar="REF", help="The call's ref, or its six characters.")]
+#: The colours of risks on a terminal, as on its cards.
+RISK_COLOURS = {"low": "green", "medium": "bright_yellow", "high": "yellow", "critical": "red"}
+Reason = Annotated[str | None, typer.Option("--reason", help="Why. It is put on record, and the agent is told.")]
+Confirm = Annotated[
+    str | None, typer.Option("--confirm", metavar="REF", help="The second yes to a critical request: its ref again.")
+]
 
 
 def register(app: typer.Typer) -> None:
     """Add these commands."""
-    for command in (pending, show, decide, withdraw):
+    for command in (pending, show, approve, reject, decide, withdraw):
         app.command()(command)
 
 
@@ -37,10 +43,11 @@ def pending(config: Config = None, socket: SocketFile = None, json: AsJson = Fal
         calls = client.call("pending")["calls"]
     if json:
         print_json(calls)
-    elif not calls:
+        return
+    if not calls:
         typer.echo(say("pending.none"))
-    for call in [] if json else calls:
-        typer.echo(_line(call, _left(call)) + _noted(call))
+    for call in calls:
+        typer.echo(_listed(call))
 
 
 def show(target: Target, config: Config = None, socket: SocketFile = None, json: AsJson = False) -> None:
@@ -49,7 +56,7 @@ def show(target: Target, config: Config = None, socket: SocketFile = None, json:
     Example: sayso show K7Q2MX
     """
     with connect(config, socket, shown=True) as client:
-        call = client.call("show", target=target)["call"]
+        call = about(client, "show", target)["call"]
     if json:
         print_json(call)
         return
@@ -60,29 +67,65 @@ def show(target: Target, config: Config = None, socket: SocketFile = None, json:
         typer.echo(f"  {row['at'][:19].replace('T', ' ')} UTC  {row['event']:<12} {row['actor']}")
 
 
-def decide(
+def approve(
     target: Target,
-    verdict: Annotated[Verdict, typer.Argument(metavar="VERDICT", help="Your answer.")],
-    reason: Annotated[str | None, typer.Option("--reason", help="Why; kept on record and told to the agent.")] = None,
-    confirm: Annotated[
-        str | None, typer.Option("--confirm", metavar="REF", help="Second yes to a critical call.")
-    ] = None,
+    reason: Reason = None,
+    confirm: Confirm = None,
     config: Config = None,
     socket: SocketFile = None,
     json: AsJson = False,
 ) -> None:
-    """Answer for a call.
+    """Approve a request.
+
+    A critical request is approved twice, the second time with --confirm.
+
+    Example: sayso approve K7Q2MX
+    """
+    _decide(target, Verdict.APPROVE, reason, confirm, config, socket, json=json)
+
+
+def reject(
+    target: Target, reason: Reason = None, config: Config = None, socket: SocketFile = None, json: AsJson = False
+) -> None:
+    """Reject a request.
+
+    Example: sayso reject K7Q2MX --reason "not on a Friday"
+    """
+    _decide(target, Verdict.REJECT, reason, None, config, socket, json=json)
+
+
+def decide(
+    target: Target,
+    verdict: Annotated[Verdict, typer.Argument(metavar="VERDICT", help="Your answer.")],
+    reason: Reason = None,
+    confirm: Confirm = None,
+    config: Config = None,
+    socket: SocketFile = None,
+    json: AsJson = False,
+) -> None:
+    """Approve or reject a request, for scripts.
+
+    It does what the commands `approve` and `reject` do, with the answer as a word.
 
     Example: sayso decide K7Q2MX reject --reason "too risky"
     """
+    _decide(target, verdict, reason, confirm, config, socket, json=json)
+
+
+def _decide(
+    target: str,
+    verdict: Verdict,
+    reason: str | None,
+    confirm: str | None,
+    config: Path | None,
+    socket: Path | None,
+    *,
+    json: bool,
+) -> None:
+    """Send the answer and print what came of it; exit 1 if the request wasn't decided."""
+    confirmed = _confirms(confirm, target)
     with connect(config, socket, shown=True) as client:
-        came = client.call(
-            "decide",
-            target=target,
-            verb=verdict.value,
-            reason=reason,
-            confirmed=_confirms(confirm, target),
-        )
+        came = about(client, "decide", target, verb=verdict.value, reason=reason, confirmed=confirmed)
     print_json(came) if json else typer.echo(came["text"])
     if not came["decided"]:
         raise typer.Exit(1)
@@ -94,7 +137,7 @@ def withdraw(target: Target, config: Config = None, socket: SocketFile = None, j
     Example: sayso withdraw K7Q2MX
     """
     with connect(config, socket, shown=True) as client:
-        call = client.call("withdraw", target=target)["call"]
+        call = about(client, "withdraw", target)["call"]
     print_json(call) if json else typer.echo(say("pending.withdrawn", short=call["short"]))
 
 
@@ -115,11 +158,13 @@ def _left(call: dict[str, Any]) -> str:
     )
 
 
-def _noted(call: dict[str, Any]) -> str:
-    """The asker's note, for the end of a line."""
+def _listed(call: dict[str, Any]) -> str:
+    """A pending call in two lines: who wants what where, then the agent's or caller's note."""
     from hitl.text import one_line
 
-    return f"  {one_line(call['note'], 60)}" if call["note"] else ""
+    risk = painted(f"{call['risk']:<8}", RISK_COLOURS[call["risk"]])
+    first = say("pending.request", short=call["short"], risk=risk, headline=call["headline"], left=_left(call))
+    return first + ("\n" + say("pending.note", note=one_line(call["note"], 100)) if call["note"] else "")
 
 
 def _line(call: dict[str, Any], stands: str) -> str:

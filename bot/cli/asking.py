@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json as jsonlib
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bot.cli.common import AsJson, Config, SocketFile, connect, fail, print_json
+from bot.cli.common import INTERRUPTED, AsJson, Config, SocketFile, Target, about, connect, fail, print_json, tell
 from hitl.errors import (
     AlreadyDecided,
     CallDenied,
@@ -48,12 +50,20 @@ _FAILURES: Mapping[str, int] = {
     CallUnknown.code: USAGE,
     InvalidConfirmation.code: USAGE,
 }
+#: The statuses after a yes whose run hasn't ended yet.
+_GRANTED = frozenset({"approved", "running"})
+#: The largest number of approvers that a line names.
+_MOST_NAMED = 4
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors, and why a request wasn't run.")]
+
+
 def register(app: typer.Typer) -> None:
-    """Add this command."""
+    """Add these commands."""
     app.command(context_settings={"allow_interspersed_args": True})(ask)
+    app.command()(wait)
 
 
 def ask(
@@ -69,6 +79,7 @@ def ask(
     no_wait: Annotated[
         bool, typer.Option("--no-wait", help="If a person must decide, print the ref and exit 16.")
     ] = False,
+    quiet: Quiet = False,
     outcome: Annotated[Path | None, typer.Option("--outcome", help="Write how it ended to this file, as JSON.")] = None,
     config: Config = None,
     socket: SocketFile = None,
@@ -80,8 +91,8 @@ def ask(
     12 denied by the policy, 13 unavailable, undeliverable or tampered, 14 withdrawn, 15 released to another
     waiter already, 16 not waited for, 17 lapsed, 2 usage.
 
-    Who rejects by a button is asked why, and has 60 seconds to say. A terminal shows the no at once; the end
-    comes with the reason or that time, or with Ctrl-C, or at once with --at-once. It is 10 in each case.
+    It says on stderr what it waits for, and each change. After a rejection by a button, that person has 60 seconds to
+    give a reason. The end comes with the reason, with that time, with Ctrl-C, or at once with --at-once; it is 10.
 
     Example: sayso ask deploy --note "release 1.4" -- ./deploy.sh prod
     """
@@ -105,7 +116,7 @@ def ask(
             if no_wait and call["status"] == "pending":
                 print_json(call) if json else typer.echo(call["short"])
                 raise typer.Exit(NOT_WAITED)
-            said = "" if no_wait else _wait(asking, at_once=at_once)
+            said = "" if no_wait else _wait(asking, quiet=quiet, at_once=at_once, key="command.withdraws")
         ended = _take(asking, words) if asking.approved else None
     except ClientError as error:
         told = {"code": error.code, "message": error.message}
@@ -118,21 +129,67 @@ def ask(
     raise typer.Exit(_refused(asking.call, said) if ended is None else ended)
 
 
-def _wait(asking: Asking, *, at_once: bool) -> str:
-    """Wait until the call is decided and explained; the last message of the service that a person was shown.
+def wait(
+    target: Target, quiet: Quiet = False, config: Config = None, socket: SocketFile = None, json: AsJson = False
+) -> None:
+    """Wait until a request is decided.
 
-    A terminal shows what is waited for, and a no before its reason; a script's log stays as it was.
+    Exits with 0 if it was approved or allowed, else as `sayso ask` does. It takes nothing over and withdraws nothing:
+    the request is still run by whoever asked. Ctrl-C ends the wait alone, with 130.
+
+    Example: sayso wait K7Q2MX
     """
-    terminal, call = sys.stderr.isatty(), asking.call
-    if terminal and call["status"] == "pending":
-        _tell(say("command.waits", short=call["short"], until=call["expires_at"][11:19]))
+    from sayso_client.asking import Asking
+
+    asking = Asking(lambda: connect(config, socket), {})
+    with connect(config, socket) as client:
+        asking.call = about(client, "show", target)["call"]
+    said = ""
+    with contextlib.suppress(KeyboardInterrupt):
+        said = _wait(asking, quiet=quiet, at_once=False, key="command.stays")
+    call = asking.call
+    if json:
+        print_json(call)
+    if call["status"] == "pending":
+        tell(say("command.left", short=call["short"]))
+        raise typer.Exit(INTERRUPTED)
+    raise typer.Exit(_refused(call, said) if call["status"] in STATUSES else 0)
+
+
+def _wait(asking: Asking, *, quiet: bool, at_once: bool, key: str) -> str:
+    """Wait until the call is decided and explained. Return the last message of the service that a person was shown.
+
+    It says who may approve and until when, then each change; `key` is the sentence about Ctrl-C on a terminal.
+    """
+    call = asking.call
+    if call["status"] != "pending":
+        return ""
+    if not quiet:
+        waits = say("command.waits", short=call["short"], until=_until(call), approvers=_named(call["approvers"]))
+        tell(say(key, waits=waits) if sys.stderr.isatty() else waits)
     call = asking.wait()
+    if not quiet and call["status"] in _GRANTED:
+        tell(say("command.decided", short=call["short"], outcome=_visible(call["outcome"])), "green")
     if not call.get("reason_until") or at_once or asking.interrupted:
         return ""
-    if terminal:
-        _tell(call["message"])
+    if not quiet:
+        tell(call["message"])
     asking.hear_why()
-    return call["message"] if terminal else ""
+    return "" if quiet else str(call["message"])
+
+
+def _until(call: Call) -> str:
+    """When the time of people ends: the time of day, with the day unless it is today."""
+    day, _, clock = call["expires_at"][:19].partition("T")
+    return clock if day == datetime.now(UTC).date().isoformat() else f"{day} {clock}"
+
+
+def _named(approvers: list[str]) -> str:
+    from hitl.text import one_line
+
+    names = ", ".join(one_line(name, 40) for name in approvers[:_MOST_NAMED]) or say("command.nobody")
+    more = len(approvers) - _MOST_NAMED
+    return say("command.more", names=names, count=more) if more > 0 else names
 
 
 def _take(asking: Asking, command: list[str]) -> int | None:
@@ -143,7 +200,7 @@ def _take(asking: Asking, command: list[str]) -> int | None:
     if ended is None:
         return None
     if not ended.started:
-        _tell(_visible(ended.why or ""))
+        tell(_visible(ended.why or ""), "red")
     return ended.status
 
 
@@ -152,7 +209,7 @@ def _refused(call: Call, said: str) -> int:
     if call["status"] == "rejected" and call["reason"]:
         typer.echo(_visible(call["reason"]), err=True)
     elif call["message"] != said:
-        _tell(call["message"])
+        tell(call["message"], "red")
     return STATUSES.get(call["status"], RELEASED_ALREADY)
 
 
@@ -162,10 +219,6 @@ def _visible(text: str) -> str:
     return visible(text)
 
 
-def _tell(text: str) -> None:
-    typer.echo(f"sayso: {text}", err=True)
-
-
 def _keep(outcome: Path | None, value: dict[str, Any]) -> None:
     """Write the outcome file, if one was asked for."""
     if outcome is None:
@@ -173,7 +226,7 @@ def _keep(outcome: Path | None, value: dict[str, Any]) -> None:
     try:
         outcome.write_text(jsonlib.dumps(value, ensure_ascii=False, indent=2) + "\n", "utf-8")
     except OSError as error:
-        _tell(f"{outcome} can't be written: {error.strerror}")
+        tell(f"{outcome} can't be written: {error.strerror}")
 
 
 def _arguments(args: str, command: list[str]) -> dict[str, Any]:

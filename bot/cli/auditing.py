@@ -1,4 +1,4 @@
-"""`audit` and `stats`: what is on record, whether it is what was written, and what it amounts to."""
+"""`history`, `audit` and `stats`: what is on record, whether it is what was written, and what it amounts to."""
 
 from __future__ import annotations
 
@@ -56,12 +56,49 @@ Text = Annotated[str, typer.Option("--text", help="Any part of what is told; mas
 
 
 def register(app: typer.Typer) -> None:
-    """Add the group, and `stats`."""
+    """Add the group, `history` and `stats`."""
     group = typer.Typer(help="The record of all that was asked, decided and run.", no_args_is_help=True)
     for command in (verify, query, export):
         group.command()(command)
     app.add_typer(group, name="audit")
+    app.command()(history)
     app.command()(stats)
+
+
+def history(
+    status: Statuses = None,
+    risk: Risks = None,
+    tool: Tools = None,
+    person: Annotated[list[str] | None, typer.Option("--person", help="Who requested or decided it.")] = None,
+    surface: Annotated[list[str] | None, typer.Option("--surface", help="Where it was asked.")] = None,
+    since: Since = None,
+    until: Until = None,
+    text: Text = "",
+    limit: Annotated[int, typer.Option("--limit", min=1, help="At most so many requests, the newest.")] = 50,
+    config: Config = None,
+    json: AsJson = False,
+) -> None:
+    """What was requested and what came of it, the newest first.
+
+    An option may be given several times; a request must meet each kind of option that is given. It reads the database
+    beside the running service, as its user, and changes nothing.
+
+    Example: sayso history --since 24h --status rejected
+    """
+    from adapters.database.history import requests
+
+    found = settings(config)
+    database, keys, _ = kept_files(found)
+    asked = _asked(found, None, status, risk, tool, person, surface, since, until, text)
+    shown = list(requests(database, keys, asked, limit=limit))
+    if json:
+        print_json(shown)
+        return
+    for each in shown:
+        typer.echo(request_in_a_row(each))
+    _warn({**each, "correlation_id": each["ref"]} for each in shown)
+    if not shown:
+        typer.echo(say("audit.none"), err=True)
 
 
 def verify(config: Config = None, json: AsJson = False) -> None:
@@ -236,6 +273,20 @@ def _in_a_row(line: dict[str, Any]) -> str:
         tool=one_line(operation["tool_name"], 40) if operation else "-",
         who=line["user"],
         reason=f"  {one_line(line['reason'], 60)}" if line["reason"] else "",
+    )
+
+
+def request_in_a_row(shown: dict[str, Any]) -> str:
+    """A request and its outcome in one line."""
+    from hitl.text import one_line
+
+    return say(
+        "history.line",
+        at=shown["created_at"][:19].replace("T", " "),
+        short=shown["short"],
+        risk=f"{shown['risk']:<8}",
+        headline=shown["headline"],
+        outcome=one_line(shown["outcome"], 100),
     )
 
 

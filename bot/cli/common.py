@@ -7,10 +7,12 @@ import os
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn, TextIO
 
 import typer
 
+from hitl.wording import say
+from sayso_client.errors import ClientError
 from sayso_client.wire import SOCKET_NAME
 
 if TYPE_CHECKING:
@@ -26,8 +28,25 @@ Config = Annotated[
     ),
 ]
 SocketFile = Annotated[Path | None, typer.Option("--socket", help="The service's socket; else from the settings.")]
+
+
+def _refs() -> list[tuple[str, str]]:
+    """The pending refs with their headlines, for a shell's completion; none if the service can't be asked."""
+    try:
+        with connect(None, None, shown=True) as client:
+            return [(call["short"], call["headline"]) for call in client.call("pending")["calls"]]
+    except (ClientError, typer.Exit):
+        return []
+
+
+Target = Annotated[
+    str,
+    typer.Argument(metavar="REF", help="The request's ref, or its six characters.", autocompletion=_refs),
+]
 Since = Annotated[str | None, typer.Option("--since", metavar="TIME", help="From then on: 2026-01-31, 90m, 24h, 7d.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+#: The exit status after Ctrl-C, as in a shell: 128 and the number of SIGINT.
+INTERRUPTED = 130
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -106,8 +125,37 @@ def kept_files(found: Settings, *, there: bool = True) -> Kept:
 
 def fail(message: str, status: int) -> NoReturn:
     """Say what went wrong on stderr and exit."""
-    typer.echo(f"sayso: {message}", err=True)
+    tell(message, "red")
     raise typer.Exit(status)
+
+
+def tell(message: str, colour: str = "") -> None:
+    """Say something on stderr, in the one form that every error and notice of a command has."""
+    typer.echo(f"{painted('sayso:', colour, sys.stderr)} {message}", err=True)
+
+
+def painted(text: str, colour: str, stream: TextIO | None = None) -> str:
+    """Return the text in a colour where the stream (default: stdout) is a terminal and NO_COLOR is unset or empty."""
+    shown = (stream or sys.stdout).isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return typer.style(text, fg=colour) if shown and colour else text
+
+
+def about(client: Client, op: str, target: str, **fields: Any) -> dict[str, Any]:
+    """Send a request about one call. Raises ClientError, which names a pending ref that looks like an unknown one."""
+    from difflib import get_close_matches
+
+    from hitl.errors import CallUnknown
+
+    try:
+        return client.call(op, target=target, **fields)
+    except ClientError as error:
+        if error.code != CallUnknown.code:
+            raise
+        typed = target.strip().lstrip("#").upper()
+        near = get_close_matches(typed, [call["short"] for call in client.call("pending")["calls"]], n=1)
+        if not near:
+            raise
+        raise ClientError(error.code, f"{error.message} {say('near.ref', near=near[0])}") from error
 
 
 def print_json(value: Any) -> None:

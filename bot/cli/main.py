@@ -9,11 +9,16 @@ from typing import Annotated
 
 import typer
 
+# Typer brings its own copy of click, and has no public name for the errors that are caught here.
+from typer._click.exceptions import ClickException, NoArgsIsHelpError, UsageError
+
 from bot.cli import (
     approving,
     asking,
     auditing,
+    inbox,
     keeping,
+    operating,
     policies,
     reading,
     relaying,
@@ -22,7 +27,9 @@ from bot.cli import (
     simulating,
     tokens,
 )
+from bot.cli.common import INTERRUPTED, tell
 from hitl.errors import SaysoError
+from hitl.wording import say
 from sayso_client.errors import ClientError
 
 app = typer.Typer(
@@ -30,11 +37,11 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    add_completion=False,
+    suggest_commands=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for group in (
-    *(running, relaying, asking, approving, auditing, keeping, reading),
+    *(running, relaying, asking, approving, inbox, auditing, keeping, operating, reading),
     *(policies, setting_up, simulating, tokens),
 ):
     group.register(app)
@@ -62,12 +69,27 @@ def main() -> None:
     gc.set_threshold(10_000, 10, 10)
     _carry_any_text()
     try:
-        app()
+        sys.exit(app(standalone_mode=False))
     except (ClientError, SaysoError) as error:
-        typer.echo(f"sayso: {error.message}", err=True)
+        tell(error.message, "red")
         sys.exit(1)
+    except NoArgsIsHelpError as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except ClickException as error:
+        tell(_explained(error), "red")
+        sys.exit(error.exit_code)
+    except typer.Abort:
+        tell(say("command.interrupted"))
+        sys.exit(INTERRUPTED)
     except BrokenPipeError:
         sys.exit(1)
+
+
+def _explained(error: ClickException) -> str:
+    """A mistake in a command, in one line, with the command whose help says more."""
+    command = error.ctx.command_path if isinstance(error, UsageError) and error.ctx else "sayso"
+    return say("command.usage", what=" ".join(error.format_message().split()), command=command)
 
 
 def _carry_any_text() -> None:

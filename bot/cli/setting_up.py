@@ -5,13 +5,15 @@ from __future__ import annotations
 import json as json_module
 import os
 import secrets
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
 
 import typer
 
-from bot.cli.common import AsJson, Config, fail, print_json, settings
+from bot.cli.common import AsJson, Config, fail, painted, print_json, settings
+from hitl.wording import say
 
 _TEMPLATE = """\
 # Sayso. Every setting: docs/reference/configuration.md. Unknown keys are errors.
@@ -25,6 +27,17 @@ operators = [{operators}]
 
 # A requester's own yes never counts over the socket unless this names a risk (off, low, medium, high).
 self_approval_socket = {self_approval}
+"""
+
+
+#: What a single developer gets beside: the own yes counts on the phone too, where `approvers` get the cards.
+_ALONE = """
+# Cards of requests from this machine go to each approver's private chat, once a chat platform is set up.
+routes = ["approvers"]
+
+# You are the only approver, so your own yes counts for requests from this machine, up to this risk.
+[conversations.local]
+self_approval = {limit}
 """
 
 
@@ -88,6 +101,10 @@ def init(
     self_approval: Annotated[
         Limit, typer.Option("--self-approval", help="Up to which risk a requester's own yes counts over the socket.")
     ] = Limit.OFF,
+    alone: Annotated[
+        bool | None,
+        typer.Option("--alone/--not-alone", help="Whether you are the only approver; asked at a terminal."),
+    ] = None,
     token_file: Annotated[
         str, typer.Option("--token-file", help="Telegram: the file that holds the bot's token.")
     ] = "~/.config/sayso/telegram-token",
@@ -119,6 +136,9 @@ def init(
 
     It adds a chat platform, or the servers of an MCP client. Or it puts a coding agent's tool calls behind the service.
 
+    At a terminal it asks whether you are the only approver. Then your own yes counts up to high risk, here and on your
+    phone; critical requests still need a second person.
+
     Example: sayso init --approver local:1001
 
     Example: sayso init telegram --token-file ~/.config/sayso/telegram-token
@@ -149,6 +169,13 @@ def init(
     requesters, approvers = requester or [me], approver or [me]
     if not all([*requesters, *approvers]):
         fail("An empty name is nobody; nothing was written.", 2)
+    own = not requester and not approver
+    if alone is None:
+        alone = own and self_approval is Limit.OFF and sys.stdin.isatty() and typer.confirm(say("init.alone"))
+    if alone and not own:
+        fail(say("init.not_alone"), 2)
+    if alone and self_approval is Limit.OFF:
+        self_approval = Limit.HIGH
     text = _TEMPLATE.format(
         state=_toml(state),
         workspace=_toml(workspace),
@@ -156,9 +183,11 @@ def init(
         approvers=_quoted(approvers),
         operators=_quoted([me]),
         self_approval=_toml(self_approval.value),
-    )
+    ) + (_ALONE.format(limit=_toml(self_approval.value)) if alone else "")
     _write(file, text, "x")
     file.chmod(0o600)
+    if alone:
+        typer.echo(say("init.shared", limit=self_approval.value))
     typer.echo(f"Wrote {file}. Next: sayso doctor --config {file}, then sayso run --config {file}.")
     if set(requesters) == set(approvers) == {me} and self_approval is Limit.OFF:
         typer.echo(f"Nobody but you ({me}) may approve, and your own yes doesn't count: add somebody to approvers.")
@@ -177,7 +206,8 @@ def doctor(config: Config = None, json: AsJson = False) -> None:
         print_json([{"name": c.name, "state": c.state.value, "text": c.text} for c in checks])
     else:
         for check in checks:
-            typer.echo(f"{_SIGNS[check.state.value]} {check.name}: {check.text}")
+            state = check.state.value
+            typer.echo(f"{painted(_SIGNS[state], state)} {check.name}: {check.text}")
     if any(check.state.value == "red" for check in checks):
         raise typer.Exit(1)
 

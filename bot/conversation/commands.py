@@ -15,6 +15,7 @@ from hitl.wording import SIGNS, say
 if TYPE_CHECKING:
     from bot.conversation.voice import Voice
     from hitl.events import Command
+    from hitl.model import Call
 
 
 class Commands:
@@ -61,19 +62,33 @@ class Commands:
         return self._voice.whoami(heard)
 
     async def _pending(self, heard: Command) -> str:
-        calls = [call for call in await self._store.pending() if self._voice.may_see(heard, call)]
-        lines = [
-            say(
-                "chat.pending",
-                short=call.short,
-                headline=f"{SIGNS[call.verdict.risk]} {headline(call, self._gate.names)}",
-            )
-            for call in calls
+        private = self._voice.is_private(heard)
+        lines = [await self._line(call, linked=private) for call in await self._for(heard)]
+        return "\n".join(lines) or say("chat.pending.nowhere" if private else "chat.pending.none")
+
+    async def _for(self, heard: Command) -> list[Call]:
+        """The pending requests that concern that person: in private those of every place, elsewhere those of one."""
+        access, calls = self._gate.access, await self._store.pending()
+        if not self._voice.is_private(heard):
+            return [call for call in calls if self._voice.may_see(heard, call)]
+        principal = self._voice.principal(heard)
+        return [call for call in calls if access.is_approver(principal, call) or access.asked(principal, call)]
+
+    async def _line(self, call: Call, *, linked: bool) -> str:
+        """The headline of a request, with the address of its card."""
+        head = f"{SIGNS[call.verdict.risk]} {headline(call, self._gate.names)}"
+        told = say("chat.pending", short=call.short, headline=head)
+        cards = await self._store.cards(call.ref) if linked else {}
+        surface = self._voice.surface.name
+        links = [
+            self._voice.talker.link(route, message)
+            for route, message in cards.items()
+            if message and route.partition(":")[0] == surface
         ]
-        return "\n".join(lines) or say("chat.pending.none")
+        return "\n".join([told, *filter(None, links[:1])])
 
     async def _status(self, heard: Command) -> str:
-        return say("chat.status", count=len(await self._store.pending(origin=heard.conversation)))
+        return say("chat.status", count=len(await self._for(heard)))
 
     async def _cancel(self, heard: Command) -> str:
         if not as_short(heard.text):

@@ -107,6 +107,11 @@ class Voice:
             self.principal(heard), call
         )
 
+    def is_private(self, heard: Heard) -> bool:
+        """Whether that person's own conversation with us is where it happened. It has the person's name."""
+        names = self.gate.people.identities(self.principal(heard))
+        return self.gate.people.is_chat(heard.conversation) and heard.conversation in {heard.identity, *names}
+
     def reply(self, heard: Heard, kind: Kind, **more: Any) -> Reply:
         """An event as a reply to a card; `more` are fields of the reply."""
         fields = {"conversation": heard.conversation} | more

@@ -10,7 +10,7 @@ ENGLISH: Mapping[str, str] = {
     # when the service can't be spoken with
     "reach.none": "No service answers on {path} ({error}). Start it with `sayso run`, or name another with --socket; nothing was done.",
     "reach.foreign": (
-        "{folder} isn't yours, and lies where anybody may make one, so whoever answers there needn't be the service."
+        "{folder} belongs to another user, in a folder where anybody can make one. What answers there may not be the service."
         " Set `runtime` to a folder that only its user can make; nothing was done."
     ),
     "reach.broken": "The service on {path} broke off. What it had recorded is kept; ask again with the same key.",

@@ -53,9 +53,9 @@ class Gate:
         self.store = store
         self.clock = store.clock
         self.policies = policies
-        self.people = people
         #: The names of people. No use case reads them: a name decides nothing.
         self.names = names or Names(people)
+        self.people = people
         self.executor = executor
         self.keys = keys
         self.owner = owner
@@ -68,7 +68,6 @@ class Gate:
         self.beside = beside
         self.flood = Flood(self.limits)
         self.rejections = Rejections(self.limits)
-        self._access = Access(people)
         self.secret = new_secret()
         self.secret_hash = secret_hash(self.secret)
 
@@ -176,9 +175,17 @@ class Gate:
     @property
     def access(self) -> Access:
         """Who may do what, by the directory of now."""
-        if self._access.people is not self.people:
-            self._access = Access(self.people)
         return self._access
+
+    @property
+    def people(self) -> Directory:
+        """The directory of now. Whoever shows names goes by the same one."""
+        return self._access.people
+
+    @people.setter
+    def people(self, people: Directory) -> None:
+        self._access = Access(people)
+        self.names.people = people
 
     async def ready(self, call: Call) -> None:
         """Mask a large call where that keeps nobody waiting, so that its cards and views are drawn at once."""

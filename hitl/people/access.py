@@ -27,7 +27,8 @@ class Access:
 
     def may_ask(self, principal: str, origin: str) -> bool:
         """Whether the principal, or the person on whose behalf it asks, may start calls in that conversation."""
-        return not self.people.whose(principal).isdisjoint(self._people(self.people.requesters_for(origin)))
+        listed = self._people(self.people.requesters_for(origin))
+        return not self.people.whose(principal).isdisjoint(listed) and not self.people.is_revoked(principal)
 
     def operates(self, principal: str) -> bool:
         """Whether the principal looks after the installation."""
@@ -47,11 +48,13 @@ class Access:
 
     def may_withdraw(self, principal: str, call: Call) -> bool:
         """Whether the person may take the call back: whoever asked, or an operator."""
-        return self.asked(principal, call) or self.operates(principal)
+        own = self.asked(principal, call) and not self.people.is_revoked(principal)
+        return own or self.operates(principal)
 
     def may_claim(self, principal: str, call: Call) -> bool:
         """Whether the principal is to run the call and report on it: it asked itself, and no service runs the call."""
-        return call.runs is Runs.CALLER and principal == self.people.principal(call.requester)
+        own = call.runs is Runs.CALLER and principal == self.people.principal(call.requester)
+        return own and not self.people.is_revoked(principal)
 
     def why_not_decide(self, reply: Reply, call: Call, verdict: Verdict, *, approve: bool) -> Refusal | None:
         """Why the person may not answer the call there, if so, by a verdict on it; strangers learn nothing else."""
@@ -89,4 +92,5 @@ class Access:
         return own and bool(approvers)
 
     def _people(self, names: Iterable[str]) -> frozenset[str]:
-        return frozenset(map(self.people.principal, names))
+        found = frozenset(map(self.people.principal, names))
+        return frozenset(name for name in found if not self.people.is_revoked(name)) if self.people.revoked else found

@@ -50,6 +50,8 @@ class Directory:
     conversations: Mapping[str, Conversation] = field(default_factory=dict)
     routes: tuple[str, ...] = ()
     self_approval_socket: Risk | None = None
+    #: The principals and identities whose rights were ended, whatever list names them.
+    revoked: frozenset[str] = frozenset()
     #: The identity of each agent's bearer token -> the principal who answers for it. It changes as tokens are made.
     owners: Mapping[str, str] = field(default_factory=dict)
     #: The identity of a bearer token -> the highest risk that it may approve.
@@ -116,6 +118,10 @@ class Directory:
         own = {self.principal(identity)}
         return frozenset(own | {self.principal(self.owners[name]) for name in (identity, *own) if name in self.owners})
 
+    def is_revoked(self, identity: str) -> bool:
+        """Whether the rights of this person, or of who answers for this token, were ended."""
+        return bool(self.revoked) and not self.whose(identity).isdisjoint(map(self.principal, self.revoked))
+
     def on_behalf_of(self, identity: str) -> str:
         """The person for whom the holder of an identity asks: the owner of an agent's token, or the holder."""
         return self.principal(self.owners.get(identity, identity))
@@ -175,7 +181,8 @@ class Directory:
 
     def is_listed(self, principal: str) -> bool:
         """Whether the principal stands on any list at all, also by one of their identities."""
-        return any(principal in map(self.principal, listed or ()) for listed in self._lists())
+        named = any(principal in map(self.principal, listed or ()) for listed in self._lists())
+        return named and not self.is_revoked(principal)
 
     def places_on(self, platform: str) -> list[str]:
         """The places there that get cards or have lists of their own, in the order of their names."""

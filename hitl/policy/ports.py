@@ -28,6 +28,9 @@ class Document:
 class DocumentSource(Protocol):
     """Where named policies are kept. Each tenant has its own; the tenant of an installation with one is ``""``."""
 
+    def names(self) -> list[str]:
+        """Return the names of the documents that every tenant may read."""
+
     def read(self, tenant: str, name: str) -> Document:
         """Return the tenant's document of that name, as it is now.
 

@@ -19,7 +19,7 @@ from tests.patience import PATIENCE_S
 from tests.sentences import says
 
 SCRIPT = """
-sayso ask deploy --note "release 1.4" --outcome outcome.json -- sh -c 'echo "$SAYSO_REF" >> ran.txt; exit 7'
+sayso ask deploy --quiet --note "release 1.4" --outcome outcome.json -- sh -c 'echo "$SAYSO_REF" >> ran.txt; exit 7'
 echo "status $?"
 """
 
@@ -63,7 +63,7 @@ def test_in_a_script_the_command_runs_once_and_its_status_is_passed_on(service: 
 )
 def test_the_status_is_the_commands_own(service: Installation, command: str, status: int) -> None:
     """What a shell would say of CMD is what `ask` exits with, also for a CMD that a signal ended."""
-    asking = service.begin("ask", "build", "--", "sh", "-c", command)
+    asking = service.begin("ask", "--quiet", "build", "--", "sh", "-c", command)
     call = decided(service, "approve")
 
     assert (status, "", "") == ends(asking)
@@ -72,7 +72,7 @@ def test_the_status_is_the_commands_own(service: Installation, command: str, sta
 
 def test_a_command_that_is_not_there_is_said(service: Installation) -> None:
     """127 as in a shell, and one line that says what can't be run."""
-    asking = service.begin("ask", "build", "--", "no-such-program")
+    asking = service.begin("ask", "--quiet", "build", "--", "no-such-program")
     decided(service, "approve")
 
     status, out, err = ends(asking)
@@ -84,7 +84,7 @@ def test_a_command_that_is_not_there_is_said(service: Installation) -> None:
 def test_what_runs_is_the_stored_command_in_the_stored_folder(service: Installation) -> None:
     """Arguments with blanks, quotes and line breaks arrive as they were shown, in the folder that was shown."""
     words = ["a b", "c'd\"e", "f\ng", "--", "$HOME", ""]
-    asking = service.begin("ask", "build", "--", "sh", "-c", 'pwd; printf "[%s]" "$@"', "sh", *words)
+    asking = service.begin("ask", "--quiet", "build", "--", "sh", "-c", 'pwd; printf "[%s]" "$@"', "sh", *words)
     call = decided(service, "approve")
 
     shown = call["args"]
@@ -96,7 +96,7 @@ def test_a_script_that_changed_after_it_was_shown_does_not_run(service: Installa
     """The card names the script with its digest; with other bytes it isn't run, whoever approved it."""
     script = service.root / "deploy.sh"
     script.write_text("touch shown\n")
-    asking = service.begin("ask", "deploy", "--", "sh", "deploy.sh", "prod")
+    asking = service.begin("ask", "--quiet", "deploy", "--", "sh", "deploy.sh", "prod")
     call = service.waiting()[0]
     script.write_text("touch must-not-be\n")
     decided(service, "approve")
@@ -110,7 +110,7 @@ def test_a_script_that_changed_after_it_was_shown_does_not_run(service: Installa
 
 def test_without_a_command_zero_means_released_to_this_one(service: Installation) -> None:
     """Approved and handed over: 0, and the record says `released`."""
-    asking = service.begin("ask", "deploy", "--args", '{"to": "prod"}', "--json")
+    asking = service.begin("ask", "--quiet", "deploy", "--args", '{"to": "prod"}', "--json")
     call = decided(service, "approve")
 
     status, out, err = ends(asking)
@@ -122,7 +122,7 @@ def test_without_a_command_zero_means_released_to_this_one(service: Installation
 @pytest.mark.parametrize("command", [[], ["--", "touch", "must-not-be"]])
 def test_a_no_is_ten_with_its_reason(service: Installation, command: list[str]) -> None:
     """10, the reason alone on stderr, and nothing runs."""
-    asking = service.begin("ask", "deploy", *command)
+    asking = service.begin("ask", "--quiet", "deploy", *command)
     decided(service, "reject", reason="not on a Friday")
 
     assert (10, "", "not on a Friday\n") == ends(asking)
@@ -131,7 +131,7 @@ def test_a_no_is_ten_with_its_reason(service: Installation, command: list[str]) 
 
 def test_a_no_without_a_reason_says_who_said_it(service: Installation) -> None:
     """10 all the same, and a sentence."""
-    asking = service.begin("ask", "deploy")
+    asking = service.begin("ask", "--quiet", "deploy")
     call = decided(service, "reject")
 
     status, _, err = ends(asking)
@@ -147,14 +147,14 @@ def pressed(service: Installation, *, why: str = "") -> None:
     (call,) = service.waiting()
     with service.client() as desk:
         desk.attach()
-        until(lambda: [*desk.say("d")] and service.status(call["ref"]) == "rejected", "the press to count")
+        until(lambda: [*desk.say("r")] and service.status(call["ref"]) == "rejected", "the press to count")
         if why:
             assert list(desk.say(f"no {call['short']} because {why}"))
 
 
 def test_the_reason_of_a_press_is_waited_for(service: Installation) -> None:
     """It comes after the no, and is all that stands on stderr; the outcome file holds it."""
-    asking = service.begin("ask", "deploy", "--outcome", "outcome.json")
+    asking = service.begin("ask", "--quiet", "deploy", "--outcome", "outcome.json")
     pressed(service, why="not on a Friday")
 
     assert (10, "", "not on a Friday\n") == ends(asking)
@@ -163,7 +163,7 @@ def test_the_reason_of_a_press_is_waited_for(service: Installation) -> None:
 
 def test_whoever_wants_no_reason_has_the_no_at_once(service: Installation) -> None:
     """`--at-once`: 10, and one line that says it."""
-    asking = service.begin("ask", "deploy", "--at-once")
+    asking = service.begin("ask", "--quiet", "deploy", "--at-once")
     pressed(service)
 
     status, _, err = ends(asking)
@@ -192,33 +192,82 @@ def test_who_watches_sees_the_no_at_once_and_need_not_wait(service: Installation
 
 def test_a_reason_can_not_play_with_the_terminal(service: Installation) -> None:
     """What an approver writes is shown, never obeyed."""
-    asking = service.begin("ask", "deploy")
+    asking = service.begin("ask", "--quiet", "deploy")
     decided(service, "reject", reason="no\x1b[2J way")
 
     assert (10, "", "no\\u{1b}[2J way\n") == ends(asking)
 
 
+def test_off_a_terminal_it_says_at_once_what_waits_and_then_what_came(service: Installation) -> None:
+    """A log shows the ref, who may approve and until when before anybody decides, and then who approved."""
+    asking = service.begin("ask", "deploy")
+    call = service.waiting()[0]
+    assert asking.stderr is not None
+    first = asking.stderr.readline()
+    decided(service, "approve")
+    status, out, err = ends(asking)
+
+    assert says(first, "command.waits", short=call["short"], until=call["expires_at"][11:19], approvers=ME)
+    assert (0, "") == (status, out)
+    assert says(err, "command.decided", short=call["short"])
+
+
+def test_with_quiet_it_says_nothing_of_a_yes(service: Installation) -> None:
+    """`--quiet` leaves stderr to errors, and to why a request wasn't run."""
+    asking = service.begin("ask", "deploy", "--quiet")
+    decided(service, "approve")
+
+    assert (0, "", "") == ends(asking)
+
+
+@pytest.mark.parametrize(("verb", "status"), [("approve", 0), ("reject", 10)])
+def test_another_command_waits_for_a_request(service: Installation, verb: str, status: int) -> None:
+    """`sayso wait` ends with the status that `ask` would have, and doesn't take the approval over."""
+    short = service.run("ask", "deploy", "--no-wait").stdout.strip()
+    waiting = service.begin("wait", short)
+    assert waiting.stderr is not None
+    assert says(waiting.stderr.readline(), "command.waits", short=short)
+    decided(service, verb)
+
+    assert status == ends(waiting)[0]
+    assert status == service.run("wait", short).returncode
+    assert ("approved" if verb == "approve" else "rejected") == service.status(short)
+
+
+def test_who_stops_waiting_withdraws_nothing(service: Installation) -> None:
+    """Ctrl-C ends `sayso wait` with 130, says how to go on, and the request stays pending."""
+    short = service.run("ask", "deploy", "--no-wait").stdout.strip()
+    waiting = service.begin("wait", short)
+    assert waiting.stderr is not None
+    waiting.stderr.readline()
+    signalled(waiting, signal.SIGINT)
+    status, _, err = ends(waiting)
+
+    assert 130 == status
+    assert says(err, "command.left", short=short)
+    assert "pending" == service.status(short)
+    service.call("withdraw", target=short)
+
+
 def test_at_a_terminal_it_says_what_it_waits_for(service: Installation) -> None:
-    """The ref that an approver asks for, and until when; in a script nothing is said."""
+    """The ref, who may approve, until when, and what Ctrl-C does."""
     master, slave = pty.openpty()
     argv = [str(SAYSO), "ask", "deploy"]
     asking = subprocess.Popen(argv, stdout=slave, stderr=slave, env=service.surroundings(), cwd=service.root)
     call = service.waiting()[0]
     told = os.read(master, 1000).decode()
     decided(service, "approve")
-    in_a_script = service.begin("ask", "deploy")
-    decided(service, "approve")
 
     assert 0 == asking.wait(PATIENCE_S)
-    assert f"sayso: {say('command.waits', short=call['short'], until=call['expires_at'][11:19])}" in told
-    assert (0, "", "") == ends(in_a_script)
+    waits = say("command.waits", short=call["short"], until=call["expires_at"][11:19], approvers=ME)
+    assert says(told, "command.withdraws", waits=waits)
     for end in (master, slave):
         os.close(end)
 
 
 def test_silence_is_eleven(service: Installation) -> None:
     """Nobody answers within the shortest time: 11, nothing runs, and a late yes is told so."""
-    asking = service.begin("ask", "deploy", "--timeout", "5s", "--", "touch", "must-not-be")
+    asking = service.begin("ask", "--quiet", "deploy", "--timeout", "5s", "--", "touch", "must-not-be")
     call = service.waiting()[0]
 
     status, out, err = ends(asking)
@@ -280,7 +329,7 @@ def test_tampered_is_thirteen(service: Installation) -> None:
 
 def test_withdrawn_is_fourteen(service: Installation) -> None:
     """`sayso withdraw` ends the wait."""
-    asking = service.begin("ask", "deploy")
+    asking = service.begin("ask", "--quiet", "deploy")
     call = service.waiting()[0]
 
     assert 0 == service.run("withdraw", call["short"]).returncode
@@ -292,7 +341,7 @@ def test_withdrawn_is_fourteen(service: Installation) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_withdraws_what_waits(service: Installation, number: signal.Signals) -> None:
     """Who ends the script, or closes its terminal, takes the question back: 14, and a yes comes too late."""
-    asking = service.begin("ask", "deploy", "--", "touch", "must-not-be")
+    asking = service.begin("ask", "--quiet", "deploy", "--", "touch", "must-not-be")
     call = service.waiting()[0]
     signalled(asking, number)
 
@@ -305,7 +354,7 @@ def test_a_signal_withdraws_what_waits(service: Installation, number: signal.Sig
 def test_a_signal_while_the_command_runs_is_the_commands(service: Installation, number: signal.Signals) -> None:
     """CMD gets it, says its last word, and its status is reported and passed on."""
     trap = 'trap "echo stopped; exit 5" TERM; touch up; while :; do sleep 0.05; done'
-    asking = service.begin("ask", "serve", "--", "sh", "-c", trap)
+    asking = service.begin("ask", "--quiet", "serve", "--", "sh", "-c", trap)
     call = decided(service, "approve")
     until((service.root / "up").exists, "the command to run")
     signalled(asking, number)
@@ -345,7 +394,7 @@ def test_what_its_starter_ignores_it_ignores(service: Installation) -> None:
 def test_the_second_waiter_with_one_key_gets_fifteen(service: Installation, command: list[str]) -> None:
     """Two wait for the same call; one gets it, the other is told so."""
     key = f"key-{len(command)}"
-    both = [service.begin("ask", "deploy", "--key", key, *command) for _ in range(2)]
+    both = [service.begin("ask", "--quiet", "deploy", "--key", key, *command) for _ in range(2)]
     ref = service.waiting()[0]["ref"]
     decided(service, "approve")
 
@@ -360,7 +409,7 @@ def test_not_waiting_is_sixteen(service: Installation) -> None:
     call = service.waiting()[0]
 
     assert (16, f"{call['short']}\n", "") == (asked.returncode, asked.stdout, asked.stderr)
-    again = service.begin("ask", "deploy", "--key", "later")
+    again = service.begin("ask", "--quiet", "deploy", "--key", "later")
     decided(service, "approve")
     assert 0 == ends(again)[0]
 
@@ -416,14 +465,14 @@ def test_by_policy_a_harmless_tool_is_not_asked_about(install: Callable[..., Ins
     ran = service.run("ask", "read_log", "--by-policy", "--", "echo", "read")
 
     assert (0, "read\n", "") == (ran.returncode, ran.stdout, ran.stderr)
-    asking = service.begin("ask", "read_log", "--", "echo", "read")
+    asking = service.begin("ask", "--quiet", "read_log", "--", "echo", "read")
     decided(service, "approve")
     assert (0, "read\n", "") == ends(asking)
 
 
 def test_an_outcome_file_that_can_not_be_written_is_said(service: Installation) -> None:
     """CMD's status still counts: it has run."""
-    asking = service.begin("ask", "build", "--outcome", "/proc/none/o.json", "--", "sh", "-c", "exit 6")
+    asking = service.begin("ask", "--quiet", "build", "--outcome", "/proc/none/o.json", "--", "sh", "-c", "exit 6")
     decided(service, "approve")
 
     status, _, err = ends(asking)
@@ -436,7 +485,7 @@ def test_the_service_may_restart_while_a_script_waits(install: Callable[..., Ins
     """`ask` finds the new process and finishes what it began."""
     service = install()
     service.start()
-    asking = service.begin("ask", "deploy", "--", "echo", "ran")
+    asking = service.begin("ask", "--quiet", "deploy", "--", "echo", "ran")
     deadline = service.waiting()[0]["expires_at"]
     getattr(service, end)()
     service.start()

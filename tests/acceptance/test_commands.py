@@ -48,13 +48,14 @@ def test_the_version_is_told(service: Installation) -> None:
 
 
 def test_pending_lists_what_waits(service: Installation, waiting: str) -> None:
-    """A line for each call: its short ref, its risk, what, and by whom."""
-    (line,) = service.run("pending").stdout.splitlines()
+    """The short ref, the risk, the headline of its card and the time that is left; below, the note."""
+    line, note = service.run("pending").stdout.splitlines()
+    call = service.call("show", target=waiting)["call"]
 
-    assert [waiting, "low", "deploy"] == line.split()[:3]
     left = say("pending.left", left="LEFT")
-    told = say("pending.line", short=waiting, risk="low     ", tool="deploy", outcome=left, requester=ME)
-    assert re.fullmatch(re.escape(f"{told}  release").replace("LEFT", r"[45]:\d\d"), line)
+    told = say("pending.request", short=waiting, risk="low     ", headline=call["headline"], left=left)
+    assert re.fullmatch(re.escape(told).replace("LEFT", r"[45]:\d\d"), line)
+    assert say("pending.note", note="release") == note
 
 
 def test_pending_for_programs_is_json(service: Installation, waiting: str) -> None:
@@ -76,7 +77,7 @@ def test_show_tells_all_of_a_call_with_its_record(service: Installation, waiting
     done = service.run("show", waiting.lower())
 
     assert 0 == done.returncode
-    assert "argv: ['echo', 'ran']" in done.stdout
+    assert '"argv"' in done.stdout
     assert say("details.programs", programs="echo") in done.stdout
     assert re.search(r"^Digest: [A-Z2-7]{12} \([0-9a-f]{64}\)$", done.stdout, re.MULTILINE)
     assert ["asked"] == re.findall(r"^  [-0-9]{10} [:0-9]{8} UTC  (\S+)", done.stdout, re.MULTILINE)
@@ -109,6 +110,52 @@ def test_a_decision_is_told_and_the_next_hears_who_won(service: Installation, wa
     assert 1 == second.returncode
     assert is_one_line(second)
     assert ME in second.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [(["approve"], Told.APPROVED), (["reject", "--reason", "risky"], Told.REJECTED_WITH_REASON)],
+)
+def test_each_answer_has_a_command_of_its_own(
+    service: Installation, waiting: str, words: list[str], what: Told
+) -> None:
+    """`sayso approve REF` and `sayso reject REF` do what `sayso decide` does."""
+    done = service.run(words[0], waiting, *words[1:])
+
+    assert (0, "") == (done.returncode, done.stderr)
+    assert says(done.stdout, what, short=waiting)
+
+
+@pytest.mark.parametrize("command", ["show", "approve", "reject", "withdraw", "wait"])
+def test_a_ref_with_a_slip_is_answered_with_the_pending_one(service: Installation, waiting: str, command: str) -> None:
+    """The command names the request that was probably meant, and touches nothing."""
+    slip = waiting[:5] + next(letter for letter in "0123456789" if letter != waiting[5])
+    refused = service.run(command, slip)
+
+    assert is_one_line(refused)
+    assert says(refused.stderr, "near.ref", near=waiting)
+    assert "pending" == service.status(waiting)
+
+
+@pytest.mark.parametrize(
+    ("words", "near"),
+    [(["pendng"], "pending"), (["ask", "deploy", "--timout", "5s"], "--timeout"), (["show"], "REF"), (["x" * 9], "")],
+)
+def test_a_command_that_makes_no_sense_is_one_line_and_two(service: Installation, words: list[str], near: str) -> None:
+    """Every mistake has the form of every other error, names what was probably meant, and leads to help."""
+    refused = service.run(*words)
+
+    assert 2 == refused.returncode
+    assert is_one_line(refused)
+    assert says(refused.stderr, "command.usage")
+    assert near in refused.stderr
+
+
+def test_a_shell_completes_the_refs_of_pending_requests(service: Installation, waiting: str) -> None:
+    """Completion of REF offers what is pending."""
+    asked = {"_SAYSO_COMPLETE": "complete_bash", "COMP_WORDS": "sayso show ", "COMP_CWORD": "2"}
+
+    assert waiting in service.run("show", **asked).stdout.split()
 
 
 def test_decide_for_programs_is_json(service: Installation, waiting: str) -> None:

@@ -32,6 +32,8 @@ _CHANGING = (
     (_REF, "REF"),
     (re.compile(r"\bexpires \d{2}:\d{2}\b"), "expires TIME"),
     (re.compile(r"^  \S+'s agent ", re.MULTILINE), "  SOMEBODY's agent "),
+    (re.compile(r"\b\S+ wants to run"), "SOMEBODY wants to run"),
+    (re.compile(r"\bapproved by \S+"), "approved by SOMEBODY"),
     (re.compile(r"^  on \S+, in \S+$", re.MULTILINE), "  on HOST, in FOLDER"),
     (re.compile(r"\b\d{2}:\d{2}:\d{2} UTC\b"), "TIME"),
     (re.compile(r"\b\d:\d\d left\b"), "LEFT"),

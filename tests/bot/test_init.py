@@ -9,6 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.cli.main import app
+from bot.settings import load
+from hitl.model import Risk
+from hitl.records import replace
+from tests.sentences import says
 
 ME = f"local:{os.getuid()}"
 
@@ -29,6 +33,31 @@ def test_a_place_that_can_not_be_written_is_one_line(tmp_path: Path, platform: l
 
     assert (2, 1) == (refused.exit_code, len(refused.output.splitlines()))
     assert "--file" in refused.output
+
+
+def test_a_single_developers_own_yes_counts_on_the_phone(tmp_path: Path) -> None:
+    """With --alone, cards go to the approver's private chat, and the own yes counts there and here up to high."""
+    file = tmp_path / "new.toml"
+    done = CliRunner().invoke(app, ["init", "--alone", "--file", str(file)])
+    people = load(file).directory()
+
+    assert 0 == done.exit_code
+    assert says(done.output, "init.shared", limit="high")
+    assert (Risk.HIGH, Risk.HIGH) == (
+        people.self_approval("local", "telegram"),
+        people.self_approval("local", "socket"),
+    )
+    assert ("telegram:7",) == replace(people, principals={ME: ("telegram:7",)}).routes_for("local", (ME,))
+
+
+@pytest.mark.parametrize("words", [["--approver", "local:4321"], ["--requester", "local:4321"]])
+def test_with_others_nobody_is_alone(tmp_path: Path, words: list[str]) -> None:
+    """Their lists would let the requester's own yes count beside them."""
+    refused = CliRunner().invoke(app, ["init", "--alone", "--file", str(tmp_path / "new.toml"), *words])
+
+    assert 2 == refused.exit_code
+    assert says(refused.output, "init.not_alone")
+    assert [] == list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from bot.errors import SettingsError
 from bot.policies import SETTLES_S, Policies
 from bot.settings import load
 from hitl.model import Action, Mode, PolicyCall
+from tests.sentences import says
 
 DENIES = "version: 1\ndefault_action: deny\n"
 ASKS = "version: 1\n"
@@ -54,6 +55,18 @@ def opened(folder: Path, name: str = "team") -> Policies:
 async def told(running: Running) -> list[tuple[str, dict[str, str]]]:
     """The service's own record."""
     return [(entry.event, json.loads(entry.data)) for entry in await running.store.history("")]
+
+
+@pytest.mark.parametrize(("name", "near"), [("defualt", "default"), ("teem", "team")])
+def test_a_policy_name_with_a_slip_is_answered_with_one_that_there_is(
+    folder: Path, write: Callable[..., Path], name: str, near: str
+) -> None:
+    """The error names the preset or document that was probably meant."""
+    write(ASKS)
+    with pytest.raises(SettingsError) as caught:
+        opened(folder, name)
+
+    assert says(str(caught.value), "near.policy", near=near)
 
 
 @pytest.mark.parametrize("name", ["default", "strict", "dev", "headless", "payments", "email", "database"])

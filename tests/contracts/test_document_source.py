@@ -22,6 +22,12 @@ def test_a_document_is_read_by_its_name(source: DocumentSource) -> None:
     assert "approve" == policy.judge(PolicyCall("", "read_file", {"path": "a"})).action
 
 
+def test_every_name_leads_to_a_document(source: DocumentSource) -> None:
+    """What is offered to somebody who mistyped a name can be read."""
+    assert "strict" in source.names()
+    assert source.names() == [source.read("", name).name for name in source.names()]
+
+
 def test_reading_twice_gives_the_same(source: DocumentSource) -> None:
     """While nobody changes a document, two readings are equal: that is how a change is noticed."""
     assert source.read("", "strict") == source.read("", "strict")

@@ -22,6 +22,10 @@ _named = re.compile(r"&([A-Z_]+)")
 class PresetSource:
     """The presets, which are the same for every tenant."""
 
+    def names(self) -> list[str]:
+        """Return the names of the presets."""
+        return list(NAMES)
+
     def read(self, tenant: str, name: str) -> Document:
         """Return the preset of that name. Raises LookupError if there is none."""
         check_names(tenant, name)

@@ -86,7 +86,7 @@ async def test_each_kind_of_event_has_a_listener(body: dict[str, Any], kind: typ
         press("vote"),
         {"type": "view_submission", "user": {"id": "U1"}, "view": VIEW | {"callback_id": "other"}},
         {"command": "/other", "text": "", "user_id": "U1", "team_id": "T1", "channel_id": "C1"},
-        {"type": "event_callback", "event_id": "Ev1", "team_id": "T1", "event": {"type": "app_home_opened"}},
+        {"type": "event_callback", "event_id": "Ev1", "team_id": "T1", "event": {"type": "team_join"}},
         {"type": "shortcut", "callback_id": "x", "user": {"id": "U1"}},
     ],
 )
@@ -140,7 +140,7 @@ async def test_an_operators_listener_takes_what_ours_do_not() -> None:
     """Such an event is done; and what their listener raises comes back too."""
 
     def register(app: AsyncApp) -> None:
-        @app.event("app_home_opened")
+        @app.event("team_join")
         async def opened() -> None:
             """Nothing to do."""
 
@@ -149,7 +149,7 @@ async def test_an_operators_listener_takes_what_ours_do_not() -> None:
             await ack()
             raise ZeroDivisionError
 
-    opened = {"type": "event_callback", "event_id": "Ev1", "team_id": "T1", "event": {"type": "app_home_opened"}}
+    opened = {"type": "event_callback", "event_id": "Ev1", "team_id": "T1", "event": {"type": "team_join"}}
 
     assert [] == await heard(opened, register)
     with pytest.raises(ZeroDivisionError):

@@ -12,6 +12,7 @@ from adapters.slack.lookups import Lookups
 from bot.surfaces import surfaces
 from hitl.events import Command, Reaction
 from hitl.people import Directory
+from hitl.people.names import Names
 from hitl.platforms import Core
 from hitl.testing import MemoryStore, SetClock
 from hitl.tokens import Keyring
@@ -23,8 +24,9 @@ ANN, ADDRESS = "slack:T1/U1", "ann@acme.example"
 class Told:
     """A chat that says the same of everybody, and counts how often it was asked anew."""
 
-    def __init__(self, who: Who) -> None:
+    def __init__(self, who: Who, people: Directory) -> None:
         self._who = who
+        self.names = Names(people)
         self.again: list[bool] = []
 
     async def who(self, user: str, *, again: bool = False) -> Who:
@@ -37,7 +39,7 @@ class Told:
 def lookups(who: Who, *, emails: bool = True) -> tuple[Lookups, Told]:
     """The lookups of an app in workspace T1, where Ann is listed by her address."""
     people = Directory(approvers=("ann",), principals={"ann": (f"email:{ADDRESS}",)}, surfaces=surfaces())
-    chat: Any = Told(who)
+    chat: Any = Told(who, people)
     core = Core(MemoryStore(SetClock(NOON)), Keyring([("k1", b"1" * 32)]), people)
     return Lookups(chat, core, Me("T1", "UBOT"), emails=emails), chat
 

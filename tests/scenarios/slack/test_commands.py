@@ -48,6 +48,31 @@ async def test_pending_lists_what_waits_for_one(stage: SlackStage) -> None:
     assert say("chat.pending.none") == await whispered(stage, "sam", "pending")
 
 
+async def test_the_home_tab_lists_what_waits_for_one_anywhere(stage: SlackStage) -> None:
+    """Whoever opens it sees each pending request that concerns them, with a link to its card."""
+    call = await stage.ask()
+    room = stage.surface
+    for who in ("ann", "sam"):
+        await room.server.open_home(room.people[who])
+    await room.settle()
+    homes = {view.user_id: view for view in room.server.world.views.values() if view.kind == "home"}
+    for_ann, for_sam = (str(homes[room.people[who].id].body) for who in ("ann", "sam"))
+    (message,) = (await stage.store.cards(call.ref)).values()
+
+    assert call.short in for_ann
+    assert f"/archives/{room.room.id}/p{str(message).partition(':')[2].replace('.', '')}" in for_ann
+    assert call.short not in for_sam
+    assert says(for_sam, "chat.pending.nowhere")
+
+
+async def test_status_counts_what_pending_lists(stage: SlackStage) -> None:
+    """The cards in a channel's threads are its own."""
+    await stage.ask()
+
+    assert says(await whispered(stage, "ann", "status"), "chat.status", count=1)
+    assert says(await whispered(stage, "sam", "status"), "chat.status", count=0)
+
+
 async def test_show_opens_a_window(stage: SlackStage) -> None:
     """For those who may see it."""
     call = await stage.ask(args={"path": "a/long/way.txt"})

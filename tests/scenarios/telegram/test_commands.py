@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hitl.model import Status
+from adapters.agents.offline import TOOLS
+from hitl.model import Ask, Runs, Status
 from hitl.outcomes import Refusal, Told
 from hitl.wording import say
 from tests.sentences import says
@@ -50,6 +51,42 @@ async def test_what_waits_is_listed_for_those_whom_it_concerns(stage: TelegramSt
     assert say("chat.pending.none") == for_sam
     assert say(Refusal.UNKNOWN, short=calls[0].short) == shown_sam
     assert "approvers" not in explained
+
+
+async def test_in_private_all_that_waits_for_one_is_listed_with_where(stage: TelegramStage) -> None:
+    """`/pending` in private lists requests of every chat by headline, with the address of a card in a supergroup."""
+    here = await stage.ask(args={"path": "a"})
+    group = stage.surface
+    forum = await group.server.supergroup("Other", members=group.people.values(), bots=[group.bot.user])
+    place, uma = f"telegram:{forum.id}", group.identities["uma"]
+    there = (await stage.service.submit(Ask(TOOLS, "delete_file", {"path": "b"}, uma, place, Runs.SERVICE))).call
+    await group.settle()
+    listed = await told_in_private(stage, "ann", "/pending")
+    for_sam = await told_in_private(stage, "sam", "/pending")
+
+    assert [here.short, there.short] == [line.split()[0] for line in listed.split("\n") if "·" in line]
+    (message,) = (await stage.store.cards(there.ref)).values()
+    assert f"https://t.me/c/{str(forum.id).removeprefix('-100')}/{str(message).partition(':')[2]}" in listed
+    assert say("chat.pending.nowhere") == for_sam
+
+
+async def test_status_counts_what_pending_lists(stage: TelegramStage) -> None:
+    """In a group and in private."""
+    await stage.ask()
+
+    assert says(await said(stage, "ann", "/status"), "chat.status", count=1)
+    assert says(await told_in_private(stage, "ann", "/status"), "chat.status", count=1)
+    assert says(await told_in_private(stage, "sam", "/status"), "chat.status", count=0)
+
+
+async def told_in_private(stage: TelegramStage, who: str, text: str) -> str:
+    """What the bot answers to a person in private."""
+    group = stage.surface
+    room = await group.server.private(group.people[who], group.bot.id)
+    before = len(room.messages)
+    await group.server.say(group.people[who], room, text)
+    await group.settle()
+    return "\n".join(one.text for one in list(room.messages.values())[before:] if one.author_bot)
 
 
 async def test_a_call_is_shown_whole(stage: TelegramStage) -> None:

@@ -1,0 +1,130 @@
+"""`inbox`: the pending requests one by one, at a prompt."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from bot.cli.approving import RISK_COLOURS
+from bot.cli.common import Config, SocketFile, connect, painted, tell
+from hitl.wording import say
+from sayso_client.errors import ClientError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sayso_client.client import Client
+
+    #: Prints a question and returns the line that was typed. Raises EOFError at the end of the input.
+    Prompt = Callable[[str], str]
+
+_APPROVE, _REJECT, _DETAILS, _SKIP, _QUIT = "a", "r", "d", "s", "q"
+
+
+def register(app: typer.Typer) -> None:
+    """Add this command."""
+    app.command()(inbox)
+
+
+def inbox(config: Config = None, socket: SocketFile = None) -> None:
+    """Answer what is pending, one request after another.
+
+    It shows each request that is pending now, oldest first, and asks for a key: a approves, r rejects, d shows the
+    details, s skips, q quits. What isn't answered stays pending.
+
+    Example: sayso inbox
+    """
+    with connect(config, socket, shown=True) as client:
+        calls = client.call("pending")["calls"]
+        if not calls:
+            typer.echo(say("pending.none"))
+        try:
+            for number, call in enumerate(calls, start=1):
+                typer.echo(
+                    _shown(client.call("card", target=call["ref"]), say("inbox.of", number=number, all=len(calls)))
+                )
+                if not _Answering(client, call, _ask).answer():
+                    break
+        except EOFError:
+            typer.echo()
+        except KeyboardInterrupt as error:
+            raise typer.Abort from error
+
+
+class _Answering:
+    """One request, and the answers of the person at the prompt."""
+
+    def __init__(self, client: Client, call: dict[str, Any], prompt: Prompt) -> None:
+        self._client = client
+        self._ref = call["ref"]
+        self._short = call["short"]
+        self._prompt = prompt
+
+    def answer(self) -> bool:
+        """Ask until the request is answered or skipped. Return False if the person wants to quit."""
+        while True:
+            key = self._prompt(say("inbox.keys")).strip().lower()[:1]
+            if key in {_SKIP, _QUIT}:
+                return key == _SKIP
+            try:
+                if self._done(key):
+                    return True
+            except ClientError as error:
+                tell(error.message, "red")
+                return True
+
+    def _done(self, key: str) -> bool:
+        """Do what the key means. Return whether the request needs no more answers."""
+        if key == _APPROVE:
+            return self._approved()
+        if key == _REJECT:
+            return self._decided("reject", reason=self._prompt(say("inbox.why")).strip() or None)
+        if key == _DETAILS:
+            typer.echo(self._client.call("details", target=self._ref)["text"])
+        return False
+
+    def _approved(self) -> bool:
+        """Approve; a second yes or a reason is asked for if the request needs them."""
+        came = self._sent("approve")
+        if came["came"] == "reason_needed":
+            came = self._sent("approve", reason=self._prompt(say("inbox.reason")).strip() or None)
+        if came["came"] == "confirm":
+            typed = self._prompt(say("inbox.confirm", short=self._short)).strip().lstrip("#").upper()
+            if typed != self._short:
+                typer.echo(say("inbox.other"))
+                return False
+            came = self._sent("approve", confirmed=True)
+        return self._ends(came)
+
+    def _decided(self, verb: str, **more: Any) -> bool:
+        return self._ends(self._sent(verb, **more))
+
+    def _sent(self, verb: str, **more: Any) -> dict[str, Any]:
+        came = self._client.call("decide", target=self._ref, verb=verb, **more)
+        typer.echo(came["text"])
+        return came
+
+    def _ends(self, came: dict[str, Any]) -> bool:
+        """Whether the answer counts. A vote counts also when others have to agree."""
+        return bool(came["decided"]) or came["came"] == "counted"
+
+
+def _ask(question: str) -> str:
+    sys.stdout.write(question)
+    sys.stdout.flush()
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError
+    return line
+
+
+def _shown(answer: dict[str, Any], place: str) -> str:
+    """The card of a request, as lines."""
+    shown, colour = answer["card"], RISK_COLOURS[answer["card"]["risk"]]
+    head = say("inbox.head", place=place, sign=shown["sign"], risk=shown["risk"].upper(), short=answer["short"])
+    parts = (line for part in shown["parts"] for line in part["text"].split("\n"))
+    below = (shown[name] for name in ("below", "place", "note", "rule", "stakes"))
+    lines = [shown["headline"], *(f"  {line}" for line in parts), *below, *shown["warnings"], shown["approvers"]]
+    return "\n".join(["", painted(head, colour), *filter(None, lines)])

@@ -1,0 +1,44 @@
+"""The log's lines about requests: one when it is asked, one when it is decided, one when its run ended.
+
+They hold refs, tools and people, and never arguments, notes, reasons or output: those may hold secrets, and
+`sayso show` has them.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from cachetools import FIFOCache
+
+from hitl.model import Decision
+
+if TYPE_CHECKING:
+    from hitl.model import Call, Result
+
+_log = logging.getLogger(__name__)
+#: So many requests are known by what was logged of them; those in flight are far fewer.
+_KNOWN = 10_000
+#: Decisions that come with the asking.
+_AT_ONCE = frozenset({Decision.ALLOWED, Decision.DENIED, Decision.UNDELIVERABLE})
+
+
+class Journal:
+    """Hears of every change of a call in this process, and logs each step once."""
+
+    def __init__(self) -> None:
+        self._logged: FIFOCache[str, tuple[Decision | None, Result | None]] = FIFOCache(_KNOWN)
+
+    def changed(self, call: Call) -> None:
+        """Log the steps that the call has taken since the last change."""
+        fresh = call.ref not in self._logged and (call.version == 1 or call.decision in _AT_ONCE)
+        decision, result = self._logged.get(call.ref, (None, None))
+        self._logged[call.ref] = (call.decision, call.result)
+        about = {"ref": call.ref, "short": call.short, "tool": call.tool}
+        if fresh:
+            _log.info("request.asked", {**about, "risk": call.verdict.risk.value, "by": call.requester})
+        if call.decision and call.decision is not decision:
+            by = {"by": call.decided_by} if call.decided_by else {}
+            _log.info("request.decided", {**about, "decision": call.decision.value, **by})
+        if call.result and call.result is not result:
+            _log.info("request.ended", {**about, "result": call.result.value})

@@ -1,0 +1,74 @@
+"""`sayso inbox` and `sayso history`: what is pending one by one, and what came of it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from hitl.wording import say
+from tests.sentences import says
+
+if TYPE_CHECKING:
+    from tests.acceptance.installation import Installation
+
+
+def asked(service: Installation, name: str) -> dict[str, Any]:
+    """A pending request whose command names this."""
+    call: dict[str, Any] = service.call("ask", tool="deploy", args={"argv": ["echo", name]})["call"]
+    return call
+
+
+def test_the_inbox_goes_through_what_is_pending(service: Installation) -> None:
+    """Each request is shown with what it would run, and answered by a key; a skipped one stays pending."""
+    calls = [asked(service, name) for name in ("one", "two", "three")]
+    done = service.run("inbox", given="a\nr\ntoo risky\ns\n")
+
+    assert (0, "") == (done.returncode, done.stderr)
+    assert [name for name in ("one", "two", "three") if f"  echo {name}\n" not in done.stdout] == []
+    assert ["approved", "rejected", "pending"] == [service.status(call["ref"]) for call in calls]
+    assert "too risky" == service.call("show", target=calls[1]["ref"])["call"]["reason"]
+    service.call("withdraw", target=calls[2]["ref"])
+
+
+@pytest.mark.parametrize("given", ["q\n", "", "what?\n\nq\n", "d\nq\n"])
+def test_no_other_key_decides(service: Installation, given: str) -> None:
+    """Quitting, the end of the input, anything else and looking at the details leave a request pending."""
+    call = asked(service, "one")
+    done = service.run("inbox", given=given)
+
+    assert 0 == done.returncode
+    assert "pending" == service.status(call["ref"])
+    assert (call["digest"] in done.stdout) == given.startswith("d")
+    service.call("withdraw", target=call["ref"])
+
+
+def test_an_empty_inbox_says_so(service: Installation) -> None:
+    """There is nothing to press then."""
+    assert f"{say('pending.none')}\n" == service.run("inbox").stdout
+
+
+def test_history_tells_what_came_of_each_request(service: Installation) -> None:
+    """The newest comes first, each in one line; filters take the requests that meet all of them."""
+    calls = [asked(service, name) for name in ("one", "two")]
+    service.call("decide", target=calls[0]["ref"], verb="reject", reason="too risky")
+    service.call("withdraw", target=calls[1]["ref"])
+    newest = service.run("history", "--limit", "2").stdout.splitlines()
+    rejected = json.loads(service.run("history", "--status", "rejected", "--text", "too risky", "--json").stdout)
+    nothing = service.run("history", "--person", "nobody")
+
+    assert [call["short"] for call in reversed(calls)] == [line.split()[2] for line in newest]
+    assert calls[0]["ref"] in [each["ref"] for each in rejected]
+    assert {"rejected"} == {each["status"] for each in rejected}
+    assert "" == nothing.stdout
+    assert says(nothing.stderr, "audit.none")
+
+
+def test_history_names_a_request_that_was_changed(service: Installation) -> None:
+    """What it prints is verified first."""
+    call = asked(service, "one")
+    service.call("withdraw", target=call["ref"])
+    service.tamper("UPDATE calls SET decided_by = 'local:99' WHERE ref = ?", call["ref"])
+
+    assert says(service.run("history", "--limit", "1").stderr, "audit.flawed", shorts=call["short"])

@@ -8,7 +8,7 @@ import secrets
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Annotated, Any, Literal, NamedTuple, NoReturn
 
 import typer
 
@@ -165,11 +165,46 @@ def init(
         else:
             _add_telegram(file, token_file, way, webhook_url)
         return
+    people = _People(requester, approver, self_approval, alone)
+    _first(file, people, state, workspace)
+
+
+def doctor(config: Config = None, json: AsJson = False) -> None:
+    """Check everything that a call depends on, one line each. Non-zero until a call can be gated end to end.
+
+    Example: sayso doctor
+    """
+    from bot.checks import run_checks
+    from bot.settings import find_config
+
+    checks = run_checks(settings(config, ruling=True), find_config(config))
+    if json:
+        print_json([{"name": c.name, "state": c.state.value, "text": c.text} for c in checks])
+    else:
+        for check in checks:
+            state = check.state.value
+            typer.echo(f"{painted(_SIGNS[state], state)} {check.name}: {check.text}")
+    if any(check.state.value == "red" for check in checks):
+        raise typer.Exit(1)
+
+
+class _People(NamedTuple):
+    """What `init` was told about people. `alone` is None if nobody said."""
+
+    requesters: list[str] | None
+    approvers: list[str] | None
+    self_approval: Limit
+    alone: bool | None
+
+
+def _first(file: Path, people: _People, state: str, workspace: str) -> None:
+    """Write a first configuration; exit 2 where that can't be done, or what was told contradicts itself."""
     me = f"local:{os.getuid()}"
-    requesters, approvers = requester or [me], approver or [me]
+    requesters, approvers = people.requesters or [me], people.approvers or [me]
     if not all([*requesters, *approvers]):
         fail("An empty name is nobody; nothing was written.", 2)
-    own = not requester and not approver
+    own = not people.requesters and not people.approvers
+    alone, self_approval = people.alone, people.self_approval
     if alone is None:
         alone = own and self_approval is Limit.OFF and sys.stdin.isatty() and typer.confirm(say("init.alone"))
     if alone and not own:
@@ -191,25 +226,6 @@ def init(
     typer.echo(f"Wrote {file}. Next: sayso doctor --config {file}, then sayso run --config {file}.")
     if set(requesters) == set(approvers) == {me} and self_approval is Limit.OFF:
         typer.echo(f"Nobody but you ({me}) may approve, and your own yes doesn't count: add somebody to approvers.")
-
-
-def doctor(config: Config = None, json: AsJson = False) -> None:
-    """Check everything that a call depends on, one line each. Non-zero until a call can be gated end to end.
-
-    Example: sayso doctor
-    """
-    from bot.checks import run_checks
-    from bot.settings import find_config
-
-    checks = run_checks(settings(config, ruling=True), find_config(config))
-    if json:
-        print_json([{"name": c.name, "state": c.state.value, "text": c.text} for c in checks])
-    else:
-        for check in checks:
-            state = check.state.value
-            typer.echo(f"{painted(_SIGNS[state], state)} {check.name}: {check.text}")
-    if any(check.state.value == "red" for check in checks):
-        raise typer.Exit(1)
 
 
 def _gate(host: str, config: Path | None, words: list[str], *, remove: bool) -> NoReturn:

@@ -154,7 +154,7 @@ def test_a_wheel_holds_the_simulators_and_no_tests(site: Path) -> None:
     """The servers and what they share stand in it, once."""
     simulators = sorted(one.name for one in (site / "bot" / "simulators").iterdir())
 
-    assert ["common", "slack", "telegram"] == simulators
+    assert ["common", "mcp", "model", "slack", "telegram"] == simulators
     assert not (site / "tests").exists()
     assert not list(site.rglob("__pycache__"))
 

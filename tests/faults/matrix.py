@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from hitl.cards import outcome
+from hitl.cards import card, outcome
+from hitl.lines import in_utc, plain
 from hitl.model import Decision, Status
 from hitl.wording import say
 
@@ -125,8 +126,9 @@ def summary(
     copy of one may say that it is none.
     """
     spare = say("card.spare", short=call.short)
-    shown = [text for card, text in cards if not card.labels and text != spare]
-    true = not any(card.labels for card, _ in cards) and all(outcome(call) in text for text in shown)
+    shown = [text for one, text in cards if not one.labels and text != spare]
+    end = plain(card(call).end, in_utc)
+    true = not any(one.labels for one, _ in cards) and all(end in text for text in shown)
     true = true and (bool(shown) or not cards)
     said = any(f"{call.short}: {outcome(call)}" in text for text in texts)
     count = f"{len(cards)} card{'' if len(cards) == 1 else 's'}"

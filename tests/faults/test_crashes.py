@@ -35,6 +35,7 @@ COMMITTING = ("writer.before-begin", "writer.before-commit", "writer.after-commi
 WITH_CHATS = {
     *("delivery.sent", "intake.handling", "intake.handled"),
     *("events.received", "events.recorded"),
+    *("turn.answered", "turn.kept", "turn.ended"),
 }
 
 

@@ -24,7 +24,8 @@ TREE = Path(__file__).parents[2]
 #: Old databases, a folder each, named by the newest migration that they have.
 LANDED = Path(__file__).parent / "landed"
 TOKEN = "7100000001:AAtest_" + "0" * 28
-APPROVE, REJECT, DETAILS = "✅ Approve", "❌ Reject", "Details"
+#: The ends of the labels of buttons: older cards had a sign before them.
+APPROVE, REJECT, DETAILS = "Approve", "Reject", "Details"
 #: `ada` asks and decides on this machine, `ann` asks on Telegram, `bob` decides there.
 SETTINGS = """
 requesters = ["ada", "ann"]
@@ -130,7 +131,7 @@ class Place:
 
     async def card(self, short: str) -> Message:
         """The card of a call in the team's group, once it has buttons there."""
-        return await self.server.wait_message(self.team, short, button=APPROVE, timeout=60)
+        return await self.server.wait_message(self.team, short, button=DETAILS, timeout=60)
 
     def cards(self, short: str) -> list[Message]:
         """All messages of the bot in the team's group that name the call and have, or had, buttons."""
@@ -139,7 +140,9 @@ class Place:
 
     async def press(self, short: str, label: str) -> str:
         """Bob presses a button of the card; what he is shown."""
-        query = await self.server.press(self.bob, await self.card(short), label)
+        card = await self.card(short)
+        button = next(each for each in card.labels if each.endswith(label))
+        query = await self.server.press(self.bob, card, button)
         return (await self.server.wait_answer(query, timeout=60)).text
 
     def told(self) -> dict[str, Any]:

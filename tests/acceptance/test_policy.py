@@ -58,14 +58,14 @@ def test_a_bad_document_keeps_the_service_from_starting(make: Callable[..., Inst
 
 
 def test_the_documents_verdicts_are_the_services(make: Callable[..., Installation]) -> None:
-    """With the rule's message for the agent, and the programs of a command on its card."""
+    """With the rule's message for the agent, and the command on its card."""
     service = make(DENIES + "  - {id: shell, tool: bash, action: approve, risk: high}\n")
     service.start()
     (denied,) = service.say("write a.txt hi")
     shown = "\n".join(service.say("run ls | xargs rm", "no"))
 
     assert says(denied, "agent.denied", why="Nothing is written here")
-    assert any(says(shown, "card.programs", programs=programs) for programs in ("ls, xargs, rm", "ls, rm"))
+    assert "ls | xargs rm" in shown
 
 
 @pytest.mark.parametrize("hang_up", [True, False])

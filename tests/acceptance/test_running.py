@@ -199,7 +199,9 @@ def test_a_command_that_needs_the_settings_names_the_file(install: Callable[...,
     refused = place.run("pending")
 
     assert 2 == refused.returncode
-    assert f"sayso: {place.config} can't be used: aprovers: no such setting.\n" == refused.stderr
+    assert (
+        f"sayso: {place.config} can't be used: aprovers: no such setting (did you mean approvers?).\n" == refused.stderr
+    )
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -117,6 +118,16 @@ async def check(stage: Stage, call: Call) -> None:
     assert not stage.ran() or call.decision is Decision.APPROVED
 
 
+def _asks(shown: Card) -> bool:
+    """Whether a card still has buttons that decide. A decided card may keep the one for details."""
+    return not {say("button.approve"), say("button.approve.steps"), say("button.reject")}.isdisjoint(shown.labels)
+
+
+def _bare(text: str) -> str:
+    """The text without the marks of a platform's markup."""
+    return re.sub(r"[*`~]", "", text)
+
+
 def summary(
     call: Call, cards: Sequence[tuple[Card, str]], texts: Sequence[str] = (), untold: Sequence[str] = ()
 ) -> str:
@@ -126,9 +137,9 @@ def summary(
     copy of one may say that it is none.
     """
     spare = say("card.spare", short=call.short)
-    shown = [text for one, text in cards if not one.labels and text != spare]
-    end = plain(card(call).end, in_utc)
-    true = not any(one.labels for one, _ in cards) and all(end in text for text in shown)
+    shown = [text for one, text in cards if not _asks(one) and text != spare]
+    end = _bare(plain(card(call).end, in_utc))
+    true = not any(_asks(one) for one, _ in cards) and all(end in _bare(text) for text in shown)
     true = true and (bool(shown) or not cards)
     said = any(f"{call.short}: {outcome(call)}" in text for text in texts)
     count = f"{len(cards)} card{'' if len(cards) == 1 else 's'}"

@@ -326,5 +326,7 @@ def test_every_method_that_is_called_goes_wrong_here() -> None:
 
     # What is missed is fetched after a start; `test_what_was_missed.py` has it go wrong.
     missed = {"users.conversations"}
+    # The Home tab is no part of a call's life: an answer that fails is asked for again with the next visit.
+    home = {"views.publish"}
 
-    assert called == {row.method for row in ROWS.values()} - {"response_url"} | set(ASKED) | READ | missed
+    assert called == {row.method for row in ROWS.values()} - {"response_url"} | set(ASKED) | READ | missed | home

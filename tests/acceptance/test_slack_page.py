@@ -214,8 +214,9 @@ def named(shown: str, account: Account) -> str:
 def answer(account: Account) -> None:
     """Section 2's end, and 3: the card stands in a thread and names who may answer; each way to answer it counts."""
     account.does("cyd mention write notes.txt hello", "Sayso (thread): ")
-    buttons = account.simulator.sees("[Approve] [Reject] [Details]")
-    assert all(f"@{account.place(name).rpartition('/')[2]}" in buttons for name in ("ben", "ada"))
+    account.simulator.sees("[Approve] [Reject] [Details]")
+    shown = "\n".join(account.simulator.printed)
+    assert all(f"@{account.place(name).rpartition('/')[2]}" in shown for name in ("ben", "ada"))
     assert "(only for one): " in account.does("cyd press Approve", what=Refusal.STRANGER)
     account.does("ada press Approve", what="by.approved")
     account.simulator.sees("(edited)")

@@ -9,6 +9,7 @@ import pytest
 
 from hitl.audit import verify
 from hitl.wording import say
+from tests.acceptance.installation import until
 from tests.patience import PATIENCE_S
 from tests.wire.slack import SlackServer
 
@@ -60,9 +61,17 @@ async def test_a_death_on_the_way_runs_nothing_twice(install: Callable[..., Inst
                 await server.press(ann, card, LABEL)
             done = say("end.sign.done")
             await server.wait_message(room, done, edits=1, timeout=PATIENCE_S)
+            await asyncio.to_thread(until, lambda: over(service), "the end of the run")
             check(service, [one for one in room.messages.values() if one.labels or one.history])
         finally:
             await asyncio.to_thread(service.close)
+
+
+def over(service: Installation) -> bool:
+    """Whether the call's run has ended."""
+    with service.database() as database:
+        (left,) = database.execute("select count(*) from calls where finished_at is null").fetchone()
+    return not left
 
 
 def check(service: Installation, cards: list[Message]) -> None:

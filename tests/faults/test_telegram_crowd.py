@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 from typing import TYPE_CHECKING
 
 from adapters.telegram.pace import PER_GROUP, PER_GROUP_S
@@ -65,7 +66,8 @@ async def held_after(stage: Crowd, count: int) -> int:
 
 def shorts(group: Group) -> list[str]:
     """The short refs of the cards in a group, in their order."""
-    return [message.text.split("\n")[0].rpartition("· ")[2] for message in group.posted()]
+    found = (re.search(r"· ([0-9A-Z]{6})$", message.text, re.MULTILINE) for message in group.posted())
+    return [each[1] for each in found if each]
 
 
 def check_pace(times: list[float]) -> None:

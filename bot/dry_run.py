@@ -30,8 +30,12 @@ async def dry_run(beside: Path) -> tuple[float, str]:
     Raises SaysoError, SettingsError or OSError for what can't be done at all.
     """
     people = Directory(approvers=(_APPROVER,), requesters=(_ASKER,), surfaces=surfaces())
-    with tempfile.TemporaryDirectory(prefix=".sayso-dry-run-", dir=beside) as place:
-        state, workspace = Path(place) / "state", Path(place) / "workspace"
+    # The policy denies tools what lies in a state folder, so the workspace is elsewhere.
+    with (
+        tempfile.TemporaryDirectory(prefix=".sayso-dry-run-", dir=beside) as place,
+        tempfile.TemporaryDirectory(prefix="sayso-dry-run-") as elsewhere,
+    ):
+        state, workspace = Path(place) / "state", Path(elsewhere) / "workspace"
         running = await compose(
             state=state,
             workspace=workspace,

@@ -222,31 +222,31 @@ def answer(account: Account) -> None:
     account.simulator.sees("(edited)")
     ask(account)
     account.does("ben press Reject", "(ben has the form 'Why?'")
-    account.does("ben close", what="agent.rejected.asked")
+    account.does("ben close", "(edited)")
     ask(account)
     account.does("ben press Details", "(ben has the form 'Details'")
     account.simulator.type("ben close")
     account.does("ben reply no because we need it", what="agent.rejected.reason", reason="we need it")
-    account.does(f"ben reply no {ask(account)}", what="agent.rejected")
+    account.does(f"ben reply no {ask(account)}", "(edited)")
     ask(account)
-    account.does("ben react -1", what="agent.rejected")
+    account.does("ben react -1", "(edited)")
     ask(account, "write more.txt text")
     account.does("ada react white_check_mark", "(edited)")
 
 
 def ask(account: Account, words: str = "delete notes.txt") -> str:
     """Cyd asks for a call in the thread, without naming the app; its short reference, once its buttons are there."""
-    title = account.does(f"cyd reply {words}", " risk: ")
+    account.simulator.type(f"cyd reply {words}")
     account.simulator.sees("[Approve]")
-    return title[-6:]
+    return str(re.findall(r"· ([0-9A-Z]{6})\b", "\n".join(account.simulator.printed))[-1])
 
 
 def effects(ref: str, ben: str) -> dict[str, str]:
     """What shows the effect of each command that the page names, given by Ben on the call with that reference."""
     return {
-        "pending": say("chat.pending", short=ref, risk="high", sentence=""),
+        "pending": ref,
         "show REF": "(ben has the form 'Details'",
-        "approve REF": say("agent.succeeded", short=ref, how="approved"),
+        "approve REF": "(edited)",
         "reject REF REASON": say("agent.rejected.reason", short=ref, reason="REASON"),
         "withdraw REF": say("chat.withdrawn", short=ref),
         "whoami": f"(only for one): {say('chat.whoami', identity=ben, principal=ben)}",

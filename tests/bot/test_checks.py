@@ -391,3 +391,11 @@ def test_a_dry_call_that_cannot_be_kept_is_red(tmp_path: Path, monkeypatch: pyte
     checked_now = _dry_run(tmp_path)
 
     assert [(Health.RED, True)] == [(one.state, "Read-only" in one.text) for one in checked_now]
+
+
+def test_a_dry_run_works_beside_the_state_folder_that_init_names(tmp_path: Path) -> None:
+    """The policy denies tools what lies there, so the call that is thrown away works elsewhere."""
+    usual = tmp_path / ".local" / "state" / "sayso"
+    usual.mkdir(parents=True)
+
+    assert [Health.GREEN] == [check.state for check in _dry_run(usual)]

@@ -19,7 +19,6 @@ from slack_sdk import WebClient
 
 from adapters.slack.webhook import PATH
 from hitl.outcomes import Fact
-from hitl.tokens import as_short
 from tests.acceptance.installation import ME, Installation, until
 from tests.sentences import says
 from tests.thirdparty.between import LINK, Between, Passed
@@ -44,10 +43,15 @@ timeout_s = 5
 port = 0
 """
 _UNDER_WAY = (
-    "SELECT (SELECT count(*) FROM outbox) + (SELECT count(*) FROM inbox WHERE handled_at IS NULL AND aside_at IS NULL)"
+    "SELECT (SELECT count(*) FROM outbox) + (SELECT count(*) FROM calls WHERE state = 'executing')"
+    " + (SELECT count(*) FROM inbox WHERE handled_at IS NULL AND aside_at IS NULL)"
 )
 _TOKENS = {"BOT_TOKEN": "xoxb-1", "APP_TOKEN": "xapp-1", "SIGNING_SECRET": SECRET}
 ENVIRONMENT = {f"SAYSO_SLACK__{name}": value for name, value in _TOKENS.items()}
+
+
+#: Where a card names its request.
+_SHORT = re.compile("\N{MIDDLE DOT} `?([0-9A-Z]{6})\\b")
 
 
 @dataclass(frozen=True)
@@ -124,7 +128,7 @@ class Stand:
 
     def cards(self, thread: str) -> list[dict[str, Any]]:
         """The cards there, open or closed."""
-        return [one for one in self.thread(thread) if _header(one)]
+        return [one for one in self.thread(thread) if _SHORT.search(_shown(one))]
 
     def card(self, call: Asked, number: int = 0) -> str:
         """What a card of the call says now, in all its blocks."""
@@ -132,12 +136,15 @@ class Stand:
 
     def short(self, card: dict[str, Any]) -> str:
         """The call that the card names in its header."""
-        return str(as_short(_header(card).rpartition("\N{MIDDLE DOT} ")[2]))
+        return str(_SHORT.findall(_shown(card))[-1])
 
     def ends(self, call: Asked, outcome: Fact, number: int = 0) -> None:
         """A card is edited to the outcome, with these particulars of it, and has no buttons any more."""
         what, particulars = outcome.what, outcome.particulars
         until(lambda: says(self.card(call, number), what, **particulars), f"a card that says {what}, {particulars}")
+
+        # The card says who approved while the tool still runs.
+        self.settle()
 
         assert "sayso:approve" not in self.card(call, number)
 
@@ -170,9 +177,9 @@ class Stand:
         return [one for one in self.outward.seen(mark) if one.path == f"/api/{method}"]
 
 
-def _header(message: dict[str, Any]) -> str:
-    blocks = message.get("blocks") or [{}]
-    return str(blocks[0]["text"]["text"]) if blocks[0].get("type") == "header" else ""
+def _shown(message: dict[str, Any]) -> str:
+    """All that a message's blocks say."""
+    return json.dumps(message.get("blocks", []), ensure_ascii=False)
 
 
 @contextmanager

@@ -12,16 +12,6 @@ import pytest
 
 from sayso_client import AsyncSayso, ClientError, NotRun, Planned, Ran, Request, Sayso, configuration
 from tests.acceptance.installation import Installation, until
-from tests.acceptance.making import Maker
-
-
-@pytest.fixture(scope="module")
-def service(maker: Maker) -> Iterator[Installation]:
-    """A running service whose default policy asks about every call here."""
-    with maker.batch() as make:
-        made = make()
-        made.start()
-        yield made
 
 
 @pytest.fixture

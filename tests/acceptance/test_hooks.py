@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,21 +17,11 @@ import pytest
 
 from sayso_client.hooks.installing import Service, command
 from tests.acceptance.installation import Installation, until
-from tests.acceptance.making import Maker
 from tests.hook_events import EVENTS, PROMPT, read
 from tests.patience import PATIENCE_S
 
 HOSTS = sorted(EVENTS)
 UID = os.getuid()
-
-
-@pytest.fixture(scope="module")
-def service(maker: Maker) -> Iterator[Installation]:
-    """A running service whose default policy asks about `rm -r build` and allows reading."""
-    with maker.batch() as make:
-        made = make()
-        made.start()
-        yield made
 
 
 def line(service: Installation, host: str, wait_s: int = 60, **changes: Any) -> str:

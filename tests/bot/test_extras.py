@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -16,19 +17,26 @@ SECRETS = {
 LIBRARIES = [("telegram", "telegram"), ("slack", "slack_sdk"), ("slack", "slack_bolt"), ("slack", "aiohttp")]
 
 
-def run(folder: Path, platform: str, library: str, command: str) -> subprocess.CompletedProcess[str]:
-    """The command line in a process that can't import the library."""
+def run(
+    folder: Path,
+    library: str,
+    command: str = "run",
+    *,
+    setting: str = "",
+    environment: Mapping[str, str] | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """The command line with that setting, in a process that can't import the library; None: in our environment."""
     file = folder / "sayso.toml"
-    file.write_text(f'state = "{folder}/state"\nruntime = "{folder}/run"\nworkspace = "{folder}/w"\n[{platform}]\n')
+    file.write_text(f'state = "{folder}/state"\nruntime = "{folder}/run"\nworkspace = "{folder}/w"\n{setting}')
     start = f"import sys; sys.modules[{library!r}] = None; from bot.cli.main import main; main()"
     argv = [sys.executable, "-c", start, command, "--config", str(file)]
-    return subprocess.run(argv, capture_output=True, text=True, env=SECRETS[platform], timeout=60, check=False)
+    return subprocess.run(argv, capture_output=True, text=True, env=environment, timeout=60, check=False)
 
 
 @pytest.mark.parametrize(("platform", "library"), LIBRARIES)
 def test_the_service_says_which_extra_it_needs(tmp_path: Path, platform: str, library: str) -> None:
     """And doesn't start."""
-    done = run(tmp_path, platform, library, "run")
+    done = run(tmp_path, library, setting=f"[{platform}]\n", environment=SECRETS[platform])
 
     assert done.returncode
     assert re.search(rf"{library}[.\w]* isn't installed: install sayso\[{platform}\]", done.stderr)
@@ -38,7 +46,7 @@ def test_the_service_says_which_extra_it_needs(tmp_path: Path, platform: str, li
 @pytest.mark.parametrize(("platform", "library"), LIBRARIES)
 def test_doctor_says_so_too(tmp_path: Path, platform: str, library: str) -> None:
     """Among everything else."""
-    done = run(tmp_path, platform, library, "doctor")
+    done = run(tmp_path, library, "doctor", setting=f"[{platform}]\n", environment=SECRETS[platform])
 
     assert re.search(rf"{library}[.\w]* isn't installed: install sayso\[{platform}\]", done.stdout)
     assert "Traceback" not in done.stderr
@@ -62,11 +70,7 @@ def test_without_its_secrets_it_says_where_they_belong(tmp_path: Path, platform:
 @pytest.mark.parametrize("library", ["fastapi", "uvicorn", "httptools"])
 def test_the_service_needs_the_extra_that_serves_http(tmp_path: Path, library: str) -> None:
     """`sayso run` names the extra in one line, and leaves no socket behind."""
-    file = tmp_path / "sayso.toml"
-    file.write_text(f'state = "{tmp_path}/state"\nruntime = "{tmp_path}/run"\nworkspace = "{tmp_path}/w"\n')
-    start = f"import sys; sys.modules[{library!r}] = None; from bot.cli.main import main; main()"
-    argv = [sys.executable, "-c", start, "run", "--config", str(file)]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    done = run(tmp_path, library)
 
     assert done.returncode
     assert re.search(rf"{library}[.\w]* isn't installed: install sayso\[http\]", done.stderr)
@@ -83,11 +87,7 @@ def test_the_service_needs_the_extra_that_serves_http(tmp_path: Path, library: s
 )
 def test_observing_needs_its_extra(tmp_path: Path, extra: str, library: str, setting: str) -> None:
     """With the setting and without the library, `sayso run` names the extra in one line."""
-    file = tmp_path / "sayso.toml"
-    file.write_text(f'state = "{tmp_path}/state"\nruntime = "{tmp_path}/run"\nworkspace = "{tmp_path}/w"\n{setting}')
-    start = f"import sys; sys.modules[{library!r}] = None; from bot.cli.main import main; main()"
-    argv = [sys.executable, "-c", start, "run", "--config", str(file)]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    done = run(tmp_path, library, setting=setting)
 
     assert done.returncode
     assert re.search(rf"{library}[.\w]* isn't installed: install sayso\[{extra}\]", done.stderr)
@@ -116,15 +116,9 @@ def test_what_starts_quickly_loads_nothing_heavy(module: str) -> None:
 
 def test_a_model_without_its_extra_says_so(tmp_path: Path) -> None:
     """The service doesn't start, and doctor is red."""
-    file = tmp_path / "sayso.toml"
-    file.write_text(
-        f'state = "{tmp_path}/state"\nruntime = "{tmp_path}/run"\nworkspace = "{tmp_path}/w"\n'
-        '[agent]\nmodel = "openai:x"\nbase_url = "http://127.0.0.1:9/v1"\n'
-    )
-    start = "import sys; sys.modules['pydantic_ai'] = None; from bot.cli.main import main; main()"
+    setting = '[agent]\nmodel = "openai:x"\nbase_url = "http://127.0.0.1:9/v1"\n'
     for command in ("run", "doctor"):
-        argv = [sys.executable, "-c", start, command, "--config", str(file)]
-        done = subprocess.run(argv, capture_output=True, text=True, env={}, timeout=60, check=False)
+        done = run(tmp_path, "pydantic_ai", command, setting=setting, environment={})
 
         assert re.search(r"pydantic_ai[.\w]* isn't installed: install sayso\[agent\]", done.stdout + done.stderr)
         assert "Traceback" not in done.stderr

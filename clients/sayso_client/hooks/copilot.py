@@ -59,6 +59,6 @@ def put(text: str, command: str, wait_s: int) -> str:
 
 def take(text: str) -> str:
     """Return the settings without our hooks. A file that held nothing else is left empty of hooks."""
-    from sayso_client.hooks.installing import as_json, from_json, without_ours
+    from sayso_client.hooks.installing import without_hooks
 
-    return as_json(left) if text.strip() and (left := without_ours(from_json(text))) != from_json(text) else text
+    return without_hooks(text)

@@ -381,7 +381,17 @@ def entries(document: dict[str, Any], event: str) -> list[dict[str, Any]]:
     return groups
 
 
-def without_ours(document: dict[str, Any]) -> dict[str, Any]:
+def without_hooks(text: str) -> str:
+    """Return settings in JSON without our hooks, to the letter the same text if they hold none.
+
+    Raises ValueError or TypeError for a text that isn't a JSON object.
+    """
+    document = from_json(text)
+    left = _without_ours(document)
+    return as_json(left) if left != document else text
+
+
+def _without_ours(document: dict[str, Any]) -> dict[str, Any]:
     """Return a JSON document of hooks without our commands, and without what only held them."""
     hooks = document.get("hooks", {})
     kept = {event: left for event, groups in hooks.items() if (left := _without(groups)) or not _has_ours(groups)}

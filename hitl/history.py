@@ -28,12 +28,18 @@ _DECISIONS = {Event.ALLOWED: "approve", Event.APPROVED: "approve", Event.EXPIRED
 _REQUEST = frozenset({Event.ASKED})
 _RESULT = frozenset({*map(Event, Result)})
 _RUN = _RESULT | {Event.CLAIMED}
-_DELIVERY = frozenset({Event.SHOWN})
+_DELIVERY = frozenset({Event.SHOWN, Event.NOT_SHOWN})
+_REPLY = frozenset(
+    {
+        *(Event.VIEWED, Event.VOTED, Event.CONFIRM, Event.HELD, Event.REASON, Event.NO_REASON),
+        *(Event.UNCLEAR, Event.LATE, Event.BARRED, Event.FORGED),
+    }
+)
 _SERVICE = frozenset(
     {
         *(Event.SEALED, Event.ROLLED_BACK, Event.MOVED, Event.POLICY_LOADED, Event.POLICY_REFUSED),
         *(Event.RELOADED, Event.RELOAD_REFUSED),
-        *(Event.TAMPERED, Event.REFUSED_PEER),
+        *(Event.TAMPERED, Event.REFUSED_PEER, Event.CREDENTIAL_MADE, Event.CREDENTIAL_REVOKED),
     }
 )
 #: The kinds of lines, by the names that `event_type` has.
@@ -43,7 +49,7 @@ EVENT_TYPES: Mapping[str, frozenset[Event]] = {
     "hitl_run": _RUN,
     "hitl_delivery": _DELIVERY,
     "hitl_service": _SERVICE,
-    "hitl_reply": frozenset(Event) - _REQUEST - DECIDED - _RUN - _DELIVERY - _SERVICE,
+    "hitl_reply": _REPLY,
 }
 _TYPES = {event: name for name, events in EVENT_TYPES.items() for event in events}
 

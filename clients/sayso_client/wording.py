@@ -56,6 +56,7 @@ ENGLISH: Mapping[str, str] = {
     "hook.sound": "The installed command runs, and denies what it doesn't understand.",
     "hook.unsound": "The installed command doesn't answer as it should, so every tool call is blocked. Install it again.",
     "hook.unguarded": "`permission` in {file} lets tools run without a question, so {host} runs them where the plugin doesn't load. Install it again.",
+    "hook.unmanaged": "No settings of {host} are known that only root can change. Leave --managed out. Nothing was written.",
     "hook.removed": "Removed from {file}.",
     "hook.installed": "Installed in {file}.",
     "hook.backup": " The file as it was: {backup}",

@@ -80,6 +80,54 @@ def test_installing_again_leaves_one_hook(tmp_path: Path, host: str) -> None:
     assert "--patience 110" in file.read_text()
 
 
+def test_installing_again_keeps_the_backup_of_what_was_there(tmp_path: Path) -> None:
+    """The second installation finds our hook, which is nothing to go back to."""
+    file = tmp_path / "settings"
+    file.write_text(OTHERS["qwen"])
+    install("qwen", file)
+    install("qwen", file, "--wait", "120")
+    assert OTHERS["qwen"] == (tmp_path / "settings.before-sayso").read_text()
+
+    install("qwen", file, action="remove")
+    assert OTHERS["qwen"] == file.read_text()
+
+
+def test_settings_that_are_a_link_stay_one(tmp_path: Path) -> None:
+    """Whoever keeps settings elsewhere finds the hook there."""
+    (tmp_path / "kept").mkdir()
+    kept, file = tmp_path / "kept" / "settings", tmp_path / "settings"
+    kept.write_text(OTHERS["qwen"])
+    file.symlink_to(kept)
+    install("qwen", file)
+
+    assert file.is_symlink()
+    assert MARK in kept.read_text()
+
+
+def test_settings_outside_the_home_folder_are_for_others_to_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root writes them, and the host runs as somebody else; those in the home folder are nobody else's."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    of_all, own = tmp_path / "etc" / "claude" / "settings", tmp_path / "home" / "claude" / "settings"
+    install("claude-code", of_all)
+    install("claude-code", own)
+    modes = [stat.S_IMODE(path.stat().st_mode) for file in (of_all, own) for path in (file, file.parent)]
+
+    assert [0o644, 0o755, 0o600, 0o700] == modes
+
+
+def test_a_host_without_managed_settings_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The user's own settings, which anybody could change, are no stand-in."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    unmanaged = [host for host in HOSTS if installing.module(host).MANAGED is None]
+
+    assert unmanaged
+    for host in unmanaged:
+        assert 1 == main(["install", host, "--managed", "--socket", "/x", "--uid", "10", "--untested", "--yes"])
+    assert [] == [*tmp_path.iterdir()]
+
+
 def hooks(host: str, file: Path) -> list[dict[str, Any]]:
     """The installed hooks."""
     document = tomllib.loads(file.read_text()) if host == "codex" else json.loads(file.read_text())

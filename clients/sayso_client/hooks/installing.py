@@ -107,18 +107,23 @@ class Change:
         return (self.first.diff() if self.first else "") + own
 
     def write(self) -> Path | None:
-        """Write each file whole or not at all; return where the backup of this one lies. Raises OSError."""
+        """Write each file whole or not at all; return where a new backup of this one lies. Raises OSError.
+
+        The backup is of the file without our hook, so installing again keeps the first one. A file outside the user's
+        home is for other users to read: the host runs as one of them.
+        """
         if self.first:
             self.first.write()
         if self.after is None:
             self.file.unlink(missing_ok=True)
             return None
         backup = None
-        if self.before is not None and MARK not in self.file.name:
+        if self.before is not None and MARK not in self.before and MARK not in self.file.name:
             backup = _backup(self.file)
             _put(backup, self.before, 0o600)
-        mode = self.file.stat().st_mode & 0o777 if self.file.exists() else 0o600
-        self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private = self.file.is_relative_to(Path.home())
+        mode = self.file.stat().st_mode & 0o777 if self.file.exists() else 0o600 if private else 0o644
+        self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700 if private else 0o755)
         _put(self.file, self.after, mode)
         return backup
 
@@ -234,8 +239,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Install, remove or check a hook, as `sayso-hooks --help` says; return the exit status."""
     options = _parser().parse_args(arguments)
     known = module(options.host)
-    file = _file(options, known)
+    file = Path(options.file or known.FILE)
     try:
+        file = _file(options, known)
         if options.action == "check":
             found = checked(options.host, file)
             print("\n".join(f"{state}: {told}" for state, told in found))
@@ -280,6 +286,8 @@ def _parser() -> argparse.ArgumentParser:
 def _file(options: argparse.Namespace, known: Host) -> Path:
     if options.file:
         return Path(options.file).expanduser().absolute()
+    if options.managed and not known.MANAGED:
+        raise _wrong("hook.unmanaged", host=options.host)
     return Path(known.MANAGED) if options.managed and known.MANAGED else Path.home() / known.FILE
 
 
@@ -356,7 +364,8 @@ def _read(file: Path) -> str | None:
 
 
 def _put(file: Path, text: str, mode: int) -> None:
-    """Write a file under another name, then give it its own: a crash leaves the old one."""
+    """Write a file under another name, then give it its own: a crash leaves the old one, and a link stays one."""
+    file = file.resolve()
     new = file.with_name(f"{file.name}.new-sayso")
     new.unlink(missing_ok=True)
     opened = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)

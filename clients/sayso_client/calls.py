@@ -6,6 +6,7 @@ import asyncio
 import functools
 import inspect
 import random
+import ssl
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -61,11 +62,12 @@ class _Link:
         return {"base_url": self._chosen.url, "headers": headers, "timeout": _TIMEOUT, "trust_env": False}
 
     def _transport(self) -> dict[str, Any]:
-        if self._chosen.socket:
-            return {"uds": self._chosen.socket}
         if self._chosen.url.startswith("http:"):
-            return {"verify": False}  # This machine alone, without TLS: loading certificates takes 20 ms.
-        return {"verify": httpx.create_ssl_context(self._chosen.ca_file or True)}
+            # This machine alone, without TLS: loading certificates takes 20 ms.
+            return {"verify": False, "uds": self._chosen.socket}
+        if self._chosen.ca_file:
+            return {"verify": ssl.create_default_context(cafile=self._chosen.ca_file)}
+        return {"verify": httpx.create_ssl_context(trust_env=False)}
 
     @staticmethod
     def _read(answer: httpx.Response) -> dict[str, Any]:

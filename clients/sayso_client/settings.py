@@ -60,7 +60,7 @@ def configuration(
         raise _wrong("configuration.url", url=parts.hostname or "?")
     if parts.scheme == "http" and parts.hostname not in _LOOPBACK:
         raise _wrong("configuration.clear", url=parts.hostname)
-    return Configuration(url.rstrip("/"), token, None, str(ca_file) if ca_file else None)
+    return Configuration(url.rstrip("/"), token, None, str(Path(ca_file).expanduser()) if ca_file else None)
 
 
 def default_file() -> Path:

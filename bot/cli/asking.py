@@ -116,7 +116,7 @@ def ask(
             if no_wait and call["status"] == "pending":
                 print_json(call) if json else typer.echo(call["short"])
                 raise typer.Exit(NOT_WAITED)
-            said = "" if no_wait else _wait(asking, quiet=quiet, at_once=at_once, key="command.withdraws")
+            said = _wait(asking, quiet=quiet, at_once=at_once, key="command.withdraws")
         ended = _take(asking, words) if asking.approved else None
     except ClientError as error:
         told = {"code": error.code, "message": error.message}

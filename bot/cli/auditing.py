@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json as json_
 import sys
 from enum import StrEnum
@@ -178,6 +177,8 @@ def export(
 
     Example: sayso audit export --since 2026-01-01 > record.jsonl
     """
+    import csv
+
     from adapters.database.history import history
 
     found = settings(config)
@@ -188,7 +189,7 @@ def export(
     if format_ is Format.CSV:
         rows = csv.writer(sys.stdout, lineterminator="\n")
         rows.writerow(_CSV)
-        rows.writerows([_cell(_flat(line)[name]) for name in _CSV] for line in lines)
+        rows.writerows([_cell(flat[name]) for name in _CSV] for flat in map(_flat, lines))
     else:
         for line in lines:
             sys.stdout.write(json_.dumps(line, ensure_ascii=False) + "\n")

@@ -50,13 +50,14 @@ INTERRUPTED = 130
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-def moment(text: str | None, option: str) -> datetime | None:
-    """An ISO 8601 time, UTC unless it says otherwise, or so long ago (`90m`, `7d`); exit 2 for anything else."""
+def moment(text: str | None, option: str, *, ahead: bool = False) -> datetime | None:
+    """An ISO 8601 time, UTC unless it says otherwise, or so long ago (`90m`, `7d`), or `ahead`; exit 2 for others."""
     if text is None:
         return None
     try:
         if text[-1:] in _UNITS and text[:-1].isdecimal():
-            return datetime.now(UTC) - timedelta(**{_UNITS[text[-1]]: int(text[:-1])})
+            span = timedelta(**{_UNITS[text[-1]]: int(text[:-1])})
+            return datetime.now(UTC) + (span if ahead else -span)
         at = datetime.fromisoformat(text)
         return at if at.tzinfo else at.replace(tzinfo=UTC)
     except (ValueError, OverflowError):

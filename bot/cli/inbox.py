@@ -80,7 +80,7 @@ class _Answering:
         if key == _APPROVE:
             return self._approved()
         if key == _REJECT:
-            return self._decided("reject", reason=self._prompt(say("inbox.why")).strip() or None)
+            return self._ends(self._sent("reject", reason=self._prompt(say("inbox.why")).strip() or None))
         if key == _DETAILS:
             typer.echo(self._client.call("details", target=self._ref)["text"])
         return False
@@ -97,9 +97,6 @@ class _Answering:
                 return False
             came = self._sent("approve", confirmed=True)
         return self._ends(came)
-
-    def _decided(self, verb: str, **more: Any) -> bool:
-        return self._ends(self._sent(verb, **more))
 
     def _sent(self, verb: str, **more: Any) -> dict[str, Any]:
         came = self._client.call("decide", target=self._ref, verb=verb, **more)

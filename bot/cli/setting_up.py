@@ -155,8 +155,8 @@ def init(
         move(client, client_file, file, Path(secrets_in).expanduser() / "mcp", yes=yes, remove=remove)
         return
     if platform is not None and platform not in _WAYS:
-        flags = {"--managed": managed, "--untested": untested and not remove, "--yes": yes}
-        words = [flag for flag, given in flags.items() if given] + ([] if remove else ["--wait", str(wait)])
+        flags = {"--managed": managed, "--untested": untested, "--yes": yes}
+        words = [*(flag for flag, given in flags.items() if given), "--wait", str(wait)]
         _gate(platform.value, config, words, remove=remove)
     if platform is not None:
         way = _way(platform, receive)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bot.cli.common import AsJson, Config, SocketFile, connect, fail, print_json
+from bot.cli.common import AsJson, Config, SocketFile, connect, moment, print_json
 from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
 
 class Scope(StrEnum):
@@ -63,13 +61,14 @@ def create(
 
     Example: sayso token create ci --scope agent --owner ada --origin slack:T1/C2 --until 90d
     """
+    end = moment(until, "--until", ahead=True)
     request = {
         "name": name,
         "scope": scope.value,
         "owner": owner,
         "origins": origin or [],
         "routes": route or [],
-        "until": _end(until),
+        "until": end.isoformat() if end else None,
     }
     with connect(config, socket) as client:
         made = client.call("make_token", **{key: value for key, value in request.items() if value})
@@ -103,19 +102,6 @@ def revoke(name: Name, config: Config = None, socket: SocketFile = None, json: A
     with connect(config, socket, shown=True) as client:
         revoked = client.call("revoke_token", name=name)
     print_json(revoked) if json else typer.echo(say("token.revoked", name=name))
-
-
-def _end(text: str | None) -> str | None:
-    """When a token ends, as the API reads it."""
-    if text is None:
-        return None
-    if text[:-1].isdecimal() and text[-1:] in _UNITS:
-        return (datetime.now(UTC) + timedelta(**{_UNITS[text[-1]]: int(text[:-1])})).isoformat()
-    try:
-        at = datetime.fromisoformat(text)
-    except ValueError:
-        fail(f"--until {text} isn't a time; write 12h, 30d, 8w or 2027-01-31T00:00:00Z", 2)
-    return (at if at.tzinfo else at.replace(tzinfo=UTC)).isoformat()
 
 
 def _line(token: dict[str, Any]) -> str:

@@ -7,6 +7,7 @@ when somebody scrapes. No label holds a person, a tool, a place or a text, so th
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from bot.errors import SettingsError
 from bot.surfaces import surfaces
 from hitl.audit import DECIDED
 from hitl.errors import Unavailable
-from hitl.model import Event, Result, State
+from hitl.model import Event, Result, Risk, State
 
 try:
     from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -51,7 +52,6 @@ _INCIDENTS = (
     *(Event.ROLLED_BACK, Event.POLICY_REFUSED),
 )
 _CLAIMS = frozenset({Event.CLAIMED, Event.RELEASED})
-_RESULTS = frozenset(map(Event, Result))
 #: Decisions that nobody takes on a surface.
 _NOWHERE = "none"
 
@@ -95,8 +95,11 @@ class Metrics:
         self._aside = Gauge("sayso_inbox_set_aside", "Events that failed five times.", registry=here)
         self._troubles = Gauge("sayso_troubles", "What keeps calls from being gated, as /readyz.", registry=here)
         ProcessCollector(registry=here)
+        # A series that is born at its first count shows no increase, so an alert would miss the first.
         for event in _INCIDENTS:
             self._incidents.labels(event.value)
+        for result, risk in itertools.product(Result, Risk):
+            self._ended.labels(result.value, risk.value)
 
     def heard(self, change: Change) -> None:
         """Count what was written. Never raises: a number is no reason to fail a call."""
@@ -119,7 +122,7 @@ class Metrics:
             self._timed(entry, call)
         if entry.event in _CLAIMS or "claimed_by" in entry.data:
             self._started(call)
-        if entry.event in _RESULTS and call.result is not None and entry.event.value == call.result.value:
+        if call.result is not None and entry.event.value == call.result.value:
             self._ended.labels(entry.event.value, risk).inc()
 
     def _timed(self, entry: Entry, call: Call) -> None:

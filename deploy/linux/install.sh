@@ -109,6 +109,8 @@ if [ ! -e "$etc/sayso.toml" ]; then
     # shellcheck disable=SC2086 # Options without blanks.
     "$lib/bin/python" -I -c 'from bot.cli.main import main; main()' init --file "$etc/sayso.toml" --state /var/lib/sayso --workspace /srv/sayso \
         $approvers $requesters
+    # Commands that people type must find the same socket and the same mark as the unit.
+    sed -i '/^state = /a runtime = "/run/sayso"\nmark = "/var/lib/sayso-mark/mark"' "$etc/sayso.toml"
     chmod 0644 "$etc/sayso.toml"
 fi
 install -m 0644 "$here/deploy/systemd/sayso.service" "$unit"

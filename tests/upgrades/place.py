@@ -141,7 +141,7 @@ class Place:
     async def press(self, short: str, label: str) -> str:
         """Bob presses a button of the card; what he is shown."""
         card = await self.card(short)
-        button = next(each for each in card.labels if each.endswith(label))
+        button = next(each for each in card.labels if each.removesuffix("…").endswith(label))
         query = await self.server.press(self.bob, card, button)
         return (await self.server.wait_answer(query, timeout=60)).text
 

@@ -178,7 +178,7 @@ async def test_a_memory_bomb_ends(place: Path, sandbox: Sandbox) -> None:
     """In one process the kernel refuses the memory; in many, the keeper ends the command."""
     one = await _run(place, sandbox, "head -c 1G /dev/zero | tail > /dev/null; echo ${PIPESTATUS[1]}")
     many = await _run(
-        place, sandbox, "for i in 1 2 3 4; do (head -c 120M /dev/zero | tail; sleep 60) > /dev/null & done; wait"
+        place, sandbox, "for i in 1 2 3 4; do (head -c 120M /dev/zero; sleep 60) | tail > /dev/null & done; wait"
     )
 
     assert "0\n" != one.output[-2:]

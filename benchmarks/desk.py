@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from adapters.executors.registry import Context, Registry
 from bot.compose import Running, compose
 from bot.surfaces import surfaces
+from hitl.call import Action, Ask, Call, Kind, PolicyCall, Reason, Reply, Risk, Runs, State, Status, Verb, Verdict
 from hitl.limits import Limits
-from hitl.model import Action, Ask, Call, Kind, PolicyCall, Reason, Reply, Risk, Runs, State, Status, Verb, Verdict
 from hitl.people import Conversation, Directory
 
 if TYPE_CHECKING:

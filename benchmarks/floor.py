@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.desk import Desk
 from benchmarks.figures import Spread
 from benchmarks.workers import tell
-from hitl.tokens import new_short
+from hitl.proof.keyring import new_short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

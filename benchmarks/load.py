@@ -26,16 +26,16 @@ from benchmarks.figures import Spread
 from benchmarks.workers import tell
 from bot.compose import Running, compose, policy_library
 from bot.policies import Policies
+from hitl.call import Ask, Kind, Post, PostKind, Reply, Runs, Verb
+from hitl.cards.data import view
 from hitl.limits import Limits
-from hitl.model import Ask, Kind, Post, PostKind, Reply, Runs, Verb
 from hitl.people import Directory
 from hitl.ports import Change, adding
-from hitl.views import view
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Mapping
 
-    from hitl.model import Call
+    from hitl.call import Call
     from hitl.ports import Chat
 
 ROOM, APPROVER, REQUESTER = "telegram:-100", "telegram:42", "local:1001"

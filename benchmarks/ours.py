@@ -18,12 +18,12 @@ from benchmarks.desk import Cycle, Desk
 from benchmarks.figures import Spread
 from benchmarks.machine import resident_bytes, size_of
 from benchmarks.workers import tell
-from hitl.model import Status
+from hitl.call import Status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hitl.model import Call
+    from hitl.call import Call
 
 _WARM_UP = 200
 _PARKERS = 64

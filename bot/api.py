@@ -8,7 +8,7 @@ import os
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
-from adapters.executors.kept import is_kept
+from adapters.executors.own_processes import is_kept
 from adapters.terminal.surface import LOCAL
 from bot.console import Console
 from bot.errors import SettingsError
@@ -63,10 +63,10 @@ async def serve_api(  # noqa: PLR0913 - each part is one, by keyword
     try:
         from adapters.http import listeners
         from adapters.http.app import app
-        from adapters.http.beside import Chats
         from adapters.http.callers import Authenticator
         from adapters.http.events import Feed
         from adapters.http.operations import Operations
+        from adapters.http.services import Chats
         from adapters.http.tokens import Tokens
         from adapters.http.waits import Waits
     except ModuleNotFoundError as error:

@@ -12,14 +12,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from adapters.agents.offline import TOOLS
-from adapters.database.folder import StateFolder
-from adapters.database.retention import KEEP
-from adapters.database.store import SqliteStore
+from adapters.database.sqlite.folder import StateFolder
+from adapters.database.sqlite.retention import KEEP
+from adapters.database.sqlite.store import SqliteStore
 from adapters.executors.groups import Groups
-from bot.beside import OneThread
 from bot.clock import SystemClock
 from bot.paths import is_within
 from bot.service import Service
+from bot.workers.computing import OneThread
 from hitl.errors import Unavailable
 from hitl.gate import Gate
 from hitl.people.names import Names
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from adapters.executors.registry import Registry
     from bot.policies import Library
     from bot.settings import Settings
+    from hitl.gate.operating_mode import Terms
     from hitl.limits import Limits
     from hitl.people import Directory
     from hitl.ports import Chat, Clock, Executor, PolicySource
-    from hitl.terms import Terms
-    from hitl.tokens import Keyring
+    from hitl.proof.keyring import Keyring
 
 
 #: Makes the chat platforms, once there is a store to read and a keyring to seal buttons with.

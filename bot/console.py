@@ -12,11 +12,11 @@ from adapters.terminal.chat import TerminalChat
 from adapters.terminal.handlers import understand
 from adapters.terminal.surface import SURFACE
 from bot.conversation import Router
-from hitl.cards import headline
+from hitl.call import Call, Decision, Runs, State, Status
+from hitl.cards.card import headline
+from hitl.cards.wording import say
 from hitl.errors import SaysoError
-from hitl.model import Call, Decision, Runs, State, Status
 from hitl.records import replace
-from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

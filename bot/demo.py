@@ -15,10 +15,10 @@ from bot.compose import compose, policy_library
 from bot.console import Console
 from bot.policies import Policies
 from bot.surfaces import surfaces
-from hitl.model import Risk
+from hitl.call import Risk
+from hitl.cards.wording import say
+from hitl.gate.operating_mode import Terms
 from hitl.people import Conversation, Directory
-from hitl.terms import Terms
-from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,7 +92,7 @@ class Demo:
         await console.withdraw_all()
 
     async def _talk(self, running: Running) -> None:
-        from bot.talk import Talk, tell
+        from bot.line_editor import Talk, tell
 
         tell(say("offline.welcome", help=say("offline.help")))
         await Talk(running.service, identity=self._identity, conversation=CONVERSATION).run()

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from cachetools import FIFOCache
 
-from hitl.model import Decision
+from hitl.call import Decision
 
 if TYPE_CHECKING:
-    from hitl.model import Call, Result
+    from hitl.call import Call, Result
 
 _log = logging.getLogger(__name__)
 #: So many requests are known by what was logged of them; those in flight are far fewer.

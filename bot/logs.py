@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from hitl.redaction import mask, mask_value
+from hitl.cards.redaction import mask, mask_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

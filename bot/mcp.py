@@ -7,7 +7,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from adapters.executors.confinement import kept_program
-from adapters.executors.kept import is_kept
+from adapters.executors.own_processes import is_kept
 from adapters.http.callers import CALLER
 from adapters.mcp.callers import Caller
 from adapters.mcp.executor import Servers
@@ -16,9 +16,9 @@ from adapters.mcp.http import HttpMount
 from adapters.mcp.lines import LineServer
 from adapters.mcp.targets import Target
 from bot.errors import SettingsError
+from hitl.call import Entry, Event
 from hitl.credentials import Scope as Credentials
 from hitl.errors import NotApprover
-from hitl.model import Entry, Event
 from hitl.outcomes import Refusal, fact
 from hitl.ports import Change, adding
 from sayso_client.relay import MCP_SOCKET_NAME

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from bot.errors import SettingsError
 from bot.surfaces import surfaces
-from hitl.audit import DECIDED
+from hitl.call import Event, Result, Risk, State
 from hitl.errors import Unavailable
-from hitl.model import Event, Result, Risk, State
+from hitl.proof.chain import DECIDED
 
 try:
     from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-    from adapters.database.store import SqliteStore
+    from adapters.database.sqlite.store import SqliteStore
     from adapters.http.listeners import Server
     from bot.settings import MetricsSettings
-    from hitl.model import Call, Entry
+    from hitl.call import Call, Entry
     from hitl.ports import Change, Clock
 
 _log = logging.getLogger(__name__)
@@ -143,7 +143,7 @@ class Metrics:
 
     def look(self, database: Path) -> None:
         """Set the gauges from the database. It reads beside the service, and takes some milliseconds."""
-        from adapters.database.survey import surveyed
+        from adapters.database.sqlite.survey import surveyed
 
         now = self._clock.now()
         with surveyed(database) as survey:

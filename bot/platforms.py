@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.routing import Route
 
-    from adapters.database.store import SqliteStore
-    from bot.connector import Connector
+    from adapters.database.sqlite.store import SqliteStore
     from bot.conversation import StoredTurns
+    from bot.platform_runner import Connector
     from bot.service import Service
     from bot.settings import Settings
     from hitl.platforms import Endpoint, Platform, PlatformChat
-    from hitl.tokens import Keyring
+    from hitl.proof.keyring import Keyring
 
 _log = logging.getLogger(__name__)
 #: Below, no call with large arguments could be recorded any more.
@@ -63,7 +63,7 @@ class Platforms:
 
         Raises SettingsError.
         """
-        from bot.connector import Connector
+        from bot.platform_runner import Connector
 
         self._service = service
         self._connectors = [Connector(platform, service, turns=turns) for platform in self._platforms]

@@ -16,10 +16,10 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from bot.errors import SettingsError
+from hitl.call import Entry, Event
+from hitl.cards.wording import say
 from hitl.errors import Unavailable
-from hitl.model import Entry, Event
 from hitl.ports import Change, adding
-from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from bot.compose import policy_library
 from bot.errors import SettingsError
 from bot.settings import load
+from hitl.call import Entry, Event
 from hitl.errors import ReloadRefused
-from hitl.model import Entry, Event
 from hitl.ports import Change, adding
 from hitl.records import replace
 

@@ -20,9 +20,9 @@ from bot.errors import SettingsError
 from bot.platforms import Platforms
 from bot.policies import Policies
 from bot.reloading import Reloading
+from hitl.cards.wording import say
 from hitl.errors import SaysoError
 from hitl.people import APPROVERS
-from hitl.wording import say
 from sayso_client.wire import SOCKET_NAME
 
 if TYPE_CHECKING:

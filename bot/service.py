@@ -13,26 +13,26 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from cachetools import FIFOCache
 
-from bot.expiry import Expiry
+from bot.change_observers import Listeners
 from bot.journal import Journal
-from bot.listeners import Listeners
 from bot.waiting import Waiting
-from hitl import seals
+from bot.workers.expiry import Expiry
+from hitl.call import Ask, Decision, Entry, Event, Ran, Result, Runs, State
+from hitl.cards.masked import looks_large
+from hitl.cards.wording import say
 from hitl.delivery import Delivery
 from hitl.errors import SaysoError, Unavailable
 from hitl.faults import reach
-from hitl.masked import looks_large
-from hitl.model import Ask, Decision, Entry, Event, Ran, Result, Runs, State
 from hitl.ports import Change, PlatformError, adding
+from hitl.proof import seals
 from hitl.records import replace
-from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 
-    from hitl.answers import Answer, Submitted
+    from hitl.call import Call, Lease, Reply, Sending
     from hitl.gate import Gate
-    from hitl.model import Call, Lease, Reply, Sending
+    from hitl.gate.response import Answer, Submitted
     from hitl.ports import Chat
 
 T = TypeVar("T")
@@ -76,7 +76,7 @@ class Service:
         Whoever took a lease in the place where this process works is dead. Another service's lease ends by its time.
         """
         # The reader of words isn't needed to start, and the first reply in words should not wait for its import.
-        asyncio.get_running_loop().run_in_executor(None, import_module, "hitl.replies.because")
+        asyncio.get_running_loop().run_in_executor(None, import_module, "hitl.replies.yes_with_reason")
         if self._older:
             await self._void()
         for call in await self.store.leased("service:"):

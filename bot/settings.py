@@ -33,13 +33,13 @@ from adapters.telegram.settings import TelegramSettings
 from bot.errors import SettingsError
 from bot.paths import is_within
 from bot.surfaces import PLATFORMS, surfaces
+from hitl.call import CardTerms, Mode, Risk
+from hitl.cards.redaction import mask_value
+from hitl.cards.templates import check
+from hitl.cards.wording import say
+from hitl.gate.operating_mode import Terms
 from hitl.limits import Limits
-from hitl.model import CardTerms, Mode, Risk
 from hitl.people import Conversation, Directory
-from hitl.redaction import mask_value
-from hitl.templates import check
-from hitl.terms import Terms
-from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -143,7 +143,7 @@ class StageSettings(_Part):
 
 
 class CardSettings(_Part):
-    """The words on the cards of one tool's requests; see `hitl.model.CardTerms`."""
+    """The words on the cards of one tool's requests; see `hitl.call.CardTerms`."""
 
     headline: Annotated[str, AfterValidator(lambda text: check(text) if text else text)] = ""
     undo: str = Field(default="", max_length=200)

@@ -15,8 +15,8 @@ from cachetools import FIFOCache
 
 from adapters.http.tracing import TRACEPARENT
 from bot.errors import SettingsError
-from hitl.audit import DECIDED
-from hitl.model import MAY_RUN, Event, Result
+from hitl.call import MAY_RUN, Event, Result
+from hitl.proof.chain import DECIDED
 from hitl.times import micros
 
 try:
@@ -35,7 +35,7 @@ except ModuleNotFoundError as error:
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from hitl.model import Call, Entry
+    from hitl.call import Call, Entry
     from hitl.ports import Change
 
 _log = logging.getLogger(__name__)

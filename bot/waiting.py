@@ -15,7 +15,7 @@ from cachetools import FIFOCache
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hitl.model import Call
+    from hitl.call import Call
     from hitl.ports import Calls
 
 #: A few hundred calls are in flight between an answer and the wait for the next; each takes about 3 KB.

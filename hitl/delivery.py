@@ -11,19 +11,19 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from hitl.backoff import pause_after
+from hitl.call import Entry, Event, PostKind, Status
+from hitl.cards.redaction import mask
+from hitl.cards.text import one_line
 from hitl.errors import AlreadyDecided, ConfirmationExpired
 from hitl.faults import reach
-from hitl.model import Entry, Event, PostKind, Status
 from hitl.ports import Change, NotYetError, PlatformError, adding
-from hitl.redaction import mask
-from hitl.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
 
+    from hitl.call import Call, Sending
     from hitl.gate import Gate
-    from hitl.model import Call, Sending
     from hitl.ports import CallsAndCards, Chat
 
 LEASE_S = 30.0

@@ -28,8 +28,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from hitl.cards.wording import sentence
 from hitl.outcomes import Fact
-from hitl.wording import sentence
 
 
 class SaysoError(Exception):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from hitl.model import Verb
+    from hitl.call import Verb
     from hitl.replies import Span
 
 

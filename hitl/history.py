@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from hitl.audit import DECIDED
-from hitl.model import Decision, Event, Result
-from hitl.redaction import mask_value
+from hitl.call import Decision, Event, Result
+from hitl.cards.redaction import mask_value
+from hitl.proof.chain import DECIDED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
     from datetime import datetime
 
-    from hitl.model import Call, Recorded
+    from hitl.call import Call, Recorded
 
 #: What the log of the harombe design calls each decision; any other end of the asking is its `deny`.
 _DECISIONS = {Event.ALLOWED: "approve", Event.APPROVED: "approve", Event.EXPIRED: "timeout"}
@@ -86,7 +86,7 @@ class Asked(Struct, frozen=True, kw_only=True):
         )
 
     def takes_request(self, shown: Mapping[str, Any]) -> bool:
-        """Whether a request, as `hitl.views.view` shows it, is among those. `people` requested or decided it."""
+        """Whether a request, as `hitl.cards.data.view` shows it, is among those. `people` requested or decided it."""
         return (
             _meets(self.statuses, {shown["status"]})
             and _meets(self.risks, {shown["risk"]})

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from transitions import EventData, Machine, MachineError, Transition
 from transitions import State as Place
 
+from hitl.call import Call, Decision, Result, State
 from hitl.errors import IllegalTransition
-from hitl.model import Call, Decision, Result, State
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

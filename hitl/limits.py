@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from cachetools import FIFOCache
 
+from hitl.call import Ask, Call, Decision, Runs
 from hitl.errors import InvalidConfirmation, RejectedRecently, TooManyPending
-from hitl.model import Ask, Call, Decision, Runs
 from hitl.outcomes import Refusal, fact
 
 if TYPE_CHECKING:

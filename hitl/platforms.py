@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
     from typing import TypeAlias
 
+    from hitl.call import Call, Incoming, Kind, Verb
     from hitl.events import Heard
-    from hitl.model import Call, Incoming, Kind, Verb
     from hitl.people import Directory
     from hitl.people.names import Names
     from hitl.ports import Store
-    from hitl.tokens import Keyring
+    from hitl.proof.keyring import Keyring
 
     #: Does what an event asks for. Raises what the store or the platform raises.
     Hear: TypeAlias = Callable[[Heard], Awaitable[None]]

@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
 
-    from hitl.credentials import Credential
-    from hitl.model import (
+    from hitl.call import (
         Ask,
         Bound,
         Call,
@@ -32,7 +31,8 @@ if TYPE_CHECKING:
         Verdict,
         Vote,
     )
-    from hitl.tokens import Keyring
+    from hitl.credentials import Credential
+    from hitl.proof.keyring import Keyring
 
 
 class Expect(Struct, frozen=True):

@@ -9,9 +9,7 @@ from datetime import timedelta
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from hitl.audit import FIRST, chain, contradicted, steps_held, with_args
-from hitl.errors import Tampered
-from hitl.model import (
+from hitl.call import (
     Action,
     Call,
     Incoming,
@@ -27,17 +25,19 @@ from hitl.model import (
     State,
     Verdict,
 )
+from hitl.errors import Tampered
 from hitl.ports import KeyTakenError, ShortTakenError
+from hitl.proof.chain import FIRST, chain, contradicted, steps_held, with_args
+from hitl.proof.keyring import Keyring, new_ref, new_short
 from hitl.records import replace
 from hitl.times import Steady
-from hitl.tokens import Keyring, new_ref, new_short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
 
+    from hitl.call import Ask, Bound, Entry, KeptTurn, Lease, Prompt, PromptKind, Recorded, ToolInfo, Vote
     from hitl.credentials import Credential
-    from hitl.model import Ask, Bound, Entry, KeptTurn, Lease, Prompt, PromptKind, Recorded, ToolInfo, Vote
     from hitl.ports import Change, Clock, Expect, PlatformError, Unit
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from adapters.database.schema import ensure
-from adapters.database.writer import connect
-from hitl.tokens import Keyring
+from adapters.database.sqlite.schema import ensure
+from adapters.database.sqlite.writer import connect
+from hitl.proof.keyring import Keyring
 
 
 @pytest.fixture(scope="session")

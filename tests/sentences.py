@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
-from hitl import wording
+from hitl.cards import wording
 from sayso_client import wording as client_wording
 
 if TYPE_CHECKING:

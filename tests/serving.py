@@ -11,7 +11,7 @@ from bot.platforms import mounted
 if TYPE_CHECKING:
     import contextlib
 
-    from bot.connector import Connector
+    from bot.platform_runner import Connector
 
 
 async def serving(parts: contextlib.AsyncExitStack, platform: Connector) -> Server:

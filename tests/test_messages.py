@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hitl import wording
+from hitl.cards import wording
 from sayso_client import wording as client_wording
 
 ROOT = Path(__file__).parents[1]

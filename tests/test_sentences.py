@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from hitl.cards.wording import say, sentence
 from hitl.errors import CallUnknown, NotApprover
 from hitl.outcomes import Refusal, Told, fact
-from hitl.wording import say, sentence
 from tests.sentences import raises, says
 
 

@@ -11,13 +11,13 @@ from adapters.telegram.handlers import ALLOWED_UPDATES
 from adapters.telegram.platform import build
 from adapters.telegram.settings import TelegramSettings
 from adapters.telegram.webhook import PATH
-from bot.connector import Connector
+from bot.platform_runner import Connector
 from bot.service import Service
 from hitl.platforms import Core
+from simulators.telegram import TelegramServer
 from tests.patience import PATIENCE_S
 from tests.serving import serving
 from tests.settling import quieted
-from tests.wire.telegram import TelegramServer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from adapters.telegram.chat import TelegramChat
     from hitl.gate import Gate
     from hitl.platforms import Register
+    from simulators.telegram import Bot
     from tests.scenarios.chats import MakeTurns
-    from tests.wire.telegram import Bot
 
 SECRET = "a-webhook-secret-of-the-tests"
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from adapters.slack.platform import build
 from adapters.slack.settings import SlackSettings
 from adapters.slack.webhook import PATH
-from bot.connector import Connector
+from bot.platform_runner import Connector
 from bot.service import Service
 from hitl.platforms import Core
 from tests.patience import PATIENCE_S
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from adapters.slack.chat import SlackChat
     from hitl.gate import Gate
     from hitl.platforms import Register
+    from simulators.slack import App, SlackServer
     from tests.scenarios.chats import MakeTurns
-    from tests.wire.slack import App, SlackServer
 
 
 @dataclass(slots=True)

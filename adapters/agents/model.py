@@ -19,20 +19,20 @@ from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError, UsageLimitExce
 from adapters.agents.providers import close_model
 from adapters.agents.thread import Thread, Wanted, prompt
 from adapters.agents.tools import Offered
-from hitl.cards import outcome_for_agent
+from hitl.call import Status
+from hitl.cards.card import outcome_for_agent
+from hitl.cards.redaction import mask
+from hitl.cards.text import cut_middle
+from hitl.cards.wording import say
 from hitl.errors import SaysoError, Unavailable
 from hitl.faults import reach
-from hitl.model import Status
-from hitl.redaction import mask
-from hitl.text import cut_middle
-from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from pydantic_ai.models import Model
 
-    from hitl.model import Call
+    from hitl.call import Call
     from hitl.ports import Offer, StoredTurn
 
 _log = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hitl.wording import say
+from hitl.cards.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

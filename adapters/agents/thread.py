@@ -11,7 +11,7 @@ from pydantic_ai.conversation import Conversation
 from pydantic_ai.messages import ModelRequest, UserPromptPart
 from pydantic_ai.usage import RunUsage
 
-from hitl.canonical import canonical
+from hitl.proof.canonical import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

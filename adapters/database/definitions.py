@@ -39,10 +39,10 @@ from sqlalchemy.ext.compiler import compiles
 from sqlmodel import SQLModel
 
 from adapters.database.rows import ASKED, CALL, FIXED, LINE, MUTABLE, VOTE
+from adapters.database.sqlite.turns import TURN
 from adapters.database.tables import DUE, OPEN, WAITING
 from adapters.database.turn_tables import OPEN_TURN
-from adapters.database.turns import TURN
-from hitl.model import Event, PostKind, State
+from hitl.call import Event, PostKind, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence

@@ -8,15 +8,15 @@ import secrets
 from base64 import b64decode, b64encode
 from typing import TYPE_CHECKING, Any
 
-from adapters.database.folder import close_to_others, sync_folder
+from adapters.database.sqlite.folder import close_to_others, sync_folder
 from hitl.errors import Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from adapters.database.store import SqliteStore
-    from hitl.tokens import Keyring
+    from adapters.database.sqlite.store import SqliteStore
+    from hitl.proof.keyring import Keyring
 
 _FILE_MODE = 0o600
 _KEY_BYTES = 32

@@ -10,14 +10,14 @@ import json
 import os
 from typing import TYPE_CHECKING
 
-from adapters.database.folder import sync_folder
-from hitl.seals import pack
-from hitl.tokens import Purpose
+from adapters.database.sqlite.folder import sync_folder
+from hitl.proof.keyring import Purpose
+from hitl.proof.seals import pack
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hitl.tokens import Keyring
+    from hitl.proof.keyring import Keyring
 
 _FILE_MODE = 0o600
 _LONGEST = 4096

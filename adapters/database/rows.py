@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from adapters.database.known import Asked, asked
-from hitl import seals
-from hitl.model import (
+from adapters.database.sqlite.cache import Asked, asked
+from hitl.call import (
     Action,
     Call,
     CardTerms,
@@ -34,13 +33,14 @@ from hitl.model import (
     Verdict,
     Vote,
 )
+from hitl.proof import seals
 from hitl.times import micros, moment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from hitl.tokens import Keyring
+    from hitl.proof.keyring import Keyring
 
 #: What is fixed when a call is stored: all but `salt` and `args`.
 FIXED = (

@@ -2,7 +2,7 @@
 
 All times are whole microseconds since 1970-01-01T00:00:00Z (`hitl.times`), in 64 bits: exact, small in an
 index, and the same in every database. SQLModel doesn't check what is put into a table model, so nothing here
-is ever filled by hand: `rows.py` makes rows from the frozen records of `hitl.model` and checks on the way
+is ever filled by hand: `rows.py` makes rows from the frozen records of `hitl.call` and checks on the way
 in.
 
 The hot paths don't import this module, because importing SQLModel takes longer than the whole service may

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from hitl.cards.text import one_line
+from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation
-from hitl.text import one_line
-from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

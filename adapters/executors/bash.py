@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from cachetools import FIFOCache
 
 from adapters.executors.arguments import Arguments, Declared
+from adapters.executors.base_file import base_now, shown_path
 from adapters.executors.confinement import CONFINED, GRACE_S, USER, Confinement, Sandbox, best, environment
 from adapters.executors.folder import Folder
 from adapters.executors.inplace import in_place
@@ -27,12 +28,11 @@ from adapters.executors.output import Flow
 from adapters.executors.previews import PREVIEW_KEPT, change
 from adapters.executors.registry import Context, NotAsShown, Registry
 from adapters.executors.scripts import SCRIPT, Script, bytes_of, script_now, scripts_of
-from adapters.executors.standing import base_now, shown_path
+from hitl.call import Preparation, Ran, Result, Risk
+from hitl.cards.redaction import mask
+from hitl.cards.text import cut_middle, one_line, quoted
+from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation
-from hitl.model import Preparation, Ran, Result, Risk
-from hitl.redaction import mask
-from hitl.text import cut_middle, one_line, quoted
-from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,11 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from adapters.executors.arguments import Arguments
-from adapters.executors.folder import ABSENT, Folder, explained
-from adapters.executors.patches import FilePatch, applied, parsed
-from adapters.executors.previews import PREVIEW_KEPT, change
-from adapters.executors.registry import Context
-from adapters.executors.standing import (
+from adapters.executors.base_file import (
     READ_WHOLE,
     Standing,
     as_shown,
@@ -30,10 +26,14 @@ from adapters.executors.standing import (
     standing,
     written,
 )
+from adapters.executors.folder import ABSENT, Folder, explained
+from adapters.executors.patches import FilePatch, applied, parsed
+from adapters.executors.previews import PREVIEW_KEPT, change
+from adapters.executors.registry import Context
+from hitl.call import Preparation
+from hitl.cards.text import cut_middle, one_line
+from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation
-from hitl.model import Preparation
-from hitl.text import cut_middle, one_line
-from hitl.wording import say
 
 
 class EditFile(Arguments):

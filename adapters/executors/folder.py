@@ -18,9 +18,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hitl.cards.text import one_line
+from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation
-from hitl.text import one_line
-from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

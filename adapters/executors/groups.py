@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hitl.call import Ran, Result
+from hitl.cards.text import one_line
+from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation
-from hitl.model import Ran, Result
 from hitl.ports import Offering
-from hitl.text import one_line
-from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hitl.model import Ask, Call, Lease, Preparation, ToolInfo
+    from hitl.call import Ask, Call, Lease, Preparation, ToolInfo
     from hitl.ports import Executor, Offer
 
 

@@ -15,12 +15,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from adapters.executors.base_file import as_text, base_key, shown_path, standing
 from adapters.executors.confinement import Sandbox, environment
 from adapters.executors.folder import ABSENT, Folder
 from adapters.executors.previews import PREVIEW_KEPT, change
-from adapters.executors.standing import as_text, base_key, shown_path, standing
+from hitl.cards.text import cut_middle
 from hitl.errors import InvalidConfirmation
-from hitl.text import cut_middle
 
 _MOST_FILES = 10
 _MOST_BYTES = 1 << 18

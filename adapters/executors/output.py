@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import codecs
 
-from hitl.text import cut_middle
-from hitl.wording import say
+from hitl.cards.text import cut_middle
+from hitl.cards.wording import say
 
 #: Characters of output that are kept.
 OUTPUT_KEPT = 64_000

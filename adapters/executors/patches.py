@@ -11,9 +11,9 @@ import re
 from dataclasses import dataclass, field
 
 from adapters.executors.previews import lines_of
+from hitl.cards.text import one_line
+from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation
-from hitl.text import one_line
-from hitl.wording import say
 
 #: Changes in one patch; each is searched for in its whole file.
 _MOST_HUNKS = 200

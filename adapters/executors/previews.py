@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass
 
-from hitl.text import cut_middle
+from hitl.cards.text import cut_middle
 
 #: Characters of a preview that are kept.
 PREVIEW_KEPT = 16_000

@@ -20,17 +20,17 @@ from string import Formatter
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from adapters.executors.output import ERROR_KEPT, capped, storable
+from hitl.call import Preparation, Ran, Result, ToolInfo
+from hitl.cards.redaction import mask
+from hitl.cards.text import cut_middle, one_line, quoted
+from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation, SaysoError
-from hitl.model import Preparation, Ran, Result, ToolInfo
 from hitl.ports import Offer
-from hitl.redaction import mask
-from hitl.text import cut_middle, one_line, quoted
-from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 
-    from hitl.model import Ask, Call, Lease
+    from hitl.call import Ask, Call, Lease
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)

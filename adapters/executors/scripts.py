@@ -23,8 +23,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from adapters.executors import globs
+from adapters.executors.base_file import READ_WHOLE, as_text
 from adapters.executors.folder import Folder, explained
-from adapters.executors.standing import READ_WHOLE, as_text
 from hitl.errors import InvalidConfirmation
 
 if TYPE_CHECKING:

@@ -15,10 +15,7 @@ from typing import TYPE_CHECKING
 
 from adapters.executors import globs
 from adapters.executors.arguments import Arguments, Declared
-from adapters.executors.edits import ApplyPatch, EditFile, Edits
-from adapters.executors.folder import ABSENT, Folder, explained
-from adapters.executors.registry import Context, Registry
-from adapters.executors.standing import (
+from adapters.executors.base_file import (
     BASE,
     READ_WHOLE,
     as_shown,
@@ -35,11 +32,14 @@ from adapters.executors.standing import (
     standing,
     written,
 )
+from adapters.executors.edits import ApplyPatch, EditFile, Edits
+from adapters.executors.folder import ABSENT, Folder, explained
+from adapters.executors.registry import Context, Registry
+from hitl.call import Preparation
+from hitl.cards.redaction import mask
+from hitl.cards.text import one_line, quoted, visible
+from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation
-from hitl.model import Preparation
-from hitl.redaction import mask
-from hitl.text import one_line, quoted, visible
-from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

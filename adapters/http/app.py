@@ -9,7 +9,7 @@ from fastapi.openapi.utils import get_openapi
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from adapters.http import beside, calls, events, harombe, models, page, problems
+from adapters.http import calls, events, harombe, models, page, problems, services
 from adapters.http.guard import Guard
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def api() -> FastAPI:
         generate_unique_id_function=lambda route: "_".join([*map(str, route.tags[:1]), route.name]),
     )
     problems.handle(app)
-    for router in (calls.router, events.router, beside.router, harombe.router, page.router):
+    for router in (calls.router, events.router, services.router, harombe.router, page.router):
         app.include_router(router)
     app.openapi = lambda: document(app)  # type: ignore[method-assign]
     return app

@@ -9,9 +9,9 @@ from fastapi import Depends
 from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 
+from hitl.call import Entry, Event
 from hitl.credentials import Scope
 from hitl.errors import InvalidConfirmation, NotApprover, Unauthenticated
-from hitl.model import Entry, Event
 from hitl.outcomes import Refusal, fact
 from hitl.ports import Change, adding
 

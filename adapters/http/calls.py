@@ -12,15 +12,15 @@ from adapters.http import models, problems
 from adapters.http.callers import GONE, Anyone, Asker, Caller, Withdrawer
 from adapters.http.models import MOST_IN_PAGE
 from adapters.http.operations import Operations
-from adapters.http.replies import Key, Prefer, Ref, Wait, answer, documented, preferred_wait, prefers_queue
+from adapters.http.responses import Key, Prefer, Ref, Wait, answer, documented, preferred_wait, prefers_queue
+from hitl.call import Status
 from hitl.credentials import Scope
 from hitl.errors import CallDenied, SaysoError
-from hitl.model import Status
 from hitl.records import replace
 
 if TYPE_CHECKING:
-    from hitl.answers import Submitted
-    from hitl.model import Lease
+    from hitl.call import Lease
+    from hitl.gate.response import Submitted
 
 router = APIRouter(prefix="/v1", tags=["calls"])
 #: Default of `Prefer: queue`, in seconds.

@@ -19,16 +19,16 @@ from starlette.websockets import WebSocketDisconnect
 
 from adapters.http import models
 from adapters.http.callers import CALLER, Anyone, Caller
-from adapters.http.replies import answer, documented
+from adapters.http.responses import answer, documented
+from hitl.call import Event
 from hitl.errors import InvalidConfirmation, NotApprover, SaysoError, TooManyPending
-from hitl.model import Event
 from hitl.outcomes import Refusal, fact
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
+    from hitl.call import Call, Recorded
     from hitl.gate import Gate
-    from hitl.model import Call, Recorded
 
 router = APIRouter(prefix="/v1", tags=["events"])
 #: A stream says that it lives after so many silent seconds; proxies commonly close one after 60.

@@ -9,8 +9,8 @@ from starlette.datastructures import Headers
 
 from adapters.http import problems, tracing
 from adapters.http.callers import CALLER, PEER
+from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation, NotApprover, SaysoError
-from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

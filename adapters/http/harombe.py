@@ -10,17 +10,17 @@ from starlette.responses import Response
 from adapters.http import models
 from adapters.http.callers import Anyone
 from adapters.http.calls import Gone, Ops, may_decide
-from adapters.http.replies import Ref, Wait, answer, documented
-from hitl.cards import error_text, outcome_for_agent
+from adapters.http.responses import Ref, Wait, answer, documented
+from hitl.call import Decision, Status
+from hitl.cards.card import error_text, outcome_for_agent
+from hitl.cards.redaction import mask, mask_value
 from hitl.errors import CallUnknown
-from hitl.model import Decision, Status
 from hitl.outcomes import Refusal, fact
-from hitl.redaction import mask, mask_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hitl.model import Call
+    from hitl.call import Call
 
 router = APIRouter(prefix="/hitl", tags=["harombe"])
 #: The design knows four ends of the asking; every other end that lets nothing run is a denial there.

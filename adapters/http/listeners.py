@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
-from adapters.http.door import Door, Kept, Limits, nobodys
+from adapters.http.connection import Door, Kept, Limits, nobodys
 from hitl.errors import Unavailable
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
 
+from hitl.call import Action, Result, Risk, State, Status
 from hitl.limits import LONGEST_TIMEOUT_S, SHORTEST_TIMEOUT_S
-from hitl.model import Action, Result, Risk, State, Status
 
 #: Names of tools, agents and places; longer text belongs into the arguments or the note.
 Name = Annotated[str, Field(min_length=1, max_length=256)]

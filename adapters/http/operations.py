@@ -6,18 +6,18 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING, Any, Protocol
 
-from adapters.http import views
+from adapters.http import documents
 from adapters.http.queues import Queues
-from hitl.answers import Came, Submitted, unknown_call
-from hitl.canonical import check_text
+from hitl.call import Ask, Call, Kind, Lease, Preparation, Ran, Reply, Runs, Status, Verb
+from hitl.cards.data import full_view
+from hitl.cards.wording import sentence
 from hitl.credentials import Scope
 from hitl.errors import CallChanged, CallUnknown, InvalidConfirmation, NotApprover, SaysoError
 from hitl.gate.fitness import question
-from hitl.integrity import flaws_of
-from hitl.model import Ask, Call, Kind, Lease, Preparation, Ran, Reply, Runs, Status, Verb
+from hitl.gate.response import Came, Submitted, unknown_call
 from hitl.outcomes import Refusal, fact
-from hitl.views import full_view
-from hitl.wording import sentence
+from hitl.proof.canonical import check_text
+from hitl.proof.integrity import flaws_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
         FinishRequest,
     )
     from adapters.http.waits import Waits
-    from hitl.answers import Answer
     from hitl.gate import Gate
+    from hitl.gate.response import Answer
 
     #: Returns the troubles that keep the service from gating calls, a sentence each.
     Troubles = Callable[[], Awaitable[Sequence[str]]]
@@ -189,19 +189,19 @@ class Operations:
 
     def view(self, call: Call) -> dict[str, Any]:
         """A call for a reader who may see it."""
-        return views.call_view(call, self._gate.people, self._gate.names)
+        return documents.call_view(call, self._gate.people, self._gate.names)
 
     def card(self, call: Call) -> dict[str, Any]:
         """A call's card as data and as text."""
-        return views.card_answer(call, self._gate.names)
+        return documents.card_answer(call, self._gate.names)
 
     def card_text(self, call: Call) -> str:
         """A call's card as text."""
-        return views.card_text(call, self._gate.names)
+        return documents.card_text(call, self._gate.names)
 
     def answer(self, submitted: Submitted, lease: Lease | None) -> dict[str, Any]:
         """A call for who has just asked for it."""
-        return views.call_answer(submitted, self._gate.people, self._gate.names, lease)
+        return documents.call_answer(submitted, self._gate.people, self._gate.names, lease)
 
     # -- deciding -------------------------------------------------------------------------------------------------
 

@@ -11,9 +11,9 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.routing import compile_path
 
+from hitl.cards.wording import say
 from hitl.errors import Failed, InvalidConfirmation, SaysoError, TooManyPending, Unavailable
 from hitl.outcomes import Refusal
-from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

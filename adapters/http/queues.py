@@ -7,15 +7,15 @@ import contextlib
 from collections import deque
 from typing import TYPE_CHECKING
 
+from hitl.call import Status
 from hitl.errors import TooManyPending
-from hitl.model import Status
 from hitl.outcomes import Refusal, fact
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from hitl.answers import Submitted
-    from hitl.model import Call
+    from hitl.call import Call
+    from hitl.gate.response import Submitted
 
 #: So many requests of one requester may wait in line.
 MOST = 32

@@ -12,7 +12,7 @@ from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
 
 from adapters.mcp.definitions import shown_names
 from adapters.mcp.upstream import UpstreamDown
-from hitl.wording import say
+from hitl.cards.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 from mcp_types import Tool
 from pydantic import ValidationError
 
-from hitl.canonical import canonical
+from hitl.call import ToolInfo
 from hitl.errors import InvalidConfirmation
-from hitl.model import ToolInfo
+from hitl.proof.canonical import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

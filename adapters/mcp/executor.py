@@ -15,12 +15,12 @@ from pydantic import TypeAdapter, ValidationError
 from adapters.mcp.definitions import GET_PROMPT, READ_RESOURCE, Shelf, operation
 from adapters.mcp.results import Answer, bounded, ran
 from adapters.mcp.upstream import Upstream, UpstreamDown
+from hitl.call import Preparation, Ran, Result
+from hitl.cards.redaction import mask
+from hitl.cards.text import one_line
+from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation, Unavailable
-from hitl.model import Preparation, Ran, Result
 from hitl.ports import Offer
-from hitl.redaction import mask
-from hitl.text import one_line
-from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mcp.shared.subscriptions import ServerEvent
 
     from adapters.mcp.targets import Target
-    from hitl.model import Ask, Call, Lease, ToolInfo
+    from hitl.call import Ask, Call, Lease, ToolInfo
 
 _log = logging.getLogger(__name__)
 

@@ -25,13 +25,13 @@ from adapters.mcp.catalogue import STATUS, WITHDRAW, Catalogue
 from adapters.mcp.definitions import GET_PROMPT, READ_RESOURCE
 from adapters.mcp.ladder import LEGS, Waits, returning, state_of
 from adapters.mcp.upstream import UpstreamDown
-from hitl.canonical import canonical
-from hitl.cards import outcome_for_agent
+from hitl.call import Ask, Call, Decision, Result, Runs, State
+from hitl.cards.card import outcome_for_agent
+from hitl.cards.redaction import mask
+from hitl.cards.wording import say
 from hitl.errors import SaysoError
-from hitl.model import Ask, Call, Decision, Result, Runs, State
-from hitl.redaction import mask
-from hitl.tokens import as_short
-from hitl.wording import say
+from hitl.proof.canonical import canonical
+from hitl.proof.keyring import as_short
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
     from adapters.mcp.executor import Servers
     from adapters.mcp.results import Answer
-    from hitl.answers import Submitted
     from hitl.gate import Gate
+    from hitl.gate.response import Submitted
 
     Context = ServerRequestContext[Any, Any]
     #: Who sent a request, by what its transport proved.

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import mcp_types as t
 
-from hitl.model import Ran, Result
-from hitl.redaction import mask
-from hitl.text import cut_middle
-from hitl.wording import say
+from hitl.call import Ran, Result
+from hitl.cards.redaction import mask
+from hitl.cards.text import cut_middle
+from hitl.cards.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -16,8 +16,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from adapters.mcp.definitions import Declared, declared
 from hitl.backoff import LONGEST_S, Backoff
-from hitl.text import one_line
-from hitl.wording import say
+from hitl.cards.text import one_line
+from hitl.cards.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -21,8 +21,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from adapters.policies.gitconfig import Setting, Unreadable, settings
+from hitl.cards.text import one_line
 from hitl.ports import Repository
-from hitl.text import one_line
 
 #: Bytes of a configuration file; one of a person's has a few hundred.
 _MOST_CONFIG = 256 * 1024

@@ -27,10 +27,10 @@ from adapters.slack.messages import (
 from adapters.slack.retries import Soon
 from adapters.slack.surface import channel_of, message_of, parse_place, place_of
 from adapters.slack.threads import Threads
-from hitl.model import State
+from hitl.call import State
+from hitl.cards.wording import say
 from hitl.people.names import Names
 from hitl.ports import PlatformError
-from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from slack_sdk.web.async_client import AsyncWebClient
 
     from adapters.slack.pace import Pace
-    from hitl.model import Call, Verb
+    from hitl.call import Call, Verb
     from hitl.people import Directory
-    from hitl.tokens import Keyring
+    from hitl.proof.keyring import Keyring
 
 _log = logging.getLogger(__name__)
 _PEOPLE = ("U", "W")

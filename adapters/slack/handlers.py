@@ -17,8 +17,8 @@ from urllib.parse import parse_qs
 from adapters.slack.formatting import EMOJI, plain, shown
 from adapters.slack.messages import APPROVE, PAGE_ACTION, REASON_FIELD, packed
 from adapters.slack.surface import PLATFORM, identity_of, is_direct, message_of, place_of
+from hitl.call import Verb
 from hitl.events import Command, Echo, Explained, Heard, PageTurned, Press, Reaction, Text
-from hitl.model import Verb
 from hitl.records import replace
 
 if TYPE_CHECKING:

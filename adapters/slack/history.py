@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from slack_sdk.web.async_client import AsyncWebClient
 
     from adapters.slack.handlers import Me
-    from hitl.model import Incoming
+    from hitl.call import Incoming
 
 #: A gap is filled at most this far back. A longer outage is noticed, and a card older than this is seldom open.
 LONGEST = timedelta(hours=24)

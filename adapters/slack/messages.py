@@ -12,22 +12,22 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from hitl.cards import OUTPUT_CHARS, Card, Way, card, outcome, outcome_for_agent
-from hitl.lines import Code, Moment, Strong, Who, in_utc, plain
-from hitl.model import Verb
+from hitl.call import Verb
+from hitl.cards.card import OUTPUT_CHARS, Card, Way, card, outcome, outcome_for_agent
+from hitl.cards.lines import Code, Moment, Strong, Who, in_utc, plain
+from hitl.cards.shown import Kind
+from hitl.cards.text import cut_middle
+from hitl.cards.wording import say
 from hitl.people.names import NOBODY
-from hitl.shown import Kind
-from hitl.text import cut_middle
-from hitl.tokens import ButtonData, Keyring
-from hitl.wording import say
+from hitl.proof.keyring import ButtonData, Keyring
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from hitl.lines import Line
-    from hitl.model import Call
+    from hitl.call import Call
+    from hitl.cards.lines import Line
+    from hitl.cards.shown import Part
     from hitl.people.names import Names
-    from hitl.shown import Part
 
 Block: TypeAlias = "dict[str, Any]"
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from adapters.slack.handlers import Me
     from adapters.slack.settings import SlackSettings
+    from hitl.call import Incoming
     from hitl.events import Heard
-    from hitl.model import Incoming
     from hitl.platforms import Core, Endpoint, Hear, Register
 
 _log = logging.getLogger(__name__)

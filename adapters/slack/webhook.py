@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from adapters.slack.handlers import read
 from adapters.slack.receiver import BAD, OK, is_signed
 from hitl.errors import SettingsError
-from hitl.patience import Patience
 from hitl.platforms import Endpoint
+from hitl.throttle import Patience
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

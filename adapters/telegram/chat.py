@@ -28,14 +28,14 @@ from adapters.telegram.messages import (
 from adapters.telegram.receiver import seconds_of
 from adapters.telegram.refusals import is_of_place, remedy
 from adapters.telegram.surface import is_private, message_of, parse_place, place_of
-from hitl.cards import outcome
+from hitl.call import State, Verb
+from hitl.cards.card import outcome
+from hitl.cards.text import cut_middle
+from hitl.cards.wording import say
 from hitl.errors import Unavailable
-from hitl.model import State, Verb
 from hitl.people.names import Names
 from hitl.ports import PlatformError
-from hitl.seals import bound
-from hitl.text import cut_middle
-from hitl.wording import say
+from hitl.proof.seals import bound
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from telegram import Bot
 
     from adapters.telegram.pace import Pace
-    from hitl.model import Bound, Call
-    from hitl.tokens import Keyring
+    from hitl.call import Bound, Call
+    from hitl.proof.keyring import Keyring
 
 _log = logging.getLogger(__name__)
 #: Whether this task is sending a message of ours.

@@ -14,22 +14,22 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from hitl.cards import OUTPUT_CHARS, Card, Way, card, outcome_for_agent
-from hitl.lines import Code, Moment, Who, in_utc, plain
-from hitl.model import Verb
+from hitl.call import Verb
+from hitl.cards.card import OUTPUT_CHARS, Card, Way, card, outcome_for_agent
+from hitl.cards.lines import Code, Moment, Who, in_utc, plain
+from hitl.cards.shown import Kind
+from hitl.cards.text import cut_middle, encodable
+from hitl.cards.wording import say
 from hitl.people.names import NOBODY
-from hitl.shown import Kind
-from hitl.text import cut_middle, encodable
-from hitl.tokens import ButtonData, Keyring
-from hitl.wording import say
+from hitl.proof.keyring import ButtonData, Keyring
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from hitl.lines import Line, Segment
-    from hitl.model import Call
+    from hitl.call import Call
+    from hitl.cards.lines import Line, Segment
+    from hitl.cards.shown import Part
     from hitl.people.names import Names
-    from hitl.shown import Part
 
 PLATFORM = "telegram"
 #: Bot API, sendMessage: 4096 characters after entities parsing; counted in UTF-16 units, which never under-counts.

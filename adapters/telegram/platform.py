@@ -17,9 +17,9 @@ from adapters.telegram.handlers import Me
 from adapters.telegram.pace import Pace
 from adapters.telegram.receiver import Inbox, Poller, read
 from adapters.telegram.surface import PLATFORM, SURFACE
+from hitl.cards.redaction import mask
 from hitl.errors import SettingsError
 from hitl.ports import PlatformError
-from hitl.redaction import mask
 
 if TYPE_CHECKING:
     import contextlib
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from telegram.request import RequestData
 
     from adapters.telegram.settings import TelegramSettings
-    from hitl.model import Incoming
+    from hitl.call import Incoming
     from hitl.platforms import Core, Endpoint, Hear, Register
 
 #: The first words of the methods that put a message into a chat.

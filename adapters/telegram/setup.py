@@ -12,8 +12,8 @@ from telegram.error import InvalidToken
 
 from adapters.telegram.handlers import ALLOWED_UPDATES
 from adapters.telegram.webhook import PATH
+from hitl.cards.redaction import mask
 from hitl.errors import SettingsError
-from hitl.redaction import mask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

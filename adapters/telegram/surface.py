@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hitl.model import Kind
+from hitl.call import Kind
 from hitl.platforms import Place, Surface
 
 PLATFORM = "telegram"

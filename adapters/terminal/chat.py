@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 from cachetools import FIFOCache
 
 from adapters.terminal.messages import box, ended, plain
-from hitl.cards import card, outcome_for_agent
-from hitl.model import Decision, Status, Verb
+from hitl.call import Decision, Status, Verb
+from hitl.cards.card import card, outcome_for_agent
+from hitl.cards.wording import say, sentence
 from hitl.outcomes import Told, fact
 from hitl.people.names import NOBODY, Names
-from hitl.wording import say, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from hitl.model import Call
+    from hitl.call import Call
 
 #: So many outcomes are remembered as told.
 _MOST_TOLD = 1000

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hitl.call import Verb
 from hitl.events import Press, Text
-from hitl.model import Verb
-from hitl.tokens import ButtonData
+from hitl.proof.keyring import ButtonData
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
+    from hitl.call import Call
     from hitl.events import Heard
-    from hitl.model import Call
-    from hitl.tokens import Keyring
+    from hitl.proof.keyring import Keyring
 
 KEYS: Mapping[str, Verb] = {"a": Verb.APPROVE, "r": Verb.REJECT, "d": Verb.DETAILS}
 #: What a key says where it can't be about the card shown last: words, read and questioned like any.

@@ -12,21 +12,21 @@ import regex
 from msgspec import Struct
 from wcwidth import wcswidth
 
-from hitl.cards import Card, Way, card
-from hitl.lines import Moment
-from hitl.lines import plain as plainly
-from hitl.model import Risk
+from hitl.call import Risk
+from hitl.cards.card import Card, Way, card
+from hitl.cards.lines import Moment
+from hitl.cards.lines import plain as plainly
+from hitl.cards.shown import Kind
+from hitl.cards.wording import say
 from hitl.people.names import NOBODY
-from hitl.shown import Kind
-from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from hitl.model import Call
+    from hitl.call import Call
+    from hitl.cards.shown import Part
     from hitl.people.names import Names
-    from hitl.shown import Part
 
 _COLOURS: Mapping[Risk, str] = {Risk.CRITICAL: "31", Risk.HIGH: "33", Risk.MEDIUM: "93", Risk.LOW: "32"}
 _BOLD, _FAINT, _WARNING = "1", "2", "33"

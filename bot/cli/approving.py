@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from bot.cli.common import AsJson, Config, SocketFile, Target, about, connect, painted, print_json
-from hitl.wording import say
+from hitl.cards.wording import say
 
 
 class Verdict(StrEnum):
@@ -160,7 +160,7 @@ def _left(call: dict[str, Any]) -> str:
 
 def _listed(call: dict[str, Any]) -> str:
     """A pending call in two lines: who wants what where, then the agent's or caller's note."""
-    from hitl.text import one_line
+    from hitl.cards.text import one_line
 
     risk = painted(f"{call['risk']:<8}", RISK_COLOURS[call["risk"]])
     first = say("pending.request", short=call["short"], risk=risk, headline=call["headline"], left=_left(call))
@@ -168,7 +168,7 @@ def _listed(call: dict[str, Any]) -> str:
 
 
 def _line(call: dict[str, Any], stands: str) -> str:
-    from hitl.text import one_line
+    from hitl.cards.text import one_line
 
     return say(
         "pending.line",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bot.cli.common import INTERRUPTED, AsJson, Config, SocketFile, Target, about, connect, fail, print_json, tell
+from hitl.cards.wording import say
 from hitl.errors import (
     AlreadyDecided,
     CallDenied,
@@ -21,7 +22,6 @@ from hitl.errors import (
     NotApprover,
     RejectedRecently,
 )
-from hitl.wording import say
 from sayso_client.errors import ClientError
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def _until(call: Call) -> str:
 
 
 def _named(approvers: list[str]) -> str:
-    from hitl.text import one_line
+    from hitl.cards.text import one_line
 
     names = ", ".join(one_line(name, 40) for name in approvers[:_MOST_NAMED]) or say("command.nobody")
     more = len(approvers) - _MOST_NAMED
@@ -214,7 +214,7 @@ def _refused(call: Call, said: str) -> int:
 
 
 def _visible(text: str) -> str:
-    from hitl.text import visible
+    from hitl.cards.text import visible
 
     return visible(text)
 

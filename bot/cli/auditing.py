@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bot.cli.common import AsJson, Config, Since, fail, kept_files, moment, print_json, settings
-from hitl.wording import say, sentence
+from hitl.cards.wording import say, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -84,7 +84,7 @@ def history(
 
     Example: sayso history --since 24h --status rejected
     """
-    from adapters.database.history import requests
+    from adapters.database.sqlite.history import requests
 
     found = settings(config)
     database, keys, _ = kept_files(found)
@@ -108,7 +108,7 @@ def verify(config: Config = None, json: AsJson = False) -> None:
 
     Example: sayso audit verify
     """
-    from adapters.database.examine import examine
+    from adapters.database.sqlite.examine import examine
 
     examined = examine(*kept_files(settings(config)))
     if json:
@@ -142,7 +142,7 @@ def query(
 
     Example: sayso audit query --event-type hitl_decision --status rejected --since 7d
     """
-    from adapters.database.history import history
+    from adapters.database.sqlite.history import history
 
     found = settings(config)
     database, keys, _ = kept_files(found)
@@ -179,7 +179,7 @@ def export(
     """
     import csv
 
-    from adapters.database.history import history
+    from adapters.database.sqlite.history import history
 
     found = settings(config)
     database, keys, _ = kept_files(found)
@@ -203,7 +203,7 @@ def stats(since: Since = None, until: Until = None, config: Config = None, json:
 
     Example: sayso stats --since 30d
     """
-    from adapters.database.history import statistics
+    from adapters.database.sqlite.history import statistics
 
     kept = kept_files(settings(config))
     counted = statistics(kept.database, moment(since, "--since"), moment(until, "--until"))
@@ -232,8 +232,8 @@ def _asked(
     text: str,
 ) -> Asked:
     """The options as one question; exit 2 for a value that nothing has."""
+    from hitl.call import Event, Risk, Status
     from hitl.history import EVENT_TYPES, Asked
-    from hitl.model import Event, Risk, Status
 
     kinds = {**EVENT_TYPES, **{each.value: frozenset({each}) for each in Event}}
     named = _known(events, kinds, "--event")
@@ -262,7 +262,7 @@ def _known(given: list[str] | None, known: Iterable[str], option: str) -> frozen
 
 
 def _in_a_row(line: dict[str, Any]) -> str:
-    from hitl.text import one_line
+    from hitl.cards.text import one_line
 
     operation = line["operation"]
     return say(
@@ -279,7 +279,7 @@ def _in_a_row(line: dict[str, Any]) -> str:
 
 def request_in_a_row(shown: dict[str, Any]) -> str:
     """A request and its outcome in one line."""
-    from hitl.text import one_line
+    from hitl.cards.text import one_line
 
     return say(
         "history.line",

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn, TextIO
 
 import typer
 
-from hitl.wording import say
+from hitl.cards.wording import say
 from sayso_client.errors import ClientError
 from sayso_client.wire import SOCKET_NAME
 
 if TYPE_CHECKING:
     from adapters.database.mark import Mark
     from bot.settings import Settings
-    from hitl.tokens import Keyring
+    from hitl.proof.keyring import Keyring
     from sayso_client.client import Client
 
 Config = Annotated[
@@ -71,7 +71,7 @@ def settings(config: Path | None, *, ruling: bool = False) -> Settings:
     """
     from bot.errors import SettingsError
     from bot.settings import find_config, load, refuse_foreign
-    from hitl.redaction import mask_also
+    from hitl.cards.redaction import mask_also
 
     path = find_config(config)
     try:
@@ -110,11 +110,11 @@ class Kept(NamedTuple):
 
 def kept_files(found: Settings, *, there: bool = True) -> Kept:
     """The database, the keys of its seals and its mark; `there`: exit 1 where there is no database yet."""
-    from adapters.database.folder import KEYS
     from adapters.database.keys import read
     from adapters.database.mark import Mark
+    from adapters.database.sqlite.folder import KEYS
     from bot.compose import mark_beside
-    from hitl.tokens import Keyring
+    from hitl.proof.keyring import Keyring
 
     state = found.folder("state")
     if there and not (state / "sayso.db").exists():

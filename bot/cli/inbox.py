@@ -9,7 +9,7 @@ import typer
 
 from bot.cli.approving import RISK_COLOURS
 from bot.cli.common import Config, SocketFile, connect, painted, tell
-from hitl.wording import say
+from hitl.cards.wording import say
 from sayso_client.errors import ClientError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from bot.cli.common import AsJson, Config, kept_files, print_json, settings
-from hitl.wording import say
+from hitl.cards.wording import say
 
 
 def register(app: typer.Typer) -> None:
@@ -28,7 +28,7 @@ def backup(
 
     Example: sayso backup /var/backups/sayso-monday.db
     """
-    from adapters.database.backup import back_up
+    from adapters.database.sqlite.backup import back_up
 
     kept = kept_files(settings(config))
     made = back_up(kept.database, file, kept.keys, kept.mark)
@@ -50,7 +50,7 @@ def restore(
 
     Example: sayso restore /var/backups/sayso-monday.db
     """
-    from adapters.database.backup import restore as put_back
+    from adapters.database.sqlite.backup import restore as put_back
 
     kept = kept_files(settings(config), there=False)
     done = put_back(file, kept.database.parent, kept.keys, kept.mark, datetime.now(UTC))

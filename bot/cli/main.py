@@ -28,8 +28,8 @@ from bot.cli import (
     tokens,
 )
 from bot.cli.common import INTERRUPTED, tell
+from hitl.cards.wording import say
 from hitl.errors import SaysoError
-from hitl.wording import say
 from sayso_client.errors import ClientError
 
 app = typer.Typer(

@@ -46,7 +46,7 @@ def move(name: str | None, client_file: Path | None, settings: Path, folder: Pat
 
 def _show(move: Move) -> None:
     """Both files as differences, with secrets masked, and what stays where it is."""
-    from hitl.redaction import mask
+    from hitl.cards.redaction import mask
 
     after = f"{move.settings.read_text('utf-8')}{move.block}"
     for file, old, new in (

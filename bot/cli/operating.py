@@ -11,7 +11,7 @@ import typer
 
 from bot.cli.auditing import request_in_a_row
 from bot.cli.common import AsJson, Config, SocketFile, connect, fail, kept_files, print_json, settings, tell
-from hitl.wording import say
+from hitl.cards.wording import say
 from sayso_client.errors import ClientError
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _keep(file: Path, name: str) -> None:
 
 def _approved(found: Settings, principal: str) -> list[dict[str, Any]]:
     """The requests of the last days that the person approved; none if there is no database yet."""
-    from adapters.database.history import requests
+    from adapters.database.sqlite.history import requests
     from hitl.history import Asked
 
     if not (found.folder("state") / "sayso.db").exists():

@@ -13,10 +13,10 @@ import typer
 from msgspec import structs
 
 from bot.cli.common import AsJson, Config, Since, fail, kept_files, moment, print_json, settings
-from hitl.wording import say
+from hitl.cards.wording import say
 
 if TYPE_CHECKING:
-    from hitl.model import Call
+    from hitl.call import Call
     from hitl.policy import Policy, PolicyCall, PolicyInvalid, Problem, Verdict
 
 _FINDINGS = 1
@@ -275,7 +275,7 @@ def suggest(
 
 def _past(config: Path | None, since: str | None) -> list[Call]:
     """The requests of the record that are as they were written."""
-    from adapters.database.history import sound_calls
+    from adapters.database.sqlite.history import sound_calls
 
     kept = kept_files(settings(config))
     return sound_calls(kept.database, kept.keys, moment(since, "--since"))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.common import Config, SocketFile, connect, fail, settings
-from hitl.wording import say
+from hitl.cards.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

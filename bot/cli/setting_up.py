@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, NamedTuple, NoReturn
 import typer
 
 from bot.cli.common import AsJson, Config, fail, painted, print_json, settings
-from hitl.wording import say
+from hitl.cards.wording import say
 
 _TEMPLATE = """\
 # Sayso. Every setting: docs/reference/configuration.md. Unknown keys are errors.
@@ -174,7 +174,7 @@ def doctor(config: Config = None, json: AsJson = False) -> None:
 
     Example: sayso doctor
     """
-    from bot.checks import run_checks
+    from bot.doctor.checks import run_checks
     from bot.settings import find_config
 
     checks = run_checks(settings(config, ruling=True), find_config(config))
@@ -230,7 +230,7 @@ def _first(file: Path, people: _People, state: str, workspace: str) -> None:
 
 def _gate(host: str, config: Path | None, words: list[str], *, remove: bool) -> NoReturn:
     """Install or remove the hook of a coding agent."""
-    from bot.coding_agents import set_up
+    from bot.doctor.coding_agents import set_up
     from bot.settings import find_config
 
     if config is None and (found := find_config(None)) and found.absolute().parent == Path.cwd():

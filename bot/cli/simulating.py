@@ -15,8 +15,6 @@ from bot.cli.common import fail
 if TYPE_CHECKING:
     from types import ModuleType
 
-#: Where the servers stand in an installed wheel, and in a checkout.
-_HOMES = ("bot.simulators.{platform}.client", "tests.wire.{platform}.client")
 _TOKEN = re.compile(r"[0-9]+:\S+")
 
 
@@ -105,16 +103,7 @@ def _play(platform: str, argv: list[str], port: int) -> None:
 
 
 def _client(platform: str) -> ModuleType:
-    found = next(filter(None, (_imported(home.format(platform=platform)) for home in _HOMES)), None)
-    if found is None:
-        fail("This installation holds no simulator: use the source, or the wheel.", 2)
-    return found
-
-
-def _imported(home: str) -> ModuleType | None:
     try:
-        return importlib.import_module(home)
+        return importlib.import_module(f"simulators.{platform}.client")
     except ModuleNotFoundError as error:
-        if not home.startswith(str(error.name)):
-            fail(f"The simulator needs {error.name}: install sayso[simulate].", 2)
-        return None
+        fail(f"The simulator needs {error.name}: install sayso[simulate].", 2)

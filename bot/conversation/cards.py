@@ -5,18 +5,18 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from hitl.call import Status
+from hitl.cards.wording import say
 from hitl.delivery import shown
 from hitl.errors import InvalidConfirmation, NotApprover
-from hitl.model import Status
 from hitl.ports import Change, adding
-from hitl.tokens import ButtonData
-from hitl.wording import say
+from hitl.proof.keyring import ButtonData
 
 if TYPE_CHECKING:
     from bot.conversation.voice import Voice
-    from hitl.answers import Answer
+    from hitl.call import Call, Verb
     from hitl.events import Echo, Press
-    from hitl.model import Call, Verb
+    from hitl.gate.response import Answer
 
 
 class Cards:

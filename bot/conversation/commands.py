@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hitl.answers import unknown_call
-from hitl.cards import headline
+from hitl.call import Kind, Verb
+from hitl.cards.card import headline
+from hitl.cards.wording import SIGNS, say
 from hitl.errors import SaysoError
-from hitl.model import Kind, Verb
+from hitl.gate.response import unknown_call
+from hitl.proof.keyring import as_short
 from hitl.records import replace
-from hitl.tokens import as_short
-from hitl.wording import SIGNS, say
 
 if TYPE_CHECKING:
     from bot.conversation.voice import Voice
+    from hitl.call import Call
     from hitl.events import Command
-    from hitl.model import Call
 
 
 class Commands:

@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from hitl.answers import Answer, Came
+from hitl.call import Event, Kind, Verb
+from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation
-from hitl.model import Event, Kind, Verb
+from hitl.gate.response import Answer, Came
 from hitl.ports import PlatformError
 from hitl.records import replace
-from hitl.wording import say
 
 if TYPE_CHECKING:
     from bot.conversation.cards import Cards
     from bot.conversation.voice import Voice
+    from hitl.call import Call, Reply
     from hitl.events import Press
-    from hitl.model import Call, Reply
 
 #: A press is answered with what came of it, unless that takes longer than this.
 PRESS_WITHIN_S = 1.0

@@ -14,10 +14,10 @@ from bot.conversation.presses import Presses
 from bot.conversation.turns import Turns
 from bot.conversation.voice import Voice
 from bot.conversation.words import Words
+from hitl.call import Event
+from hitl.cards.wording import say
 from hitl.events import Command, Echo, Explained, Heard, Moved, PageTurned, Press, Reaction, Text
-from hitl.model import Event
 from hitl.records import replace
-from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping

@@ -16,23 +16,23 @@ from typing import TYPE_CHECKING
 from cachetools import FIFOCache
 
 from hitl.backoff import Backoff
-from hitl.cards import outcome_for_agent
+from hitl.call import Ask, KeptTurn, Runs, Status
+from hitl.cards.card import outcome_for_agent
+from hitl.cards.redaction import mask
+from hitl.cards.text import cut_middle, visible
+from hitl.cards.wording import say
 from hitl.errors import SaysoError, Unavailable
 from hitl.events import Text
-from hitl.model import Ask, KeptTurn, Runs, Status
 from hitl.ports import PlatformError
 from hitl.records import replace
-from hitl.redaction import mask
-from hitl.text import cut_middle, visible
-from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from bot.conversation.voice import Voice
     from bot.service import Service
-    from hitl.answers import Submitted
-    from hitl.model import Call
+    from hitl.call import Call
+    from hitl.gate.response import Submitted
     from hitl.ports import ResumingAgent
 
 #: So many lines of the talk in a conversation are quoted to an agent, each so long, and of so many conversations.

@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING
 
 from cachetools import FIFOCache
 
-from hitl.cards import details, outcome_for_agent
+from hitl.call import Ask, Runs, Status
+from hitl.cards.card import details, outcome_for_agent
+from hitl.cards.wording import say
 from hitl.errors import NotApprover, SaysoError, Unavailable
-from hitl.model import Ask, Runs, Status
 from hitl.outcomes import Refusal, fact
 from hitl.ports import Line, PlatformError
-from hitl.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from bot.conversation.stored import StoredTurns
     from bot.conversation.voice import Voice
-    from hitl.answers import Answer
+    from hitl.call import Call
     from hitl.events import Text
-    from hitl.model import Call
+    from hitl.gate.response import Answer
     from hitl.ports import Agent
 
 #: A question about what waits; its details answer it.

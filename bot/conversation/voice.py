@@ -6,20 +6,20 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from hitl.answers import Came
-from hitl.cards import details, outcome
+from hitl.call import Entry, Reply
+from hitl.cards.card import details, outcome
+from hitl.cards.wording import say
 from hitl.errors import CallDenied
 from hitl.events import Command, Text
-from hitl.model import Entry, Reply
-from hitl.patience import Patience
+from hitl.gate.response import Came
 from hitl.ports import Change, PlatformError, adding
-from hitl.wording import say
+from hitl.throttle import Patience
 
 if TYPE_CHECKING:
     from bot.service import Service
-    from hitl.answers import Answer
+    from hitl.call import Call, Event, Kind
     from hitl.events import Heard
-    from hitl.model import Call, Event, Kind
+    from hitl.gate.response import Answer
     from hitl.platforms import Surface, Talker
 
 DECIDED = frozenset({Came.APPROVED, Came.REJECTED})

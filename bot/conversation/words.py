@@ -8,15 +8,15 @@ from cachetools import FIFOCache
 
 from bot.conversation.voice import DECIDED
 from hitl import replies
-from hitl.answers import NOTHING, Came
-from hitl.model import Decision, Kind, Reply, Verb
+from hitl.call import Decision, Kind, Reply, Verb
+from hitl.gate.response import NOTHING, Came
 from hitl.records import replace
 
 if TYPE_CHECKING:
     from bot.conversation.turns import Turns
     from bot.conversation.voice import Voice
+    from hitl.call import Call
     from hitl.events import Explained, Reaction, Text
-    from hitl.model import Call
 
 #: Answers to words that may have been said to somebody else.
 _QUESTIONS = frozenset({Came.UNCLEAR, Came.WHICH, Came.NOT_A_REPLY})

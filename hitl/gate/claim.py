@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hitl import seals
-from hitl.answers import too_late
+from hitl.call import MAY_RUN, Call, Decision, Event, Lease, Ran, Result, State
+from hitl.cards.redaction import mask
+from hitl.cards.text import one_line
 from hitl.errors import AlreadyDecided, InvalidConfirmation, NotApprover, SaysoError, Tampered, Unavailable
 from hitl.faults import reach
 from hitl.gate.fitness import why_unfit_stored
 from hitl.gate.moves import same_secret, secret_hash, with_lease, with_refusal, with_result
+from hitl.gate.response import too_late
 from hitl.gate.swap import TRIES, edits, entry_of, fresh, known, swap, tampered
 from hitl.lifecycle import RESULTS, Trigger
-from hitl.model import MAY_RUN, Call, Decision, Event, Lease, Ran, Result, State
 from hitl.outcomes import BROKEN, Fact, Refusal, fact, kept
 from hitl.ports import Change
-from hitl.redaction import mask
-from hitl.text import one_line
+from hitl.proof import seals
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hitl import replies, seals
-from hitl.answers import NOTHING, Answer, Came, refuse, too_late, unknown_call
+from hitl import replies
+from hitl.call import Call, Event, Kind, PromptKind, Reply, State, Verb
+from hitl.cards.text import encodable
 from hitl.errors import InvalidConfirmation, Tampered, Unavailable
 from hitl.gate.moves import sealed_decision
+from hitl.gate.response import NOTHING, Answer, Came, refuse, too_late, unknown_call
 from hitl.gate.swap import TRIES, edits, entry_of, find, fresh, note, swap
 from hitl.gate.target import Scene, aim, each_by_name, explains, named_refs, read_words, survey, unexplained
 from hitl.gate.votes import leave_open, may_not, set_aside, vote_no, vote_yes
-from hitl.model import Call, Event, Kind, PromptKind, Reply, State, Verb
 from hitl.outcomes import Fact, Refusal, Told, fact
 from hitl.ports import Change
+from hitl.proof import seals
 from hitl.records import replace
 from hitl.replies import ALL, Reading, Span
 from hitl.replies import Verdict as Says
-from hitl.text import encodable
 
 if TYPE_CHECKING:
     from datetime import datetime

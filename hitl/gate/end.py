@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hitl.answers import too_late
+from hitl.call import Call, Event, Result, State
 from hitl.errors import NotApprover, Unavailable
 from hitl.gate.moves import with_decision, with_result
+from hitl.gate.response import too_late
 from hitl.gate.swap import TRIES, close, edits, entry_of, fresh, known, left_unexplained, swap
 from hitl.lifecycle import Trigger
-from hitl.model import Call, Event, Result, State
 from hitl.outcomes import Fact, Refusal, Unfit, fact, kept
 from hitl.ports import Change, adding
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hitl import seals
-from hitl.errors import PolicyUnusable
-from hitl.gate.tally import Tally, tally
-from hitl.model import (
+from hitl.call import (
     ISOLATED,
     MAY_RUN,
     Action,
@@ -22,10 +19,13 @@ from hitl.model import (
     Verdict,
     Vote,
 )
+from hitl.cards.redaction import mask
+from hitl.cards.text import one_line
+from hitl.errors import PolicyUnusable
+from hitl.gate.operating_mode import judged
+from hitl.gate.tally import Tally, tally
 from hitl.outcomes import Fact, Unfit, fact
-from hitl.redaction import mask
-from hitl.terms import judged
-from hitl.text import one_line
+from hitl.proof import seals
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,26 +6,26 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
-from hitl import masked
+from hitl.cards import masked
 from hitl.errors import SaysoError
 from hitl.gate import claim, decide, end, submit, swap, target
 from hitl.gate.moves import secret_hash
+from hitl.gate.operating_mode import Terms
 from hitl.limits import Flood, Limits, Rejections
 from hitl.people import Access
 from hitl.people.names import Names
-from hitl.reach import Reach
-from hitl.terms import Terms
-from hitl.tokens import new_secret
+from hitl.proof.keyring import new_secret
+from hitl.route_health import Reach
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
-    from hitl.answers import Answer, Submitted
-    from hitl.model import Ask, Call, Lease, Ran, Reply
+    from hitl.call import Ask, Call, Lease, Ran, Reply
+    from hitl.gate.response import Answer, Submitted
     from hitl.people import Directory
     from hitl.ports import Beside, Executor, Observer, PolicySource, Store
-    from hitl.tokens import Keyring
+    from hitl.proof.keyring import Keyring
 
 
 class Gate:

@@ -7,10 +7,10 @@ import hmac
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from hitl import seals
+from hitl.call import Call, Claim, Lease, Result, Runs, State
 from hitl.lifecycle import Trigger, advance
-from hitl.model import Call, Claim, Lease, Result, Runs, State
 from hitl.outcomes import Fact, kept
+from hitl.proof import seals
 
 if TYPE_CHECKING:
     from datetime import datetime

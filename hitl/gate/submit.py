@@ -5,23 +5,23 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from hitl import seals
-from hitl.answers import Submitted
-from hitl.canonical import canonical, check_text, digest_of
-from hitl.drafts import Draft, caller_sentence, denial, fallback_sentence, recorded
+from hitl.call import Action, Ask, Call, Entry, Event, Post, PostKind, Preparation, Runs, ToolInfo, Verdict
+from hitl.cards.written import plain
 from hitl.errors import InvalidConfirmation, KeyConflict, NotApprover, PolicyUnusable, TooManyPending, Unavailable
 from hitl.faults import reach
 from hitl.gate.fitness import question
 from hitl.gate.moves import lease_of, ready_to_run, with_decision
+from hitl.gate.new_call import Draft, caller_sentence, denial, fallback_sentence, recorded
+from hitl.gate.operating_mode import UNASKED, passed, tightened
+from hitl.gate.response import Submitted
 from hitl.gate.swap import TRIES, claimant, entry_of, tell
 from hitl.lifecycle import Trigger, advance
-from hitl.model import Action, Ask, Call, Entry, Event, Post, PostKind, Preparation, Runs, ToolInfo, Verdict
 from hitl.outcomes import Fact, Refusal, Unfit, fact, kept
 from hitl.ports import Change, KeyTakenError, ShortTakenError, Unit
+from hitl.proof import seals
+from hitl.proof.canonical import canonical, check_text, digest_of
+from hitl.proof.keyring import new_short
 from hitl.records import replace
-from hitl.terms import UNASKED, passed, tightened
-from hitl.tokens import new_short
-from hitl.written import plain
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hitl.answers import Answer, unknown_call
-from hitl.cards import OUTPUT_CHARS
+from hitl.call import Call, Decision, Entry, Event, Post, PostKind, Reply, Result, Runs, State
+from hitl.cards.card import OUTPUT_CHARS
+from hitl.cards.text import encodable
 from hitl.errors import Tampered
 from hitl.gate.moves import sealed_decision, with_decision, with_result
+from hitl.gate.response import Answer, unknown_call
 from hitl.lifecycle import Trigger
-from hitl.model import Call, Decision, Entry, Event, Post, PostKind, Reply, Result, Runs, State
 from hitl.outcomes import Unfit, fact, unkept
 from hitl.ports import Change, Expect, Unit, adding
+from hitl.proof.keyring import as_short
 from hitl.records import replace
-from hitl.text import encodable
-from hitl.tokens import as_short
 
 if TYPE_CHECKING:
     from collections.abc import Callable

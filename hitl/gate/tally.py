@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from hitl.model import Vote
+    from hitl.call import Vote
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hitl import replies
-from hitl.answers import NOTHING, Answer, Came, refuse, unknown_call
-from hitl.cards import headline
+from hitl.call import Call, Decision, Reply
+from hitl.cards.card import headline
+from hitl.gate.response import NOTHING, Answer, Came, refuse, unknown_call
 from hitl.gate.swap import find
-from hitl.model import Call, Decision, Reply
 from hitl.outcomes import Refusal, Told, fact
+from hitl.proof.keyring import as_short
+from hitl.proof.seals import bound_holds
 from hitl.replies import Reading
 from hitl.replies import Verdict as Says
-from hitl.seals import bound_holds
-from hitl.tokens import as_short
 
 if TYPE_CHECKING:
     from collections.abc import Collection

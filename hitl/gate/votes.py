@@ -7,23 +7,23 @@ import math
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from hitl import seals
-from hitl.answers import Answer, Came, refuse
-from hitl.cards import is_cut
+from hitl.call import Action, Call, Event, Kind, Prompt, PromptKind, Reply, Risk, Runs, Verdict, Vote
+from hitl.cards.card import is_cut
+from hitl.cards.redaction import mask
+from hitl.cards.text import one_line
+from hitl.cards.wording import clause
 from hitl.errors import CallDenied, NotApprover, PolicyUnusable, Tampered
 from hitl.faults import reach
 from hitl.gate.fitness import counted, judged_now, why_unfit
 from hitl.gate.moves import lease_of, ready_to_run, with_decision, with_refusal
+from hitl.gate.response import Answer, Came, refuse
 from hitl.gate.swap import arrival, claimant, edits, entry_of, note, swap
 from hitl.lifecycle import Trigger
-from hitl.model import Action, Call, Event, Kind, Prompt, PromptKind, Reply, Risk, Runs, Verdict, Vote
 from hitl.outcomes import Refusal, Told, fact, kept
 from hitl.ports import Change, Unit
+from hitl.proof import seals
 from hitl.records import replace
-from hitl.redaction import mask
 from hitl.replies import Reading
-from hitl.text import one_line
-from hitl.wording import clause
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hitl.model import Risk, Runs
+from hitl.call import Risk, Runs
 from hitl.outcomes import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from hitl.model import Call, Reply, Verdict
+    from hitl.call import Call, Reply, Verdict
     from hitl.people.directory import Directory
 
 

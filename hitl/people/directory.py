@@ -11,13 +11,13 @@ import itertools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hitl.model import Risk
+from hitl.call import Risk
 from hitl.platforms import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from hitl.model import Call, Verdict
+    from hitl.call import Call, Verdict
     from hitl.platforms import Surface
 
 #: Words in a list of routes: where the call was asked, and each of its approvers in private.

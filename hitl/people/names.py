@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from cachetools import FIFOCache
 from msgspec import Struct
 
+from hitl.cards.text import one_line, quoted
 from hitl.people.directory import Directory
-from hitl.text import one_line, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

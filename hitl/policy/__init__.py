@@ -13,6 +13,7 @@
 Pure: files, symbolic links and name resolution are behind the protocols in ``ports``.
 """
 
+from hitl.policy.batch import evaluate_row
 from hitl.policy.dialects.importing import Imported, import_foreign
 from hitl.policy.dialects.ours import json_schema
 from hitl.policy.engine import Policy, digest, load
@@ -29,7 +30,6 @@ from hitl.policy.model import (
     Verdict,
 )
 from hitl.policy.presets import presets
-from hitl.policy.rows import evaluate_row
 from hitl.policy.shell import resolved_programs
 
 __all__ = [

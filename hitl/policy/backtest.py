@@ -13,11 +13,11 @@ from typing import Any
 import yaml
 from msgspec import Struct
 
-from hitl.canonical import canonical
-from hitl.model import Action, Call, Decision, PolicyCall, Risk, Runs
+from hitl.call import Action, Call, Decision, PolicyCall, Risk, Runs
+from hitl.cards.text import one_line
+from hitl.gate.operating_mode import judged
 from hitl.policy.engine import Policy
-from hitl.terms import judged
-from hitl.text import one_line
+from hitl.proof.canonical import canonical
 
 #: So many requests of each kind are named.
 EXAMPLES = 5

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, Final, Literal
 
-from hitl import model
+from hitl import call as records
 from hitl.policy import globs, risk, text, values
 from hitl.policy.compose import compose
 from hitl.policy.dialects import check
@@ -23,7 +23,6 @@ from hitl.policy.document import CONTENOX, UNKNOWN, AnyOf, Checked, Level, Not, 
 from hitl.policy.explain import describe
 from hitl.policy.index import SMALL, Index
 from hitl.policy.lint import findings, impossible
-from hitl.policy.logic import NO, UNSURE, YES, opposite
 from hitl.policy.model import (
     ACTIONS,
     RISKS,
@@ -43,6 +42,7 @@ from hitl.policy.operators.paths import hints
 from hitl.policy.operators.scope import ANYWHERE, ROLE, Scope, Surroundings, disputed, shape_of
 from hitl.policy.ports import Paths, Resolver
 from hitl.policy.tables.tools import Shape
+from hitl.policy.three_valued import NO, UNSURE, YES, opposite
 from hitl.policy.vouching import READ, WRITE, Closed, Vouching
 from hitl.records import replace
 
@@ -479,8 +479,8 @@ class Policy:
         told = self.checked.risk.get(name, Level())
         asked = rule if rule is not None and rule.action == "approve" else None
         return Verdict(
-            action=model.Action(outcome.action),
-            risk=model.Risk(name),
+            action=records.Action(outcome.action),
+            risk=records.Risk(name),
             rule=outcome.rule.name if outcome.rule is not None else None,
             reason=outcome.reason,
             message=self._message(outcome, name),

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from hitl.model import PolicyCall, Reason, Verdict
+from hitl.call import PolicyCall, Reason, Verdict
 
 Action = Literal["allow", "approve", "deny"]
 Risk = Literal["low", "medium", "high", "critical"]

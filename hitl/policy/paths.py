@@ -16,7 +16,7 @@ from unicodedata import normalize
 from urllib.parse import unquote
 
 from hitl.policy.globs import Glob, clean, prefixes
-from hitl.policy.logic import NO, UNSURE, YES
+from hitl.policy.three_valued import NO, UNSURE, YES
 
 if TYPE_CHECKING:
     from hitl.policy.ports import Paths

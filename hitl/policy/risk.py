@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 from itertools import islice
 from typing import Any, Final
 
+from hitl.cards.text import encodable
 from hitl.policy import values
 from hitl.policy.globs import clean
 from hitl.policy.model import PolicyCall
@@ -23,7 +24,6 @@ from hitl.policy.operators.tool import hint
 from hitl.policy.shell.effects import Effects
 from hitl.policy.tables import names
 from hitl.policy.tables.tools import Shape
-from hitl.text import encodable
 
 LOW: Final = 0
 MEDIUM: Final = 1

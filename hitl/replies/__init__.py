@@ -10,9 +10,9 @@ from hitl.replies.model import ALL, Reading, Span, SpanKind, Verdict
 
 if TYPE_CHECKING:
     from hitl.replies.actions import another
-    from hitl.replies.because import is_reason, reasoned_yes
     from hitl.replies.formatting import unformatted
     from hitl.replies.reader import read, verdict
+    from hitl.replies.yes_with_reason import is_reason, reasoned_yes
 
 __all__ = [
     "ALL",
@@ -30,7 +30,7 @@ __all__ = [
 
 _READERS = {"read": "reader", "verdict": "reader", "unformatted": "formatting"}
 _READERS["another"] = "actions"
-_READERS |= dict.fromkeys(("is_reason", "reasoned_yes"), "because")
+_READERS |= dict.fromkeys(("is_reason", "reasoned_yes"), "yes_with_reason")
 
 
 def __getattr__(name: str) -> object:

@@ -5,7 +5,7 @@ from operator import or_
 
 from hitl.replies.emoji import Sign
 from hitl.replies.parse import Parse
-from hitl.replies.roles import CONDITION, HEDGE, LATER, OPENS, QUESTION, REFUSES, REMARK, UNCLEAR, YES
+from hitl.replies.phrase_roles import CONDITION, HEDGE, LATER, OPENS, QUESTION, REFUSES, REMARK, UNCLEAR, YES
 from hitl.replies.tokens import Kind, Token
 
 #: How the reason begins where a message holds an idiom that answers nothing.

@@ -8,7 +8,7 @@ from functools import cache
 
 from hitl.replies import data
 from hitl.replies.automaton import Phrases
-from hitl.replies.roles import SECTIONS
+from hitl.replies.phrase_roles import SECTIONS
 from hitl.replies.spelling import bare, fold, pieces, slips, unstretched
 from hitl.replies.templates import Choice, parse, phrases
 

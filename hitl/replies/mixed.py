@@ -3,11 +3,11 @@
 from itertools import combinations
 
 from hitl.replies import lexicon
-from hitl.replies.answers import approval
 from hitl.replies.automaton import Match
+from hitl.replies.grammar import approval
 from hitl.replies.model import Reading
 from hitl.replies.parse import Parse
-from hitl.replies.roles import CONDITION, HEDGE, LATER, POLITE, QUESTION, REFUSES, UNCLEAR, YES
+from hitl.replies.phrase_roles import CONDITION, HEDGE, LATER, POLITE, QUESTION, REFUSES, UNCLEAR, YES
 from hitl.replies.scripts import scripts
 from hitl.replies.tokens import Kind, Token
 

@@ -4,9 +4,9 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from hitl.replies import data, lexicon, unmeasured
+from hitl.replies import data, lexicon, phrase_languages
 from hitl.replies.parse import Parse
-from hitl.replies.roles import OPENS, POLITE, UNCLEAR, YES
+from hitl.replies.phrase_roles import OPENS, POLITE, UNCLEAR, YES
 from hitl.replies.scripts import scripts
 from hitl.replies.spelling import fold
 from hitl.replies.templates import phrases
@@ -66,7 +66,7 @@ def _is_name(word: str) -> bool:
     if not word[0].isupper():
         return False
     codes = lexicon.speakers(name, scripts(name))
-    if unmeasured.signs([name]) or (codes and name not in _names()):
+    if phrase_languages.signs([name]) or (codes and name not in _names()):
         return False
     return not any(lexicon.load(code).phrases.matches([name], 0) for code in codes)
 

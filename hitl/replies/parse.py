@@ -3,7 +3,19 @@
 from hitl.replies.automaton import Match, Phrases
 from hitl.replies.emoji import Sign
 from hitl.replies.lexicon import Language, asking, polite_anywhere
-from hitl.replies.roles import ADDRESSES, AND, BEFORE_TARGET, DENIES, NO, OPENS, POLITE, REFUSES, REMARK, UNCLEAR, YES
+from hitl.replies.phrase_roles import (
+    ADDRESSES,
+    AND,
+    BEFORE_TARGET,
+    DENIES,
+    NO,
+    OPENS,
+    POLITE,
+    REFUSES,
+    REMARK,
+    UNCLEAR,
+    YES,
+)
 from hitl.replies.tokens import Kind, Token
 
 NOWHERE = -1

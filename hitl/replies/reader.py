@@ -4,15 +4,15 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from hitl.records import replace
-from hitl.replies import lexicon, names, unmeasured
-from hitl.replies.answers import TO_ANOTHER, answers, unclear
+from hitl.replies import lexicon, names, phrase_languages
 from hitl.replies.explain import NO_ANSWER
 from hitl.replies.formatting import marked, without_quotes
+from hitl.replies.grammar import TO_ANOTHER, answers, unclear
 from hitl.replies.mixed import mixed
 from hitl.replies.model import ALL, Reading, Span, SpanKind, Verdict
 from hitl.replies.normalise import Message, own_words, without_closing
 from hitl.replies.parse import Parse
-from hitl.replies.roles import CONDITION, HEDGE, LATER, QUESTION, REFUSES, REMARK, UNCLEAR, YES
+from hitl.replies.phrase_roles import CONDITION, HEDGE, LATER, QUESTION, REFUSES, REMARK, UNCLEAR, YES
 from hitl.replies.scripts import scripts
 from hitl.replies.spelling import fold
 from hitl.replies.tokens import Kind, Token, tokenise
@@ -264,7 +264,7 @@ def _with_unmeasured(
 def _unmeasured_signs(tokens: list[Token]) -> dict[str, Verdict]:
     words = _words(tokens)
     polite = lexicon.polite_anywhere()
-    return unmeasured.signs([word for word in words if word not in polite] or words)
+    return phrase_languages.signs([word for word in words if word not in polite] or words)
 
 
 def _unmeasured_no(tokens: list[Token], own: str, text: str) -> Reading | None:
@@ -278,7 +278,7 @@ def _unmeasured_no(tokens: list[Token], own: str, text: str) -> Reading | None:
     if any(token.kind not in _PLAIN for token in tokens):
         return None
     said = _understood(tokens[:stop], own, text)[0]
-    if said.verdict is not Verdict.REJECT or not said.why or unmeasured.signs(_words(tokens[stop:])):
+    if said.verdict is not Verdict.REJECT or not said.why or phrase_languages.signs(_words(tokens[stop:])):
         return None
     return replace(said, reason=text[tokens[stop + 1].start : tokens[-1].end].strip())
 

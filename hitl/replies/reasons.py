@@ -2,7 +2,7 @@
 
 from hitl.replies.emoji import Sign
 from hitl.replies.parse import NOWHERE, Parse
-from hitl.replies.roles import ALL_OF_THEM, BECAUSE, BEFORE_TARGET, POLITE
+from hitl.replies.phrase_roles import ALL_OF_THEM, BECAUSE, BEFORE_TARGET, POLITE
 from hitl.replies.tokens import Kind
 
 _BRACKETS = {"(": ")", "[": "]", "\uff08": "\uff09"}

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from adapters.database.keys import load
-from hitl.model import Recorded
+from hitl.call import Recorded
+from hitl.proof.keyring import Keyring
 from hitl.times import moment
-from hitl.tokens import Keyring
 from sayso_client.client import Client
 from sayso_client.errors import ClientError
 from tests.patience import PATIENCE_S

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from hitl.wording import say
+from hitl.cards.wording import say
 from tests.acceptance.installation import until
 from tests.acceptance.page import Page, exporting, following, newcomer
 from tests.acceptance.simulator import Simulator, simulating

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from hitl.cards.wording import say
 from hitl.outcomes import Refusal, Unfit
-from hitl.wording import say
 from tests.acceptance.installation import ALONE, ME, SAYSO, Installation, signalled, until
 from tests.patience import PATIENCE_S
 from tests.sentences import says

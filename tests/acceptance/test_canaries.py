@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
+from simulators.telegram import TelegramServer
 from tests.acceptance.installation import ALONE, ME, Installation, until
-from tests.wire.telegram import TelegramServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from hitl.cards.wording import say
 from hitl.lifecycle import TABLE
 from hitl.outcomes import Refusal, Told
-from hitl.wording import say
 from tests.acceptance.installation import ME, Installation
 from tests.sentences import says
 

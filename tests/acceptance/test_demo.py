@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from hitl.cards.wording import say
 from hitl.outcomes import Told
-from hitl.wording import say
 from tests.acceptance.installation import Installation
 from tests.sentences import says
 

@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator
 import pyte
 import pytest
 
+from hitl.cards.wording import say
 from hitl.outcomes import Told
-from hitl.wording import say
 from tests.acceptance.installation import SAYSO, Installation
 from tests.patience import PATIENCE_S
 from tests.sentences import says

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hitl.wording import say
+from hitl.cards.wording import say
 from tests.sentences import says
 
 if TYPE_CHECKING:

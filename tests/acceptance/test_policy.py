@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hitl.wording import say
+from hitl.cards.wording import say
 from tests.acceptance.installation import ALONE, Installation, until
 from tests.sentences import says
 

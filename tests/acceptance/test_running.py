@@ -14,8 +14,8 @@ from collections.abc import Callable
 
 import pytest
 
+from hitl.cards.wording import say
 from hitl.outcomes import Refusal
-from hitl.wording import say
 from sayso_client.errors import ClientError
 from tests.acceptance.installation import ME, OTHER, SAYSO, Installation, until
 from tests.patience import PATIENCE_S

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from simulators.telegram import TelegramServer
 from tests.acceptance.installation import ALONE, until
-from tests.wire.telegram import TelegramServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,8 +18,8 @@ import yaml
 
 from adapters.slack.setup import SCOPES
 from bot.settings import load
+from hitl.cards.wording import ENGLISH, say
 from hitl.outcomes import Refusal
-from hitl.wording import ENGLISH, say
 from tests.acceptance.installation import SAYSO, until
 from tests.acceptance.page import Page, exporting, following, newcomer
 from tests.acceptance.simulator import Simulator

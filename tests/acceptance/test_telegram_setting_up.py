@@ -13,9 +13,9 @@ import aiohttp
 import pytest
 
 from adapters.telegram.handlers import ALLOWED_UPDATES
+from simulators.telegram import Bot, TelegramServer
 from tests.acceptance.installation import ALONE, Installation
 from tests.patience import PATIENCE_S
-from tests.wire.telegram import Bot, TelegramServer
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy/telegram/deploy.py"

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 from hypothesis import strategies as st
 
-from hitl.canonical import canonical
-from hitl.model import Call
+from hitl.call import Call
+from hitl.proof.canonical import canonical
 from hitl.testing import a_call
 
 NOON = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)

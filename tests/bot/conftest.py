@@ -13,7 +13,7 @@ import pytest
 from bot.compose import Running, compose, policy_library
 from bot.policies import Policies
 from bot.surfaces import surfaces
-from hitl.model import Risk
+from hitl.call import Risk
 from hitl.people import Conversation, Directory
 from hitl.testing import SetClock
 

@@ -14,12 +14,12 @@ import pytest
 from pydantic import create_model
 
 import adapters
-from bot.checks import run_checks
 from bot.compose import compose
+from bot.doctor.checks import run_checks
 from bot.platforms import Platforms
 from bot.settings import Settings
 from bot.surfaces import PLATFORMS
-from hitl.model import Ask, Runs, Status
+from hitl.call import Ask, Runs, Status
 from hitl.platforms import Health
 from tests.bot.conftest import default_policy
 from tests.patience import PATIENCE_S

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
     from pathlib import Path
 
-    from adapters.database.store import SqliteStore
+    from adapters.database.sqlite.store import SqliteStore
     from bot.compose import MakeChats, Running
     from hitl.ports import Chat
-    from hitl.tokens import Keyring
+    from hitl.proof.keyring import Keyring
 
 
 async def composed(

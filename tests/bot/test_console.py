@@ -10,10 +10,10 @@ import pytest
 
 from bot.compose import Running
 from bot.console import Console
-from hitl.model import Decision
+from hitl.call import Decision
+from hitl.cards.wording import say
 from hitl.outcomes import Refusal
 from hitl.testing import SetClock
-from hitl.wording import say
 from tests.bot.conftest import ASKER, ME, PLACE
 from tests.sentences import says
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from bot.cli.main import app
 from bot.settings import load
-from hitl.model import Risk
+from hitl.call import Risk
 from hitl.records import replace
 from tests.sentences import says
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bot.journal import Journal
-from hitl.model import Decision, Result, State
+from hitl.call import Decision, Result, State
 from tests.hitl.world import World
 
 if TYPE_CHECKING:
-    from hitl.model import Call
+    from hitl.call import Call
 
 
 def steps(caplog: pytest.LogCaptureFixture, *calls: Call) -> list[tuple[str, Any]]:

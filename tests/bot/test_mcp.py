@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.checks import run_checks
+from bot.doctor.checks import run_checks
 from bot.errors import SettingsError
 from bot.mcp import build_servers
 from bot.settings import load

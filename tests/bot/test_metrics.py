@@ -20,8 +20,8 @@ from bot.compose import Running
 from bot.metrics import Metrics, serve_metrics
 from bot.settings import MetricsSettings
 from bot.surfaces import surfaces
+from hitl.call import Ask, Entry, Event, Kind, Ran, Reply, Result, Runs, Verb
 from hitl.gate import secret_hash
-from hitl.model import Ask, Entry, Event, Kind, Ran, Reply, Result, Runs, Verb
 from hitl.ports import Change, adding
 from hitl.testing import SetClock
 from tests.bot.conftest import ASKER, ME, PLACE

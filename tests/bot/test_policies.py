@@ -17,7 +17,7 @@ from bot.compose import Running, policy_library
 from bot.errors import SettingsError
 from bot.policies import SETTLES_S, Policies
 from bot.settings import load
-from hitl.model import Action, Mode, PolicyCall
+from hitl.call import Action, Mode, PolicyCall
 from tests.sentences import says
 
 DENIES = "version: 1\ndefault_action: deny\n"

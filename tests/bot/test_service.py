@@ -14,23 +14,23 @@ from unittest.mock import Mock
 
 import pytest
 
-from adapters.database.store import SqliteStore
+from adapters.database.sqlite.store import SqliteStore
 from adapters.telegram.surface import SURFACE
 from bot.api import serve_api
 from bot.compose import Running, compose
 from bot.conversation.router import Router
 from bot.service import Service
-from hitl.answers import Answer, Came
+from hitl.call import Ask, Call, Claim, Decision, Kind, Reply, Result, Runs, State, Status, Verb
 from hitl.errors import AlreadyDecided, ConfirmationExpired, SaysoError, Unavailable
 from hitl.events import Command, Moved
-from hitl.model import Ask, Call, Claim, Decision, Kind, Reply, Result, Runs, State, Status, Verb
+from hitl.gate.response import Answer, Came
 from hitl.outcomes import Refusal
 from hitl.people import Directory
 from hitl.platforms import Talker
 from hitl.ports import Change, Chat, Expect, Unit
+from hitl.proof.keyring import Keyring
 from hitl.records import replace
 from hitl.testing import RecordedChat, SetClock
-from hitl.tokens import Keyring
 from sayso_client.client import Client
 from sayso_client.errors import ClientError
 from sayso_client.wire import SOCKET_NAME

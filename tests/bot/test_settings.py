@@ -13,7 +13,7 @@ import bot.settings
 from bot.cli.main import app
 from bot.errors import SettingsError
 from bot.settings import find_config, load, refuse_foreign
-from hitl.model import Risk
+from hitl.call import Risk
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from starlette.datastructures import Headers
 
 from adapters.http import tracing
 from bot.traces import Traces
+from hitl.call import Ask, Kind, Ran, Reply, Result, Runs, Verb
 from hitl.gate import secret_hash
-from hitl.model import Ask, Kind, Ran, Reply, Result, Runs, Verb
 from hitl.ports import Change
 from tests.bot.conftest import ASKER, ME, PLACE
 

@@ -6,13 +6,13 @@ import asyncio
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from bot.intake import Intake
+from bot.workers.inbox import Intake
 from hitl.ports import Change, adding
 from hitl.testing import MemoryStore, SetClock
 from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
-    from hitl.model import Incoming
+    from hitl.call import Incoming
 
 NOON = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
 MANY = 350

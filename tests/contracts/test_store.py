@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hitl.audit import verify
-from hitl.credentials import Credential, Scope
-from hitl.errors import Tampered
-from hitl.model import (
+from hitl.call import (
     Action,
     Bound,
     Call,
@@ -34,7 +31,10 @@ from hitl.model import (
     Verdict,
     Vote,
 )
+from hitl.credentials import Credential, Scope
+from hitl.errors import Tampered
 from hitl.ports import Change, Expect, KeyTakenError, ShortTakenError, Store, Unit
+from hitl.proof.chain import verify
 from hitl.records import replace
 from hitl.testing import SetClock, a_call
 

@@ -6,16 +6,16 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from hitl.cards import card, outcome
-from hitl.lines import in_utc, plain
-from hitl.model import Decision, Status
-from hitl.wording import say
+from hitl.call import Decision, Status
+from hitl.cards.card import card, outcome
+from hitl.cards.lines import in_utc, plain
+from hitl.cards.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from bot.service import Service
-    from hitl.model import Call
+    from hitl.call import Call
     from hitl.testing import SetClock
     from tests.hitl.world import Store
 

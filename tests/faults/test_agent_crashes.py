@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hitl.audit import verify
-from hitl.wording import say
+from hitl.cards.wording import say
+from hitl.proof.chain import verify
+from simulators.model import Asked, Call, ModelServer, Reply
+from simulators.telegram import TelegramServer
 from tests.patience import PATIENCE_S
 from tests.sentences import says
-from tests.wire.model import Asked, Call, ModelServer, Reply
-from tests.wire.telegram import TelegramServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from simulators.telegram import Chat, Message, User
     from tests.acceptance.installation import Installation
-    from tests.wire.telegram import Chat, Message, User
 
 LABEL = say("button.approve")
 OVER = "That is all of it."

@@ -12,10 +12,10 @@ import pytest
 import adapters
 import bot
 import hitl
-from hitl.audit import verify
 from hitl.errors import AlreadyDecided, Unavailable
 from hitl.faults import POINTS
 from hitl.gate import secret_hash
+from hitl.proof.chain import verify
 from sayso_client.errors import ClientError
 from tests.acceptance.installation import Installation, until
 from tests.answered import answers

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hitl.audit import verify
-from hitl.wording import say
+from hitl.cards.wording import say
+from hitl.proof.chain import verify
+from simulators.slack import SlackServer
 from tests.acceptance.installation import until
 from tests.patience import PATIENCE_S
-from tests.wire.slack import SlackServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from simulators.slack import Message
     from tests.acceptance.installation import Installation
-    from tests.wire.slack import Message
 
 RUN = "run echo ran >> out.txt"
 LABEL = say("button.approve")

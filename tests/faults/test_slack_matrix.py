@@ -13,22 +13,22 @@ import pytest
 from adapters.slack.checks import report
 from adapters.slack.setup import SCOPES
 from bot.settings import Settings
-from hitl.model import Action, Risk, Status, Verb
+from hitl.call import Action, Risk, Status, Verb
+from hitl.cards.wording import say
 from hitl.people import Conversation
 from hitl.platforms import Health
-from hitl.wording import say
+from simulators.slack import DropAnswer, Garbage, Hang, Message, Refuse, Reset, SlackServer
 from tests.faults.matrix import HANG_S, TIMEOUT_S, Life, Trouble, check, summary
 from tests.hitl.world import verdict
 from tests.scenarios.slack.surface import Room, SlackStage, first
 from tests.sentences import says
-from tests.wire.slack import DropAnswer, Garbage, Hang, Message, Refuse, Reset, SlackServer
 from tests.wired_slack import slack_settings
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
 
-    from hitl.model import Call
-    from tests.wire.slack.faults import Fault
+    from hitl.call import Call
+    from simulators.slack.faults import Fault
     from tests.wired_slack import Wired
 
 FAULTS: dict[str, Fault] = {

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from hitl.audit import verify
 from hitl.errors import Tampered
 from hitl.gate import secret_hash
+from hitl.proof.chain import verify
 from sayso_client.errors import ClientError
 from tests.acceptance.installation import Installation
 

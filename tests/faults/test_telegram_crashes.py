@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hitl.audit import verify
-from hitl.wording import say
+from hitl.cards.wording import say
+from hitl.proof.chain import verify
+from simulators.telegram import TelegramServer
 from tests.patience import PATIENCE_S
 from tests.sentences import says
-from tests.wire.telegram import TelegramServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from simulators.telegram import Bot, Chat, Message, User
     from tests.acceptance.installation import Installation
-    from tests.wire.telegram import Bot, Chat, Message, User
 
 RUN = "run echo ran >> out.txt"
 LABEL = say("button.approve")

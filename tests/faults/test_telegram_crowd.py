@@ -7,10 +7,10 @@ import re
 from typing import TYPE_CHECKING
 
 from adapters.telegram.pace import PER_GROUP, PER_GROUP_S
+from hitl.call import Verb
 from hitl.limits import Flood, Limits
-from hitl.model import Verb
+from simulators.telegram import TelegramServer
 from tests.scenarios.telegram.surface import Group, TelegramStage
-from tests.wire.telegram import TelegramServer
 
 if TYPE_CHECKING:
     from hitl.gate import Gate

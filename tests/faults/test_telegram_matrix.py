@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hitl.model import Status, Verb
+from hitl.call import Status, Verb
+from simulators.telegram import DropAnswer, Garbage, Hang, Refuse, Reset, TelegramServer
 from tests.faults.matrix import HANG_S, TIMEOUT_S, Life, Trouble, check, summary
 from tests.scenarios.telegram.surface import Group, TelegramStage
-from tests.wire.telegram import DropAnswer, Garbage, Hang, Refuse, Reset, TelegramServer
 
 if TYPE_CHECKING:
-    from hitl.model import Call
-    from tests.wire.telegram.faults import Fault
+    from hitl.call import Call
+    from simulators.telegram.faults import Fault
     from tests.wired import Wired
 
 FAULTS: dict[str, Fault] = {

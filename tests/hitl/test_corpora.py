@@ -15,14 +15,14 @@ from typing import Any
 
 import pytest
 
-from hitl.answers import Came
-from hitl.canonical import canonical, digest_of
+from hitl.call import Action, Call, Claim, Kind, Ran, Result, Risk, Runs, State, Status, Verb
+from hitl.cards.data import view
 from hitl.errors import IllegalTransition, TooManyPending
+from hitl.gate.response import Came
 from hitl.lifecycle import TABLE, Trigger, advance
 from hitl.limits import Limits
-from hitl.model import Action, Call, Claim, Kind, Ran, Result, Risk, Runs, State, Status, Verb
+from hitl.proof.canonical import canonical, digest_of
 from hitl.testing import a_call
-from hitl.views import view
 from tests.hitl.world import ANN, NOON, READ, SAM, UMA, WRITE, World, ask, code, reply, verdict
 
 ROOT = Path(__file__).parents[2]

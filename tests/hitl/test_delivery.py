@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from hitl.cards import card, outcome
+from hitl.call import Action, Call, Post, PostKind, Ran, Result, Runs, Status, Verb
+from hitl.cards.card import card, outcome
+from hitl.cards.wording import say, sentence
 from hitl.delivery import LEASE_S, Delivery
-from hitl.model import Action, Call, Post, PostKind, Ran, Result, Runs, Status, Verb
+from hitl.gate.operating_mode import Terms
 from hitl.outcomes import Unfit, fact
 from hitl.people import Conversation
 from hitl.ports import Change, NotYetError, PlatformError, adding
-from hitl.reach import ALARMED_FOR_S, LOST_FOR_S, Reach
-from hitl.terms import Terms
+from hitl.route_health import ALARMED_FOR_S, LOST_FOR_S, Reach
 from hitl.testing import RecordedChat
-from hitl.wording import say, sentence
 from tests.hitl.world import ANN, BAN, CLAIM, DROP, GROUP, OLGA, ROOM, SAM, SECRET, UMA, WIPE, WRITE, World
 
 FOR_GOOD = PlatformError("Forbidden: bot was kicked", passing=False)

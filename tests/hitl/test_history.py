@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from hitl.call import Event
 from hitl.history import EVENT_TYPES
-from hitl.model import Event
 
 
 @pytest.mark.parametrize("event", Event)

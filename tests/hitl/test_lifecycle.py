@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from msgspec.structs import asdict
 
+from hitl.call import Call, Claim, Decision, Result, State
 from hitl.errors import IllegalTransition
 from hitl.lifecycle import MACHINE, RESULTS, TABLE, Subject, Trigger, advance, destination, diagram
-from hitl.model import Call, Claim, Decision, Result, State
 from hitl.testing import a_call
 from tests.hitl.world import NOON
 

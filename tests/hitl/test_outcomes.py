@@ -6,9 +6,9 @@ from enum import StrEnum
 
 import pytest
 
+from hitl.cards.wording import ENGLISH, sentence
 from hitl.errors import NotApprover
 from hitl.outcomes import Refusal, Told, Unfit, fact, kept, unkept
-from hitl.wording import ENGLISH, sentence
 
 
 @pytest.mark.parametrize("facts", [Refusal, Told, Unfit])

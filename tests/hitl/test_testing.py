@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hitl.model import Lease, Preparation, Ran, Result, ToolInfo
+from hitl.call import Lease, Preparation, Ran, Result, ToolInfo
 from hitl.ports import PlatformError
 from hitl.testing import RecordedChat, ScriptedExecutor, SetClock, Shown, a_call
 from tests.hitl.world import GROUP, NOON, WRITE, ask

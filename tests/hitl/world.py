@@ -7,22 +7,22 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from bot.surfaces import surfaces
-from hitl.audit import verify
+from hitl.call import Action, Ask, Call, Kind, PolicyCall, PostKind, Reason, Reply, Risk, Runs, ToolInfo, Verb, Verdict
 from hitl.errors import PolicyUnusable
 from hitl.gate import Gate, secret_hash
-from hitl.model import Action, Ask, Call, Kind, PolicyCall, PostKind, Reason, Reply, Risk, Runs, ToolInfo, Verb, Verdict
 from hitl.people import Conversation, Directory
 from hitl.ports import Change, Expect, Unit
+from hitl.proof.chain import verify
+from hitl.proof.keyring import Keyring
 from hitl.records import replace
 from hitl.testing import MemoryStore, ScriptedExecutor, SetClock
-from hitl.tokens import Keyring
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hitl.answers import Answer
+    from hitl.call import Recorded
+    from hitl.gate.response import Answer
     from hitl.limits import Limits
-    from hitl.model import Recorded
 
 #: Who is who. Ann and Bob may decide; Uma asks; Olga operates; nobody lists Sam.
 ANN, BOB, UMA, OLGA, SAM = "telegram:2", "telegram:3", "telegram:1", "local:0", "telegram:66"

@@ -28,11 +28,11 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
+from simulators.slack import SlackServer
+from simulators.telegram import TelegramServer
 from tests.matrix.people import People
 from tests.matrix.rooms import SlackRoom, TelegramRoom
 from tests.matrix.world import TREE, World
-from tests.wire.slack import SlackServer
-from tests.wire.telegram import TelegramServer
 
 CHECKER = Path(__file__).with_name("checker.py")
 #: The patches, and the kind of fault that each of them brings about.

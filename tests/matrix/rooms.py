@@ -1,7 +1,7 @@
 """The platforms' side of a world: one conversation with Ann, who asks, and Bob and Cy, who decide.
 
 Both rooms offer the same few things, so that `people.py` needn't know which platform it is on. The servers are those of
-`tests/wire`.
+`simulators`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from hitl.wording import say
-from tests.wire.slack import SlackServer
-from tests.wire.telegram import TelegramServer
+from hitl.cards.wording import say
+from simulators.slack import SlackServer
+from simulators.telegram import TelegramServer
 
 #: What names a request in every text about it.
 MARK = re.compile(r"\b(?:chat|ask|late)\d+\b")

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hitl.model import Status, Verb
+from hitl.call import Status, Verb
+from hitl.cards.wording import say
 from hitl.outcomes import Refusal
-from hitl.wording import say
 from tests.scenarios.from_a_script import seen
 from tests.scenarios.harness import saying
 from tests.sentences import says
 
 if TYPE_CHECKING:
-    from hitl.model import Call
+    from hitl.call import Call
 
 
 async def restart(stage: Any, *, down_s: float = 0.0) -> None:

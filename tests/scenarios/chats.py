@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from bot.conversation import StoredTurns
     from bot.service import Service
-    from hitl.model import Call, Status
+    from hitl.call import Call, Status
 
 
 class Wires(Protocol):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hitl.model import Action, Kind, Ran, Reply, Result, Status, Verb
+from hitl.call import Action, Kind, Ran, Reply, Result, Status, Verb
 from hitl.outcomes import fact
 from tests.sentences import says
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from hitl.model import Call
+    from hitl.call import Call
     from hitl.outcomes import Fact
     from tests.scenarios.harness import Stage
 

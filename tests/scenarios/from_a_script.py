@@ -13,16 +13,16 @@ import pytest
 
 from adapters.agents.offline import TOOLS
 from bot.surfaces import surfaces
+from hitl.call import Ask, Ran, Result, Runs, Status, Verb
+from hitl.cards.wording import say
 from hitl.gate import secret_hash
-from hitl.model import Ask, Ran, Result, Runs, Status, Verb
 from hitl.outcomes import Refusal, Told
 from hitl.records import replace
-from hitl.wording import say
 from tests.scenarios.harness import saying
 from tests.sentences import says
 
 if TYPE_CHECKING:
-    from hitl.model import Call
+    from hitl.call import Call
 
 SECRET = "only the script knows"
 ARGV = ["env", "TZ=UTC", "xargs", "-a", "old", "gzip"]

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 from adapters.agents.offline import TOOLS
 from bot.service import Service
 from bot.surfaces import surfaces
+from hitl.call import Action, Ask, Call, Risk, Runs, Status, ToolInfo, Verb
+from hitl.cards.wording import SIGNS, say
 from hitl.gate import Gate
-from hitl.model import Action, Ask, Call, Risk, Runs, Status, ToolInfo, Verb
 from hitl.people import Directory
+from hitl.proof.keyring import Keyring
 from hitl.testing import ScriptedExecutor, SetClock
-from hitl.tokens import Keyring
-from hitl.wording import SIGNS, say
 from tests.hitl.world import NOON, Rules, Store, verdict
 from tests.sentences import says
 

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hitl.model import Kind, Reply, Status, Verb
+from hitl.call import Kind, Reply, Status, Verb
+from hitl.cards.wording import say
 from hitl.outcomes import Refusal
-from hitl.wording import say
 from tests.scenarios.from_a_script import seen
 from tests.sentences import says
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterator
 
-    from hitl.answers import Answer
-    from hitl.model import Call
+    from hitl.call import Call
+    from hitl.gate.response import Answer
 
 PEOPLE = ("ann", "bob")
 

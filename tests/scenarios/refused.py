@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from hitl.model import Status
+from hitl.call import Status
+from hitl.cards.data import view
 from hitl.outcomes import Unfit
-from hitl.views import view
 from tests.sentences import says
 
 if TYPE_CHECKING:

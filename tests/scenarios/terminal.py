@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.console import Console
-from hitl.model import Call, Verb
+from hitl.call import Call, Verb
 from tests.scenarios.harness import PEOPLE
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hitl.model import Status, Verb
+from hitl.call import Status, Verb
+from hitl.cards.wording import say
 from hitl.outcomes import Refusal, fact
-from hitl.wording import say
 from tests.scenarios.harness import saying
 
 if TYPE_CHECKING:
-    from hitl.model import Call
+    from hitl.call import Call
     from hitl.outcomes import Fact
     from tests.scenarios.harness import Stage
 

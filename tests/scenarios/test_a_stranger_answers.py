@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hitl.model import Status, Verb
+from hitl.call import Status, Verb
 from hitl.outcomes import Refusal
 from tests.scenarios.harness import saying
 from tests.sentences import says

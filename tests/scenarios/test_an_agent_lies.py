@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hitl.model import Status, Verb
-from hitl.text import hidden
+from hitl.call import Status, Verb
+from hitl.cards.text import hidden
 from tests.scenarios.harness import COLOUR, FAKE_STATUS, unboxed
 from tests.sentences import says
 

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from hitl.model import Decision, Result, Status
-from hitl.wording import say
+from hitl.call import Decision, Result, Status
+from hitl.cards.wording import say
 from tests.scenarios.harness import Stage
 from tests.scenarios.terminal import Terminal
 from tests.sentences import says

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hitl.model import Status, Verb
+from hitl.call import Status, Verb
 from hitl.outcomes import Refusal
 from tests.scenarios.harness import saying, told
 from tests.sentences import says

@@ -6,14 +6,14 @@ import asyncio
 import random
 from typing import TYPE_CHECKING
 
-from hitl.model import Ran, Result, Status, Verb
+from hitl.call import Ran, Result, Status, Verb
 from hitl.testing import ScriptedExecutor
 from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from hitl.model import Call, Lease
+    from hitl.call import Call, Lease
     from tests.scenarios.harness import Stage
 
 

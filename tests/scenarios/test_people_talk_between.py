@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hitl.model import Status
+from hitl.call import Status
 
 if TYPE_CHECKING:
     from tests.scenarios.harness import Stage

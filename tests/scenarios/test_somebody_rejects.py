@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hitl.cards import outcome_for_agent
-from hitl.model import Status, Verb
+from hitl.call import Status, Verb
+from hitl.cards.card import outcome_for_agent
+from hitl.cards.wording import say
 from hitl.outcomes import Told
-from hitl.wording import say
 from tests.sentences import says
 
 if TYPE_CHECKING:

@@ -12,33 +12,33 @@ import pytest
 from adapters.agents.offline import TOOLS
 from adapters.slack.platform import build as build_slack
 from adapters.telegram.platform import build as build_telegram
-from bot.connector import Connector
+from bot.platform_runner import Connector
 from bot.service import Service
 from bot.surfaces import surfaces
+from hitl.call import Action, Ask, Call, Risk, Runs, Status, ToolInfo
+from hitl.cards.wording import say
 from hitl.gate import Gate
-from hitl.model import Action, Ask, Call, Risk, Runs, Status, ToolInfo
 from hitl.outcomes import Refusal
 from hitl.people import Directory
 from hitl.platforms import Core, Platform
+from hitl.proof.keyring import Keyring
 from hitl.testing import ScriptedExecutor, SetClock
-from hitl.tokens import Keyring
-from hitl.wording import say
+from simulators.slack import SlackServer
+from simulators.telegram import TelegramServer
 from tests.hitl.world import NOON, Rules, Store, verdict
 from tests.patience import PATIENCE_S
 from tests.scenarios.harness import saying
-from tests.wire.slack import SlackServer
-from tests.wire.telegram import TelegramServer
 from tests.wired import telegram_settings
 from tests.wired_slack import slack_settings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from tests.wire.slack import App, Channel
-    from tests.wire.slack import Message as SlackMessage
-    from tests.wire.slack import User as SlackUser
-    from tests.wire.telegram import Bot, Chat, User
-    from tests.wire.telegram import Message as TelegramMessage
+    from simulators.slack import App, Channel
+    from simulators.slack import Message as SlackMessage
+    from simulators.slack import User as SlackUser
+    from simulators.telegram import Bot, Chat, User
+    from simulators.telegram import Message as TelegramMessage
 
 EACH = 10
 APPROVE, REJECT = say("button.approve"), say("button.reject")

@@ -35,7 +35,7 @@ MIRRORS = {
     "hitl/testing.py": ("tests/contracts", "tests/hitl/test_testing.py"),
     "adapters/database": ("tests/adapters/database", "tests/contracts"),
     "adapters/http": ("tests/adapters/http",),
-    "bot/intake.py": ("tests/bot/test_intake.py", "tests/bot/test_connector.py"),
+    "bot/workers/inbox.py": ("tests/bot/workers/test_inbox.py", "tests/bot/test_platform_runner.py"),
     "bot/conversation": (
         "tests/scenarios/telegram/test_what_never_counts.py",
         "tests/scenarios/telegram",

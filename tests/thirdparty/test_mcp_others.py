@@ -22,7 +22,7 @@ from adapters.executors.confinement import kept_program
 from adapters.mcp.executor import Servers
 from adapters.mcp.gateway import Gateway
 from adapters.mcp.targets import Target
-from hitl.model import Verb
+from hitl.call import Verb
 from tests.patience import PATIENCE_S
 from tests.scenarios.mcp.behind import SAYSO, SHORT, Behind, Scripted, final, text, tool
 

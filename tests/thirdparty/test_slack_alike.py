@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
+from simulators.conftest import Endpoint
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from simulators.slack import SlackServer
 from tests.patience import PATIENCE_S
 from tests.thirdparty.third_slack import Minutehand, needed, running
-from tests.wire.conftest import Endpoint
-from tests.wire.slack import SlackServer
 
 pytestmark = [pytest.mark.thirdparty, needed]
 

@@ -41,8 +41,8 @@ from aiogram.types import (
 )
 from pydantic import BaseModel
 
-from tests.wire.telegram import Bot as Account
-from tests.wire.telegram import Chat, TelegramServer, User
+from simulators.telegram import Bot as Account
+from simulators.telegram import Chat, TelegramServer, User
 
 pytestmark = pytest.mark.thirdparty
 

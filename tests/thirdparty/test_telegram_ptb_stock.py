@@ -18,7 +18,7 @@ from telegram.ext import (
     ContextTypes,
 )
 
-from tests.wire.telegram import TelegramServer
+from simulators.telegram import TelegramServer
 
 pytestmark = pytest.mark.thirdparty
 

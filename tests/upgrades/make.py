@@ -25,12 +25,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from adapters.database.schema import REVISIONS
+from adapters.database.sqlite.schema import REVISIONS
 from hitl.gate import secret_hash
 from hitl.times import moment
+from simulators.telegram import TelegramServer
+from simulators.telegram.faults import Refuse
 from tests.upgrades.place import APPROVE, DETAILS, LANDED, REJECT, Place, Timed
-from tests.wire.telegram import TelegramServer
-from tests.wire.telegram.faults import Refuse
 
 #: The first start. Any day on which somebody runs the tests is later than all of this.
 BEGAN = datetime(2025, 1, 6, 12, 0, tzinfo=UTC)

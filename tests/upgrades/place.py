@@ -15,10 +15,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from simulators.telegram import Bot, Chat, Message, TelegramServer, User
+from simulators.telegram.state import World
+from simulators.telegram.updates import UpdateQueue
 from tests.acceptance.installation import ME, SAYSO, Installation
-from tests.wire.telegram import Bot, Chat, Message, TelegramServer, User
-from tests.wire.telegram.state import World
-from tests.wire.telegram.updates import UpdateQueue
 
 TREE = Path(__file__).parents[2]
 #: Old databases, a folder each, named by the newest migration that they have.

@@ -21,19 +21,19 @@ from typing import Any
 
 import pytest
 
-from adapters.database.folder import StateFolder
-from adapters.database.store import SqliteStore
+from adapters.database.sqlite.folder import StateFolder
+from adapters.database.sqlite.store import SqliteStore
 from bot.clock import SystemClock
-from hitl import seals
-from hitl.audit import verify
+from hitl.cards.wording import sentence
 from hitl.errors import AlreadyDecided, ConfirmationExpired
 from hitl.gate import secret_hash
 from hitl.outcomes import unkept
-from hitl.wording import sentence
+from hitl.proof import seals
+from hitl.proof.chain import verify
 from sayso_client.errors import ClientError
+from simulators.telegram import TelegramServer
 from tests.upgrades.make import SECRET
 from tests.upgrades.place import APPROVE, LANDED, Place, Timed
-from tests.wire.telegram import TelegramServer
 
 FOLDERS = sorted(folder for folder in LANDED.iterdir() if folder.is_dir())
 SOON_S, LATE_S = 15, 600

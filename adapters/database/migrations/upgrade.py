@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from hitl.tokens import Keyring
+    from hitl.proof.keyring import Keyring
 
 
 def config(connection: Connection | None = None, keys: Keyring | None = None) -> Config:

@@ -6,7 +6,7 @@ import sys
 # Behind the standard library, so that nothing installed can pose as a part of it.
 sys.path.append(os.path.abspath(f"{__file__}/../../../.."))
 
-from adapters.executors.confining.keeper import main
+from adapters.executors.confining.supervisor import main
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

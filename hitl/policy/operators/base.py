@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hitl.policy import grammar, values
-from hitl.policy.logic import NO, UNSURE, YES
 from hitl.policy.operators.scope import ANYWHERE, ROLE, Scope
+from hitl.policy.three_valued import NO, UNSURE, YES
 from hitl.records import replace
 
 MAX_PATH = 4096

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from hitl.policy import values
-from hitl.policy.logic import NO, UNSURE, YES
 from hitl.policy.operators.base import FLAG, BadValue, Condition, Operator, Test, Use, a_text, entries, flag, split
 from hitl.policy.operators.scope import Scope, plain_words
 from hitl.policy.shell import Reading, read_line
 from hitl.policy.shell.effects import EFFECTS
 from hitl.policy.shell.lists import Prefixes, Programs, wrong_entry
+from hitl.policy.three_valued import NO, UNSURE, YES
 
 
 def programs(value: Any) -> tuple[str, ...]:

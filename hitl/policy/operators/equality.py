@@ -9,7 +9,6 @@ from unicodedata import normalize
 
 from hitl.policy import values
 from hitl.policy.grammar import some
-from hitl.policy.logic import NO, UNSURE, YES, opposite
 from hitl.policy.operators.base import (
     FLAG,
     MAX_PATH,
@@ -27,6 +26,7 @@ from hitl.policy.operators.base import (
     over_values,
     scalar,
 )
+from hitl.policy.three_valued import NO, UNSURE, YES, opposite
 from hitl.records import replace
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from hitl.policy import hosts, values
 from hitl.policy.grammar import some
-from hitl.policy.logic import NO, UNSURE, YES
 from hitl.policy.operators.base import (
     TEXT,
     BadValue,
@@ -24,6 +23,7 @@ from hitl.policy.operators.base import (
     split,
 )
 from hitl.policy.operators.scope import ANYWHERE, Scope
+from hitl.policy.three_valued import NO, UNSURE, YES
 
 MAX_URL = 16_384  # longer URLs are taken by some clients, and decoding them takes too long
 _NO_HOST = frozenset({"mailto", "tel"})  # these hold addresses of people, and nothing is fetched from their hosts

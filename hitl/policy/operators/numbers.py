@@ -9,9 +9,9 @@ from typing import Any
 
 from hitl.policy import values
 from hitl.policy.grammar import closed
-from hitl.policy.logic import NO, UNSURE, YES
 from hitl.policy.operators.base import BadValue, Condition, Operator, Test, Use, over_values
 from hitl.policy.operators.scope import Scope
+from hitl.policy.three_valued import NO, UNSURE, YES
 
 _MAX_DIGITS = 400
 _NUMBER_COST = 2  # of one judgement, beside an equality

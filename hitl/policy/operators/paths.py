@@ -11,7 +11,6 @@ from urllib.parse import unquote
 
 from hitl.policy import values
 from hitl.policy.globs import BadGlob, Glob, expand_braces, glob
-from hitl.policy.logic import NO, UNSURE, YES, opposite
 from hitl.policy.operators.base import (
     FLAG,
     MAX_PATH,
@@ -29,6 +28,7 @@ from hitl.policy.operators.base import (
 from hitl.policy.operators.scope import ANYWHERE, Scope
 from hitl.policy.operators.text import is_encodable, pattern, pattern_set
 from hitl.policy.paths import plain_path
+from hitl.policy.three_valued import NO, UNSURE, YES, opposite
 
 _MAX_WILD = 256
 _MIN_HINT = 3

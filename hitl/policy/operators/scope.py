@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hitl.policy import values
-from hitl.policy.logic import UNSURE
 from hitl.policy.model import PolicyCall
 from hitl.policy.paths import PathScope
 from hitl.policy.ports import Paths, Resolver
@@ -16,6 +15,7 @@ from hitl.policy.shell.effects import MAX_WORDS, Effects, effects
 from hitl.policy.shell.lists import plain_tokens
 from hitl.policy.tables import names
 from hitl.policy.tables.tools import Shape, is_server, shape
+from hitl.policy.three_valued import UNSURE
 from hitl.policy.vouching import Vouching
 
 ANYWHERE: Final = "*"  # the key that stands for every value at any depth

@@ -13,8 +13,8 @@ from posixpath import commonprefix
 from typing import Any
 
 from hitl.policy import values
-from hitl.policy.logic import NO, UNSURE, YES
 from hitl.policy.operators.base import TEXT, BadValue, Condition, Operator, Test, Use, over_values
+from hitl.policy.three_valued import NO, UNSURE, YES
 
 MAX_SUBJECT = 1_000_000
 _PATTERN_COST = 2  # of one judgement, beside an equality

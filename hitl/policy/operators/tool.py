@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hitl.policy.logic import NO, UNSURE, YES
 from hitl.policy.model import PolicyCall
 from hitl.policy.operators.base import FLAG, Condition, Operator, Test, Use, entries, flag
 from hitl.policy.operators.scope import Scope
+from hitl.policy.three_valued import NO, UNSURE, YES
 
 
 def _build_destructive(condition: Condition, use: Use) -> Test:

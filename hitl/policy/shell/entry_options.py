@@ -13,9 +13,9 @@ from functools import lru_cache
 from typing import Final
 
 from hitl.policy.globs import is_pattern
-from hitl.policy.logic import NO, UNSURE, YES
 from hitl.policy.shell.reading import Words, base_name
 from hitl.policy.tables import names
+from hitl.policy.three_valued import NO, UNSURE, YES
 
 _LONG: Final = 3  # a long option: two dashes and a letter at least
 

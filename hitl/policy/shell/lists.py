@@ -14,7 +14,6 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from hitl.policy.globs import is_pattern
-from hitl.policy.logic import NO, UNSURE, YES
 from hitl.policy.shell.entry_options import option_in
 from hitl.policy.shell.programs import plain_name
 from hitl.policy.shell.reading import Command, Reading, Words, base_name
@@ -22,6 +21,7 @@ from hitl.policy.shell.subcommands import Positionals
 from hitl.policy.shell.syntax import parsed
 from hitl.policy.shell.work import MAX_WORK, of_parse
 from hitl.policy.tables import names
+from hitl.policy.three_valued import NO, UNSURE, YES
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from hitl.policy.shell import braces, peel, programs, words, work
+from hitl.policy.shell import braces, programs, unwrap, words, work
 from hitl.policy.shell.reading import Command, Reading, Words
 from hitl.policy.shell.tree import bracket_words, descend, ends_as_read, loses_blanks, text_of
 from hitl.policy.shell.work import MAX_COMMANDS, MAX_DEPTH, MAX_LINE, MAX_NAME, MAX_WORDS
@@ -84,7 +84,7 @@ def read_argv(argv: Words) -> Reading:
         cut = _cut(argv)
         if len(cut) < len(argv):
             reading.hide("has too many words to read, or too long ones")
-        peel.run(Reader(reading, 0, {}), cut, None)
+        unwrap.run(Reader(reading, 0, {}), cut, None)
         if any(word is not None and _CONTROL.search(word) for word in cut):
             reading.doubts.append("an argument holds shell syntax")
     return reading
@@ -110,16 +110,16 @@ def read_into(reading: Reading, line: str, depth: int, positional: dict[str, Fie
         _guess(reading, line[:MAX_LINE])
         return
     if words.plain_line(line) and (split := line.split())[0] not in words.RESERVED and split[0][0] != "%":
-        peel.run(Reader(reading, depth, positional), split, None)
+        unwrap.run(Reader(reading, depth, positional), split, None)
         return
     visible = line.isascii() and line.isprintable()
     simple = visible and not line.endswith(_LISTENERS) and (len(line) < MAX_COMMANDS or _few(line))
     commands = words.simple_commands(line) if simple else None
-    if commands is not None and ("|" not in line or not any(map(peel.may_listen, commands))):
+    if commands is not None and ("|" not in line or not any(map(unwrap.may_listen, commands))):
         reading.parse_later(line)
         reader = Reader(reading, depth, positional)
         for command in commands:
-            peel.run(reader, command, None)
+            unwrap.run(reader, command, None)
             if reading.exhausted(0):
                 _guess(reading, line)
                 break
@@ -245,7 +245,7 @@ class Reader:
         if deeper.depth > MAX_DEPTH * 4:
             self.reading.hide("is too deeply nested to read")
         else:
-            peel.run(deeper, command, origin)
+            unwrap.run(deeper, command, origin)
 
     # --- nodes
 
@@ -300,10 +300,10 @@ class Reader:
         if self._redirects and len(found) > 1 and (found[0] or "").isdigit():
             del found[0]  # the descriptor of a redirection that begins the command
         if found:
-            peel.run(self, found, node)
-            if None in found and peel.depends(found[0]):
+            unwrap.run(self, found, node)
+            if None in found and unwrap.depends(found[0]):
                 self._substituted(node, tuple(found))
-                if peel.by_argument(found[0]) and any(self._splits(child) for child in node.children):
+                if unwrap.by_argument(found[0]) and any(self._splits(child) for child in node.children):
                     self.reading.doubts.append("gets options known only when it runs")
 
     def _splits(self, node: Node) -> bool:
@@ -340,7 +340,7 @@ class Reader:
         """The grammar took words of another line for arguments (after a comment): they begin a command of their own."""
         self.reading.hide("is not read as shell syntax")
         if found:
-            peel.run(self, list(found), node)
+            unwrap.run(self, list(found), node)
 
     def _word(self, node: Node) -> Fields:
         """A word as the fields that it is split into; None for what is known only when the line runs."""
@@ -388,7 +388,7 @@ class Reader:
         elif found == ["["] and bracket_words(node, self._source) is None:
             self.reading.hide("is not read as shell syntax")
             self.source(f"test {self._written(node)[1:]}")
-        peel.run(self, found, node)
+        unwrap.run(self, found, node)
 
     def _declared(self, node: Node) -> Fields:
         if node.type != "variable_assignment":
@@ -500,7 +500,7 @@ class Reader:
             found = tuple(word for choice in choices for word in choice[min(turn, len(choice) - 1)])
             if found and found[0] is not None and found not in seen:
                 seen.add(found)
-                peel.run(self, found, node)
+                unwrap.run(self, found, node)
 
     def _candidates(self, node: Node) -> list[Fields]:
         """The values a word may have: each a list of fields."""

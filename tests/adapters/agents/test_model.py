@@ -10,14 +10,14 @@ import pytest
 
 from adapters.agents.model import Bounds, ModelAgent
 from adapters.agents.providers import KINDS, make_model
+from hitl.call import Call as ToolCall
+from hitl.call import Decision, Result, State
 from hitl.errors import InvalidConfirmation
-from hitl.model import Call as ToolCall
-from hitl.model import Decision, Result, State
 from hitl.testing import a_call
+from simulators.model import Asked, Call, ModelServer, Reply
 from tests.adapters.agents.turns import ATurn, offers
 from tests.hitl.world import NOON
 from tests.sentences import says
-from tests.wire.model import Asked, Call, ModelServer, Reply
 
 DELETE, LIST = "files__delete", "files__list"
 FINE = Reply("Fine.")

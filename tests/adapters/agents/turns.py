@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from hitl.model import Call, Result, State
+from hitl.call import Call, Result, State
 from hitl.ports import Offer
 from hitl.testing import a_call
 from tests.hitl.world import NOON

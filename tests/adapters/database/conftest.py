@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from adapters.database.folder import StateFolder
-from adapters.database.store import SqliteStore
+from adapters.database.sqlite.folder import StateFolder
+from adapters.database.sqlite.store import SqliteStore
 from hitl import faults
 from hitl.testing import SetClock
 from tests.databases import migrated

@@ -11,13 +11,13 @@ import pytest
 from adapters.database.keys import check_keys, load, read
 from hitl.errors import Unavailable
 from hitl.ports import Change, Unit
+from hitl.proof.keyring import Keyring
 from hitl.testing import SetClock, a_call
-from hitl.tokens import Keyring
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from adapters.database.store import SqliteStore
+    from adapters.database.sqlite.store import SqliteStore
 
 OLD, NEW = ("old", b"o" * 32), ("new", b"n" * 32)
 

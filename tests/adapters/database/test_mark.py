@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from adapters.database.mark import Mark
-from hitl.model import Entry, Event
+from hitl.call import Entry, Event
 from hitl.ports import Change, adding
-from hitl.tokens import Keyring
+from hitl.proof.keyring import Keyring
 
 if TYPE_CHECKING:
-    from adapters.database.store import SqliteStore
+    from adapters.database.sqlite.store import SqliteStore
 
 Opened = Callable[[], AbstractAsyncContextManager["SqliteStore"]]
 KEYS = Keyring([("k1", b"1" * 32)])

@@ -15,7 +15,7 @@ from adapters.executors.bash import Shell, register_shell
 from adapters.executors.folder import Folder
 from adapters.executors.registry import Registry
 from adapters.executors.workspace import register_workspace
-from hitl.model import Action, Ask, Call, Lease, Preparation, Ran, Reason, Risk, Runs, State, Verdict
+from hitl.call import Action, Ask, Call, Lease, Preparation, Ran, Reason, Risk, Runs, State, Verdict
 
 NOON = datetime(2025, 1, 2, 12, tzinfo=UTC)
 TOOLS = (

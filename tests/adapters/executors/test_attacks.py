@@ -22,8 +22,8 @@ from adapters.executors.bash import Bash, Shell
 from adapters.executors.confinement import Confinement, Sandbox, User, works
 from adapters.executors.confining.plan import Bounds
 from adapters.executors.registry import Context
-from hitl.model import Ran, Result
-from hitl.wording import say
+from hitl.call import Ran, Result
+from hitl.cards.wording import say
 
 OTHER = "another-user"
 CONFINED = [way for way in Confinement if way is not Confinement.NONE]

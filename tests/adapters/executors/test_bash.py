@@ -16,13 +16,13 @@ import pytest
 
 from adapters.executors.bash import Bash, Shell, register_shell
 from adapters.executors.confinement import KEEPER, Confinement, Sandbox, best, works
-from adapters.executors.confining import keeper
+from adapters.executors.confining import supervisor
 from adapters.executors.confining.plan import Bounds, Plan
 from adapters.executors.git import DISARMED
 from adapters.executors.registry import Context, Registry
+from hitl.call import Ran, Result, Risk
+from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation
-from hitl.model import Ran, Result, Risk
-from hitl.wording import say
 from tests.adapters.executors.conftest import a_lease, an_ask, names, soon
 from tests.sentences import raises
 
@@ -370,5 +370,5 @@ def test_the_keeper_does_not_start_without_its_limits(root: Path) -> None:
     command = [sys.executable, "-I", "-S", KEEPER, plan, "--", "/bin/touch", "ran"]
     done = subprocess.run(command, cwd=root, capture_output=True, check=False)
 
-    assert keeper.NEVER_STARTED == done.returncode
+    assert supervisor.NEVER_STARTED == done.returncode
     assert [] == names(root)

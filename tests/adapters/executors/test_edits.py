@@ -11,8 +11,8 @@ import pytest
 
 from adapters.executors.patches import applied, parsed
 from adapters.executors.registry import Registry
+from hitl.call import Result
 from hitl.errors import InvalidConfirmation
-from hitl.model import Result
 from tests.adapters.executors.conftest import Run, a_lease, an_ask, names
 
 AGENTS = """*** Begin Patch

@@ -12,7 +12,7 @@ import pytest
 from adapters.executors.bash import Bash, Shell
 from adapters.executors.confinement import Confinement, Sandbox, works
 from adapters.executors.registry import Context
-from hitl.model import Ran, Result
+from hitl.call import Ran, Result
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 

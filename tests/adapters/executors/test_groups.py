@@ -7,8 +7,8 @@ import pytest
 from adapters.executors.arguments import Arguments, Declared
 from adapters.executors.groups import Groups
 from adapters.executors.registry import Context, Registry
+from hitl.call import Preparation, Result
 from hitl.errors import InvalidConfirmation
-from hitl.model import Preparation, Result
 from tests.adapters.executors.conftest import a_lease, an_ask
 from tests.sentences import raises, says
 

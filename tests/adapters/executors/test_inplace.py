@@ -12,7 +12,7 @@ import pytest
 from adapters.executors.bash import Bash, Shell
 from adapters.executors.confinement import Confinement, Sandbox, works
 from adapters.executors.registry import Registry
-from hitl.model import Preparation, Result
+from hitl.call import Preparation, Result
 from tests.adapters.executors.conftest import Run, a_lease, an_ask, names
 
 TEXT = "one two\nthree two\nFour\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tracemalloc
 
 from adapters.executors.output import Flow
-from hitl.wording import say
+from hitl.cards.wording import say
 
 
 def _kept(*chunks: bytes, limit: int = 10) -> tuple[str, int]:

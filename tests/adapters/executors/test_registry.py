@@ -12,10 +12,10 @@ import pytest
 
 from adapters.executors.arguments import Arguments, Declared
 from adapters.executors.registry import Context, NotAsShown, Registry
+from hitl.call import Preparation, Ran, Result
+from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation
-from hitl.model import Preparation, Ran, Result
 from hitl.records import replace
-from hitl.wording import say
 from tests.adapters.executors.conftest import a_lease, an_ask, soon
 from tests.sentences import raises, says
 

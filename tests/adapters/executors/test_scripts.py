@@ -12,8 +12,8 @@ from adapters.executors.confinement import Confinement, Sandbox, works
 from adapters.executors.folder import Folder
 from adapters.executors.registry import Registry
 from adapters.executors.scripts import MOST, SCRIPT, script_now, scripts_of
-from hitl.model import Result
-from hitl.wording import say
+from hitl.call import Result
+from hitl.cards.wording import say
 from tests.adapters.executors.conftest import a_lease, an_ask, names, soon
 from tests.sentences import says
 

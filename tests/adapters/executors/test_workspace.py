@@ -12,9 +12,9 @@ import pytest
 
 from adapters.executors.folder import Folder
 from adapters.executors.registry import Registry
+from hitl.call import Ran, Result
+from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation
-from hitl.model import Ran, Result
-from hitl.wording import say
 from tests.adapters.executors.conftest import Run, a_lease, an_ask, names
 from tests.sentences import raises, says
 

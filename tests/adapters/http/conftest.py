@@ -17,9 +17,9 @@ from bot.api import serve_api
 from bot.service import Service
 from bot.settings import HttpSettings
 from bot.surfaces import surfaces
+from hitl.call import Risk, ToolInfo
 from hitl.gate import Gate
 from hitl.limits import Limits
-from hitl.model import Risk, ToolInfo
 from hitl.people import Directory
 from hitl.testing import MemoryStore, ScriptedExecutor, SetClock
 from sayso_client.wire import SOCKET_NAME

@@ -15,7 +15,7 @@ import pytest
 
 from adapters.http.app import app
 from adapters.http.callers import Authenticator
-from adapters.http.door import Limits
+from adapters.http.connection import Limits
 from adapters.http.listeners import Server, unix_listener
 from adapters.http.operations import Operations
 from adapters.http.waits import Waits

@@ -8,7 +8,7 @@ import mcp_types as t
 
 from adapters.mcp.results import DATA_SENT, RECORDED, TEXT_SENT, bounded, ran
 from adapters.mcp.targets import Target
-from hitl.model import Result
+from hitl.call import Result
 
 PICTURE = t.ImageContent(type="image", data="AAAA", mime_type="image/png")
 

@@ -21,7 +21,7 @@ from bot.errors import SettingsError
 from bot.settings import ConversationSettings, HttpSettings, Settings, load
 from deploy.slack.deploy import main, manifest
 from hitl.platforms import Check, Health
-from tests.wire.slack import App, SlackServer, User
+from simulators.slack import App, SlackServer, User
 
 ALL = ("slack token", "slack scopes", "slack receiving")
 

@@ -10,8 +10,8 @@ import pytest
 
 from adapters.slack.handlers import Alone, Kept, Me, commanded, event_of, explained, is_shared, pressed, read, said
 from adapters.slack.surface import parse_place, place_of
+from hitl.call import Verb
 from hitl.events import Command, Echo, Explained, Press, Reaction, Text
-from hitl.model import Verb
 from hitl.replies import Span, SpanKind
 
 ME = Me("T1", "UBOT")

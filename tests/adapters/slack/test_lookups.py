@@ -14,8 +14,8 @@ from hitl.events import Command, Reaction
 from hitl.people import Directory
 from hitl.people.names import Names
 from hitl.platforms import Core
+from hitl.proof.keyring import Keyring
 from hitl.testing import MemoryStore, SetClock
-from hitl.tokens import Keyring
 from tests.hitl.world import NOON
 
 ANN, ADDRESS = "slack:T1/U1", "ann@acme.example"

@@ -24,15 +24,15 @@ from adapters.slack.messages import (
     plain_message,
     reason_window,
 )
-from hitl.canonical import canonical
-from hitl.cards import card
-from hitl.model import Call, Decision, State, Verb
-from hitl.tokens import ButtonData, Keyring
-from hitl.wording import say
+from hitl.call import Call, Decision, State, Verb
+from hitl.cards.card import card
+from hitl.cards.wording import say
+from hitl.proof.canonical import canonical
+from hitl.proof.keyring import ButtonData, Keyring
+from simulators.slack.blocks import MAX_TOTAL, block_problems, named, total, view_problems
+from simulators.slack.sight import Shown, shown
 from tests.adapters.nasty import LONG, calls, parked
 from tests.sentences import says
-from tests.wire.slack.blocks import MAX_TOTAL, block_problems, named, total, view_problems
-from tests.wire.slack.sight import Shown, shown
 
 KEYS = Keyring([("k1", b"1" * 32)])
 PLACE = "slack:T1/C1"

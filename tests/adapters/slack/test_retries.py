@@ -11,10 +11,10 @@ from slack_sdk.web.async_client import AsyncWebClient
 from adapters.slack.errors import LONGEST_PAUSE_S, explained, pause_of, promised
 from adapters.slack.retries import Soon
 from hitl.ports import PlatformError
-from tests.wire.slack import Garbage, Refuse, SlackServer
+from simulators.slack import Garbage, Refuse, SlackServer
 
 if TYPE_CHECKING:
-    from tests.wire.slack.faults import Fault
+    from simulators.slack.faults import Fault
 
 LIST, BROKEN_JSON = Garbage(200, "[]", "application/json"), Garbage(200, "{", "application/json")
 

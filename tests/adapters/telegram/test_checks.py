@@ -20,7 +20,7 @@ from adapters.telegram.setup import COMMANDS, DESCRIPTIONS, reason, remove, set_
 from bot.errors import SettingsError
 from bot.settings import Settings
 from hitl.platforms import Check, Health
-from tests.wire.telegram import Bot, Garbage, Hang, Refuse, Reset, TelegramServer, User
+from simulators.telegram import Bot, Garbage, Hang, Refuse, Reset, TelegramServer, User
 
 SECRET = "a-secret_of-ours"
 #: Methods of the Bot API that change something begin so.

@@ -14,7 +14,7 @@ from adapters.telegram.platform import make_bot
 from adapters.telegram.settings import TelegramSettings
 from hitl.events import Heard, Press, Reaction, Text
 from hitl.platforms import Untaken
-from tests.wire.telegram import TelegramServer
+from simulators.telegram import TelegramServer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

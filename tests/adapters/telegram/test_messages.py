@@ -15,18 +15,18 @@ from adapters.telegram.messages import (
     whole_message,
 )
 from adapters.telegram.setup import COMMANDS as TEXTS
-from hitl.canonical import canonical
-from hitl.cards import card, is_cut
-from hitl.model import Call, Decision, Risk, State, Verb
+from hitl.call import Call, Decision, Risk, State, Verb
+from hitl.cards.card import card, is_cut
+from hitl.cards.wording import say
 from hitl.people import Directory
 from hitl.people.names import Names
+from hitl.proof.canonical import canonical
+from hitl.proof.keyring import ButtonData, Keyring
 from hitl.records import replace
-from hitl.tokens import ButtonData, Keyring
-from hitl.wording import say
+from simulators.telegram.entities import covered, detect
+from simulators.telegram.html import Entity, parse_html, units
 from tests.adapters.nasty import LONG, calls, parked
 from tests.sentences import says
-from tests.wire.telegram.entities import covered, detect
-from tests.wire.telegram.html import Entity, parse_html, units
 
 KEYS = Keyring([("k1", b"1" * 32)])
 PLACE = "telegram:-100"

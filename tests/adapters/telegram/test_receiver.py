@@ -14,9 +14,9 @@ import pytest
 from adapters.telegram.platform import make_bot
 from adapters.telegram.receiver import Inbox, Poller
 from hitl.testing import SetClock
+from simulators.telegram import Garbage, Refuse, Reset, TelegramServer
 from tests.adapters.disk import Disk
 from tests.hitl.world import NOON
-from tests.wire.telegram import Garbage, Refuse, Reset, TelegramServer
 from tests.wired import telegram_settings
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from telegram import Bot
 
-    from tests.wire.telegram import Chat, User
+    from simulators.telegram import Chat, User
 
 
 @dataclass

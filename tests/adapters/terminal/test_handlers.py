@@ -8,10 +8,10 @@ import pytest
 
 from adapters.terminal.chat import TerminalChat
 from adapters.terminal.handlers import understand
+from hitl.call import Call, Verb
 from hitl.events import Heard, Press, Text
-from hitl.model import Call, Verb
+from hitl.proof.keyring import ButtonData, Keyring
 from hitl.testing import a_call
-from hitl.tokens import ButtonData, Keyring
 
 NOW = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
 BEFORE, AFTER = NOW - timedelta(seconds=1), NOW + timedelta(seconds=1)

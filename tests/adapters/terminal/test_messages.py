@@ -11,9 +11,9 @@ import pytest
 from wcwidth import wcswidth
 
 from adapters.terminal.messages import box, countdown, ended, plain, wrapped
-from hitl.model import Action, Call, Decision, Reason, Risk, State, Verdict
+from hitl.call import Action, Call, Decision, Reason, Risk, State, Verdict
+from hitl.cards.wording import say
 from hitl.testing import a_call
-from hitl.wording import say
 
 NOW = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")

@@ -12,9 +12,9 @@ import pytest
 from adapters.terminal.chat import TerminalChat
 from bot.conversation import Router, StoredTurns
 from bot.service import Service
+from hitl.call import Call, KeptTurn, Kind, Status, Verb
 from hitl.errors import Unavailable
 from hitl.events import Text
-from hitl.model import Call, KeptTurn, Kind, Status, Verb
 from hitl.people import Directory
 from hitl.platforms import Surface
 from hitl.ports import StoredTurn

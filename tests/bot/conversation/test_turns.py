@@ -11,9 +11,9 @@ import pytest
 from adapters.terminal.chat import TerminalChat
 from bot.conversation import Router
 from bot.service import Service
+from hitl.call import Call, Decision, Kind, Status, Verb
 from hitl.errors import Unavailable
 from hitl.events import Text
-from hitl.model import Call, Decision, Kind, Status, Verb
 from hitl.platforms import Surface
 from hitl.ports import Line, Turn
 from tests.hitl.world import ANN, GROUP, ROOM, UMA, WRITE, World, reply

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hitl.model import Action, Call, Kind, Reply, Risk, Runs, Verb, Verdict
+from hitl.call import Action, Call, Kind, Reply, Risk, Runs, Verb, Verdict
 from hitl.outcomes import Refusal
 from hitl.people import Access, Conversation
 from hitl.testing import a_call

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.surfaces import surfaces
-from hitl.model import Action, Risk, Verdict
+from hitl.call import Action, Risk, Verdict
 from hitl.people import Conversation, Directory
 from hitl.testing import a_call
 from tests.hitl.world import ANN, BOB, NOON, ROOM, SAM, UMA, directory, verdict

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hitl.model import Call, Decision, PolicyCall, Risk, Runs
+from hitl.call import Call, Decision, PolicyCall, Risk, Runs
 from hitl.policy import Policy, load
 from hitl.policy.backtest import as_yaml, asked_of, backtest, suggest
 from hitl.records import replace

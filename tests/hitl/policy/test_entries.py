@@ -7,9 +7,9 @@ import json
 import pytest
 
 from hitl.policy import PolicyCall, PolicyInvalid, load
-from hitl.policy.logic import NO, UNSURE, YES
 from hitl.policy.shell import read_line
 from hitl.policy.shell.lists import Programs
+from hitl.policy.three_valued import NO, UNSURE, YES
 
 #: An entry, a command line, and whether the line runs the entry.
 MATCHES = (

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from hitl.policy.globs import BadGlob, expand_braces, glob
-from hitl.policy.logic import NO, UNSURE, YES
 from hitl.policy.paths import PathScope
+from hitl.policy.three_valued import NO, UNSURE, YES
 from hitl.ports import Repository, Tree
 
 MATCHES = (

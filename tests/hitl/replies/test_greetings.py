@@ -3,7 +3,7 @@
 import pytest
 
 from hitl.replies import Verdict, data, lexicon, read, verdict
-from hitl.replies.roles import UNCLEAR
+from hitl.replies.phrase_roles import UNCLEAR
 
 #: Language -> its plainest yes.
 _YES = {

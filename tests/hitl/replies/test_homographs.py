@@ -3,7 +3,7 @@
 import pytest
 
 from hitl.replies import Verdict, lexicon, read, verdict
-from hitl.replies.roles import CONDITION, HEDGE, LATER, POLITE, QUESTION, REFUSES, UNCLEAR, YES
+from hitl.replies.phrase_roles import CONDITION, HEDGE, LATER, POLITE, QUESTION, REFUSES, UNCLEAR, YES
 
 _SOMETHING_ELSE = POLITE | REFUSES | UNCLEAR | CONDITION | QUESTION | LATER | HEDGE
 #: Looked at, and left to decide alone. "ja": the yes of six languages, beside Catalan's "already". "si": a yes without

@@ -3,7 +3,7 @@
 import pytest
 
 from hitl.replies import Reading, Verdict, data, lexicon, read, verdict
-from hitl.replies.roles import POLITE, REFUSES, YES
+from hitl.replies.phrase_roles import POLITE, REFUSES, YES
 
 _CODES = sorted(lexicon.all_codes())
 

@@ -6,7 +6,7 @@ Each language's table of replies holds more remarks.
 import pytest
 
 from hitl.replies import Verdict, read, verdict
-from hitl.replies.because import is_reason
+from hitl.replies.yes_with_reason import is_reason
 from tests.hitl.replies import table
 
 

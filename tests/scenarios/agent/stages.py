@@ -13,16 +13,16 @@ from adapters.agents.offline import TOOLS
 from adapters.agents.providers import make_model
 from bot.conversation import StoredTurns
 from bot.service import Service
-from hitl.model import Call as ToolCall
-from hitl.model import Status, Verb
+from hitl.call import Call as ToolCall
+from hitl.call import Status, Verb
 from hitl.ports import Offer
+from simulators.model import Asked, Call, ModelServer, Reply
 from tests.patience import PATIENCE_S
 from tests.scenarios.chats import MakeTurns
 from tests.scenarios.harness import Stage
 from tests.scenarios.slack.surface import staged as on_slack
 from tests.scenarios.telegram.surface import staged as on_telegram
 from tests.scenarios.terminal import Terminal
-from tests.wire.model import Asked, Call, ModelServer, Reply
 
 PATH = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 OFFERS = tuple(Offer(TOOLS, tool, f"Does {tool}.", PATH) for tool in ("read_file", "delete_file"))

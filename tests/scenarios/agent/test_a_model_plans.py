@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from hitl.model import Status, Verb
+from hitl.call import Status, Verb
+from simulators.model import Reply
 from tests.scenarios.agent.stages import FINE, deleting, reading
 from tests.sentences import says
-from tests.wire.model import Reply
 
 if TYPE_CHECKING:
+    from simulators.model import Asked
     from tests.scenarios.agent.stages import Planned
-    from tests.wire.model import Asked
 
 CLEAN_UP = "clean up the staging branches"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hitl.model import Ran, Result, Status
+from hitl.call import Ran, Result, Status
+from simulators.model import Reply
 from tests.scenarios.agent.injections import INJECTIONS
 from tests.scenarios.agent.stages import FINE, reading
-from tests.wire.model import Reply
 
 if TYPE_CHECKING:
     from tests.scenarios.agent.stages import Planned

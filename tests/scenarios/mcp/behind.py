@@ -27,12 +27,12 @@ from adapters.mcp.ladder import Waits
 from adapters.mcp.targets import Target
 from bot.mcp import line_server
 from bot.service import Service
+from hitl.call import Action, Call, Kind, PolicyCall, Reply, Risk, Verb, Verdict
 from hitl.gate import Gate
 from hitl.limits import Limits
-from hitl.model import Action, Call, Kind, PolicyCall, Reply, Risk, Verb, Verdict
 from hitl.people import Directory
+from hitl.proof.keyring import Keyring
 from hitl.testing import SetClock
-from hitl.tokens import Keyring
 from tests.hitl.world import NOON, Rules, Store, verdict
 from tests.patience import PATIENCE_S
 
@@ -86,7 +86,7 @@ class Scripted:
     def target(self, name: str, **more: Any) -> Target:
         """How it is started."""
         env = {"PYTHONPATH": str(ROOT), **more.pop("env", {})}
-        command = (sys.executable, "-m", "tests.wire.mcp", str(self.folder))
+        command = (sys.executable, "-m", "simulators.mcp", str(self.folder))
         return Target(name, command=command, env=env, start_s=PATIENCE_S, **more)
 
 

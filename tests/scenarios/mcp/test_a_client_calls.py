@@ -10,7 +10,7 @@ import pytest
 from mcp import Client, MCPError
 from mcp.shared.subscriptions import ToolsListChanged
 
-from hitl.model import Decision, Result, Status, Verb
+from hitl.call import Decision, Result, Status, Verb
 from tests.patience import PATIENCE_S
 from tests.scenarios.mcp.behind import WAYS, Behind, Scripted, final, meta, text, tool
 

@@ -12,12 +12,12 @@ from adapters.executors.groups import Groups
 from adapters.terminal.chat import TerminalChat
 from bot.agent import Listed
 from bot.conversation import Router, StoredTurns
+from hitl.call import Verb
 from hitl.events import Text
-from hitl.model import Verb
 from hitl.platforms import Surface
+from simulators.model import Call, ModelServer, Reply
 from tests.patience import PATIENCE_S
 from tests.scenarios.mcp.behind import ME
-from tests.wire.model import Call, ModelServer, Reply
 
 if TYPE_CHECKING:
     from tests.scenarios.mcp.behind import Behind, Scripted

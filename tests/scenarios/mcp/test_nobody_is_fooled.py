@@ -13,9 +13,9 @@ import pytest
 from mcp import MCPError
 
 from adapters.executors.confinement import KEEPER
-from adapters.executors.kept import is_kept
-from hitl.cards import card
-from hitl.model import Decision, Status, Verb
+from adapters.executors.own_processes import is_kept
+from hitl.call import Decision, Status, Verb
+from hitl.cards.card import card
 from tests.patience import PATIENCE_S
 from tests.scenarios.mcp.behind import Behind, Scripted, final, meta, text, tool
 from tests.scenarios.mcp.injections import INJECTIONS

@@ -9,21 +9,21 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any, Self
 
+from hitl.call import Call, Verb
 from hitl.errors import InvalidConfirmation
-from hitl.model import Call, Verb
+from hitl.proof.keyring import ButtonData
 from hitl.records import replace
-from hitl.tokens import ButtonData
+from simulators.slack import SlackServer
+from simulators.slack.marks import EMOJI
 from tests.scenarios.chats import ChatRoom, ChatStage
 from tests.scenarios.harness import PEOPLE
-from tests.wire.slack import SlackServer
-from tests.wire.slack.marks import EMOJI
 from tests.wired_slack import wired
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
     from hitl.gate import Gate
-    from tests.wire.slack import App, Channel, Delivery, Message, User, View
+    from simulators.slack import App, Channel, Delivery, Message, User, View
     from tests.wired_slack import Wired
 
 #: What stands before every private message: it has no place among the others.

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hitl.model import Action, Risk, Status, Verb
+from hitl.call import Action, Risk, Status, Verb
+from hitl.cards.wording import say
 from hitl.outcomes import Refusal
-from hitl.wording import say
+from simulators.slack import Refuse
 from tests.hitl.world import verdict
 from tests.scenarios.harness import saying
-from tests.wire.slack import Refuse
 
 if TYPE_CHECKING:
-    from hitl.model import Call
+    from hitl.call import Call
     from tests.scenarios.slack.surface import SlackStage
 
 WHY = "it is the only copy"

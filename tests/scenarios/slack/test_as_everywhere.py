@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hitl.model import Status, Verb
+from hitl.call import Status, Verb
+from hitl.cards.wording import say
 from hitl.outcomes import Told
-from hitl.wording import say
 from tests.scenarios.harness import FAKE_STATUS
 from tests.scenarios.test_a_critical_call import *  # noqa: F403 - the scenarios are what is wanted
 from tests.scenarios.test_a_reason_follows import *  # noqa: F403

@@ -8,14 +8,14 @@ import aiohttp
 import pytest
 
 from adapters.slack.receiver import SIGNATURE_HEADER, TIMESTAMP_HEADER
-from hitl.model import Status, Verb
+from hitl.call import Status, Verb
+from simulators.slack.signing import FORGERIES
 from tests.scenarios.slack.surface import staged
-from tests.wire.slack.signing import FORGERIES
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from hitl.model import Call
+    from hitl.call import Call
     from tests.scenarios.slack.surface import SlackStage
 
 FLAWS = sorted(set(FORGERIES) - {"none"})

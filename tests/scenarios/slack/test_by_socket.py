@@ -10,15 +10,15 @@ import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack.receiver import Inbox, Sockets
-from hitl.model import Status, Verb
+from hitl.call import Status, Verb
+from hitl.cards.wording import say
 from hitl.outcomes import Told
 from hitl.testing import MemoryStore, SetClock
-from hitl.wording import say
+from simulators.slack import Refuse, SlackServer
 from tests.hitl.world import NOON
 from tests.patience import PATIENCE_S
 from tests.scenarios.harness import saying
 from tests.scenarios.slack.surface import Room, SlackStage, staged
-from tests.wire.slack import Refuse, SlackServer
 from tests.wired_slack import up
 
 if TYPE_CHECKING:

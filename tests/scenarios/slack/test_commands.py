@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hitl.model import Status
+from hitl.call import Status
+from hitl.cards.wording import say
 from hitl.outcomes import Refusal
-from hitl.wording import say
 from tests.scenarios.harness import saying
 from tests.scenarios.slack.surface import in_one
 from tests.sentences import says

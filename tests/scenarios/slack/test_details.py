@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hitl.model import Status, Verb
+from hitl.call import Status, Verb
+from hitl.cards.wording import say
 from hitl.outcomes import Refusal
-from hitl.wording import say
+from simulators.slack import Refuse
 from tests.scenarios.harness import saying
 from tests.scenarios.slack.surface import in_one
 from tests.sentences import says
-from tests.wire.slack import Refuse
 
 if TYPE_CHECKING:
+    from simulators.slack import Message, View
     from tests.scenarios.slack.surface import SlackStage
-    from tests.wire.slack import Message, View
 
 _NO_WAY = {
     "views.open": Refuse("missing_scope"),

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hitl.model import Status
+from hitl.call import Status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hitl.model import Call
+    from hitl.call import Call
     from tests.scenarios.slack.surface import SlackStage
 
 

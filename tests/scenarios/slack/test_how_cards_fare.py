@@ -9,25 +9,25 @@ import pytest
 
 from adapters.slack.messages import card_message
 from adapters.slack.surface import channel_of
-from hitl.model import Status, Verb
+from hitl.call import Status, Verb
+from hitl.cards.wording import say
 from hitl.outcomes import Refusal
 from hitl.people import Conversation
 from hitl.testing import ScriptedExecutor
-from hitl.wording import say
+from simulators.slack import DropAnswer, Garbage, Refuse, Reset
 from tests.patience import PATIENCE_S
 from tests.scenarios.ends import ENDS
 from tests.scenarios.harness import saying
 from tests.sentences import says
 from tests.settling import quieted
-from tests.wire.slack import DropAnswer, Garbage, Refuse, Reset
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hitl.model import Call, Lease, Ran, ToolInfo
+    from hitl.call import Call, Lease, Ran, ToolInfo
+    from simulators.slack import Message
+    from simulators.slack.faults import Fault
     from tests.scenarios.slack.surface import SlackStage
-    from tests.wire.slack import Message
-    from tests.wire.slack.faults import Fault
 
 FAULTS: dict[str, Fault] = {
     "rate limit": Refuse("ratelimited", status=429, retry_after=1),

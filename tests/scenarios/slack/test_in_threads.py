@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hitl.model import Status, Verb
+from hitl.call import Status, Verb
 from hitl.outcomes import Refusal, Told
+from simulators.slack import Refuse
 from tests.scenarios.harness import saying
 from tests.sentences import says
-from tests.wire.slack import Refuse
 
 if TYPE_CHECKING:
-    from hitl.model import Call
+    from hitl.call import Call
+    from simulators.slack import Message
     from tests.scenarios.slack.surface import SlackStage
-    from tests.wire.slack import Message
 
 
 async def waiting(stage: SlackStage) -> list[Call]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hitl.model import Status, Verb
+from hitl.call import Status, Verb
 from tests.scenarios.slack.surface import staged
 
 

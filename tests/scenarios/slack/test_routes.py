@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from hitl.model import Status, Verb
+from hitl.call import Status, Verb
+from hitl.cards.wording import say
 from hitl.outcomes import Refusal, Told
 from hitl.people import Conversation
-from hitl.wording import say
+from simulators.slack import Refuse
 from tests.scenarios.harness import saying
 from tests.sentences import says
-from tests.wire.slack import Refuse
 
 if TYPE_CHECKING:
-    from hitl.model import Call
+    from hitl.call import Call
+    from simulators.slack import Channel, Message
     from tests.scenarios.slack.surface import SlackStage
-    from tests.wire.slack import Channel, Message
 
 
 async def routed(stage: SlackStage, *more: str) -> tuple[Call, Channel]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hitl.model import Verb
-from tests.wire.slack import Reset
+from hitl.call import Verb
+from simulators.slack import Reset
 
 if TYPE_CHECKING:
     from tests.scenarios.slack.surface import SlackStage

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hitl.model import Status, Verb
+from hitl.call import Status, Verb
+from hitl.cards.wording import say
 from hitl.outcomes import Refusal
-from hitl.wording import say
+from simulators.slack import Refuse
 from tests.scenarios.harness import saying
-from tests.wire.slack import Refuse
 
 if TYPE_CHECKING:
     from tests.scenarios.slack.surface import SlackStage

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hitl.model import Event, Status
+from hitl.call import Event, Status
+from simulators.slack import Refuse
 from tests.patience import PATIENCE_S
 from tests.scenarios.slack.surface import Room, SlackStage, staged
-from tests.wire.slack import Refuse
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from simulators.slack import Refuse
 from tests.scenarios.refused import everybody_hears
 from tests.scenarios.slack.surface import staged
-from tests.wire.slack import Refuse
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hitl.model import Status
+from hitl.call import Status
 from hitl.records import replace
+from simulators.slack import SlackServer
 from tests.scenarios.slack.surface import Room, SlackStage, staged
-from tests.wire.slack import SlackServer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from tests.wire.slack import User
+    from simulators.slack import User
 
 
 @pytest.fixture(params=[True, False])

@@ -9,19 +9,19 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any, Self
 
-from hitl.model import Call, Verb
+from hitl.call import Call, Verb
+from hitl.proof.keyring import ButtonData
 from hitl.records import replace
-from hitl.tokens import ButtonData
+from simulators.telegram import TelegramServer
+from simulators.telegram.state import REACTIONS, plain_emoji
 from tests.scenarios.chats import ChatRoom, ChatStage
 from tests.scenarios.harness import PEOPLE
-from tests.wire.telegram import TelegramServer
-from tests.wire.telegram.state import REACTIONS, plain_emoji
 from tests.wired import wired
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
-    from tests.wire.telegram import Bot, Chat, Message, User
+    from simulators.telegram import Bot, Chat, Message, User
     from tests.wired import Wired
 
 

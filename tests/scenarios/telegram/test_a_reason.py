@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hitl.model import Status, Verb
+from hitl.call import Status, Verb
+from hitl.cards.wording import say
 from hitl.outcomes import Refusal, Told
-from hitl.wording import say
 from tests.sentences import says
 
 if TYPE_CHECKING:
-    from hitl.model import Call
+    from hitl.call import Call
+    from simulators.telegram import Message
     from tests.scenarios.telegram.surface import TelegramStage
-    from tests.wire.telegram import Message
 
 
 async def asked(stage: TelegramStage, what: str, call: Call) -> Message:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hitl.model import Status, Verb
+from hitl.call import Status, Verb
 from tests.scenarios.across_a_restart import *  # noqa: F403 - the scenarios are what is wanted
 from tests.sentences import says
 

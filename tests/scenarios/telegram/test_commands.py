@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from adapters.agents.offline import TOOLS
-from hitl.model import Ask, Runs, Status
+from hitl.call import Ask, Runs, Status
+from hitl.cards.wording import say
 from hitl.outcomes import Refusal, Told
-from hitl.wording import say
 from tests.sentences import says
 
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hitl.model import Status, Verb
+from hitl.call import Status, Verb
+from hitl.cards.wording import say
 from hitl.outcomes import Told
-from hitl.wording import say
 from tests.sentences import says
 
 if TYPE_CHECKING:
-    from hitl.model import Call
+    from hitl.call import Call
     from tests.scenarios.telegram.surface import TelegramStage
 
 HIDDEN = [

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hitl.model import Preparation, Ran, Result, Status, Verb
+from hitl.call import Preparation, Ran, Result, Status, Verb
+from hitl.cards.wording import say
 from hitl.outcomes import Refusal, Told
-from hitl.tokens import ButtonData
-from hitl.wording import say
+from hitl.proof.keyring import ButtonData
+from simulators.telegram import Refuse
 from tests.scenarios.ends import ENDS
 from tests.scenarios.harness import saying
 from tests.sentences import says
-from tests.wire.telegram import Refuse
 
 if TYPE_CHECKING:
     from tests.scenarios.telegram.surface import TelegramStage

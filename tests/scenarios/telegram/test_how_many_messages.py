@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hitl.model import Status, Verb
+from hitl.call import Status, Verb
 
 if TYPE_CHECKING:
     from tests.scenarios.telegram.surface import TelegramStage

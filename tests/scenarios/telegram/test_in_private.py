@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hitl.model import Status
+from hitl.call import Status
 from hitl.outcomes import Told
 from hitl.ports import PlatformError
+from simulators.telegram import DropAnswer, Refuse
 from tests.scenarios.harness import Stage, saying
 from tests.sentences import says
-from tests.wire.telegram import DropAnswer, Refuse
 
 if TYPE_CHECKING:
+    from simulators.telegram import Chat
+    from simulators.telegram.faults import Fault
     from tests.scenarios.telegram.surface import TelegramStage
-    from tests.wire.telegram import Chat
-    from tests.wire.telegram.faults import Fault
 
 REFUSED = Refuse(400, "Bad Request: message is too long")
 

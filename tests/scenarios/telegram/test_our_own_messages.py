@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hitl.model import Status
+from hitl.call import Status
 from hitl.outcomes import Told
 from hitl.records import replace
 from tests.sentences import says
 
 if TYPE_CHECKING:
-    from hitl.model import Call
+    from hitl.call import Call
+    from simulators.telegram import Message
     from tests.scenarios.telegram.surface import TelegramStage
-    from tests.wire.telegram import Message
 
 
 async def replied(stage: TelegramStage, who: str, to: Message, text: str) -> Message:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from telegram import Update
 from telegram.ext import ApplicationHandlerStop, TypeHandler
 
-from hitl.model import Status, Verb
+from hitl.call import Status, Verb
+from simulators.telegram import TelegramServer
 from tests.scenarios.telegram.surface import Group, TelegramStage
-from tests.wire.telegram import TelegramServer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from hitl.call import Status, Verb
+from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation
-from hitl.model import Status, Verb
 from hitl.outcomes import Refusal
+from hitl.proof.keyring import ButtonData
 from hitl.records import replace
 from hitl.testing import ScriptedExecutor
-from hitl.tokens import ButtonData
-from hitl.wording import say
+from simulators.telegram.state import CHANNEL_BOT
 from tests.scenarios.harness import saying
 from tests.sentences import says
-from tests.wire.telegram.state import CHANNEL_BOT
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from hitl.model import Ask, Call, Preparation
+    from hitl.call import Ask, Call, Preparation
     from tests.scenarios.telegram.surface import TelegramStage
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from simulators.telegram import Refuse
 from tests.scenarios.refused import everybody_hears
-from tests.wire.telegram import Refuse
 
 if TYPE_CHECKING:
     from tests.scenarios.telegram.surface import TelegramStage

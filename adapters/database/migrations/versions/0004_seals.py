@@ -11,13 +11,13 @@ from alembic import context, op
 
 from adapters.database import rows
 from adapters.database import statements as sql
-from hitl import seals
-from hitl.audit import FIRST, chain
-from hitl.model import Entry, Event, Prompt, PromptKind
+from hitl.call import Entry, Event, Prompt, PromptKind
+from hitl.proof import seals
+from hitl.proof.chain import FIRST, chain
 from hitl.times import moment
 
 if TYPE_CHECKING:
-    from hitl.tokens import Keyring
+    from hitl.proof.keyring import Keyring
 
 revision = "0004"
 down_revision = "0003"

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from hitl.policy.logic import NO
 from hitl.policy.shell import read_line
 from hitl.policy.shell.lists import Programs
+from hitl.policy.three_valued import NO
 
 BASH = shutil.which("bash")
 LISTED = Programs.of(["rm"])

@@ -2,9 +2,9 @@
 
 import pytest
 
-from hitl.policy.logic import NO, UNSURE, YES
 from hitl.policy.shell import read_line
 from hitl.policy.shell.lists import Programs
+from hitl.policy.three_valued import NO, UNSURE, YES
 
 DENIED = Programs.of(("rm", "dd", "sudo", "mkfs", "mkfs.*"))
 ASKED = Programs.of(("git push", "chmod", "kubectl delete", "npm publish", "terraform apply"))

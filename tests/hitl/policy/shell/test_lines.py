@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from hitl.policy.logic import NO, UNSURE, YES
 from hitl.policy.shell import Reading, read_argv, read_line, resolved_programs
 from hitl.policy.shell.lists import Programs
+from hitl.policy.three_valued import NO, UNSURE, YES
 
 DENIED = Programs.of(("rm", "dd", "sudo", "mkfs", "mkfs.*", "shutdown"))
 ASKED = Programs.of(("git push", "chmod", "kubectl delete", "npm publish", "terraform apply"))

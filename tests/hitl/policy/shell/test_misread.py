@@ -3,9 +3,9 @@
 import pytest
 
 from hitl.policy import PolicyCall, load, presets
-from hitl.policy.logic import YES
 from hitl.policy.shell import read_line
 from hitl.policy.shell.lists import Programs
+from hitl.policy.three_valued import YES
 
 DEFAULT = load(presets()["default"], name="default")
 DENIED = Programs.of(["rm"])

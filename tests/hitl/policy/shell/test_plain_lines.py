@@ -5,10 +5,10 @@ import string
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from hitl.policy.logic import NO, YES
 from hitl.policy.shell.lists import Prefixes, cleared
 from hitl.policy.shell.reading import Reading
 from hitl.policy.shell.syntax import Reader, read_line
+from hitl.policy.three_valued import NO, YES
 
 WORD = st.text(alphabet=string.ascii_letters + string.digits + "_./:,@%+-=", min_size=1, max_size=12)
 KNOWN = st.sampled_from(

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from hitl.policy.logic import NO, YES
 from hitl.policy.shell import Reading, read_argv, read_line
 from hitl.policy.shell.braces import COMMA, OPEN, expand, template
 from hitl.policy.shell.lists import Prefixes, Programs
 from hitl.policy.shell.work import MAX_BRACES, MAX_COMMANDS, MAX_LINE, MAX_WORDS, MAX_WORK, of_parse
+from hitl.policy.three_valued import NO, YES
 
 DENIED = Programs.of(("rm", "mkfs.*"))
 ASKED = Programs.of(("git push", "npm publish"))

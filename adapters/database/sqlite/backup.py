@@ -1,0 +1,134 @@
+"""Copies of the database: made beside the running service, verified, and put back while no service runs."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from adapters.database.mark import Mark
+from adapters.database.sqlite.examine import examine
+from adapters.database.sqlite.failures import unavailable
+from adapters.database.sqlite.folder import StateFolder, private_file
+from adapters.database.sqlite.survey import surveyed
+from hitl.errors import Unavailable
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+
+    from adapters.database.sqlite.examine import Examined
+    from hitl.proof.keyring import Keyring
+
+#: What SQLite keeps beside a database; it belongs to that database alone.
+_BESIDE = ("-wal", "-shm")
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What was put back. `behind`: the record had gone on since, so nothing that is open in it will be granted.
+
+    `open_calls` is how many calls aren't over in it; `kept` is where the database that was there lies now, if any.
+    """
+
+    examined: Examined
+    open_calls: int
+    behind: bool
+    kept: Path | None
+
+
+def back_up(database: Path, copy: Path, keys: Keyring, mark: Mark) -> Examined:
+    """Copy the database as it is at one moment into a new file, readable for us alone, and examine the copy.
+
+    The copy lacks the keys. Raises Unavailable where it can't be written, exists already, or isn't as it was written;
+    then there is no copy.
+    """
+    if copy.exists():
+        raise Unavailable(f"{copy} exists already. Name a file that doesn't, or move that one away.")
+    part = copy.with_name(copy.name + ".part")
+    try:
+        part.unlink(missing_ok=True)
+        private_file(part)
+        address = f"{database.absolute().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as connection:
+            connection.execute("VACUUM INTO ?", (str(part),))
+        examined = examine(part, keys, mark)
+        if examined.flaws:
+            raise Unavailable(f"{database} isn't as it was written; no copy was kept. Run: sayso audit verify")
+        sync(part)
+        part.replace(copy)
+        sync(copy.parent)
+    except sqlite3.Error as error:
+        raise unavailable(error, str(database)) from error
+    except OSError as error:
+        raise Unavailable(f"{copy} can't be written: {error.strerror}. Nothing was copied.") from error
+    finally:
+        part.unlink(missing_ok=True)
+    return examined
+
+
+def restore(copy: Path, state: Path, keys: Keyring, mark: Mark, now: datetime) -> Restored:
+    """Put a copy in place of the database; the one that was there is kept beside it under the time's name.
+
+    Raises Unavailable where a service uses the folder, or the copy can't be read, isn't as it was written, or was
+    sealed with other keys; then nothing was changed.
+    """
+    folder = StateFolder.open(state)
+    try:
+        examined = examine(copy, keys, Mark(state / "no-mark", keys))
+        if examined.flaws:
+            raise Unavailable(f"{copy} isn't as it was written, or its keys are others. Nothing was changed.")
+        with surveyed(copy) as survey:
+            open_calls = sum(survey.open_calls().values())
+            newest = survey.newest_position()
+        marked = mark.read()
+        behind = marked is None or marked[0] > newest
+        kept = _put(copy, state / "sayso.db", now)
+    finally:
+        folder.close()
+    return Restored(examined, open_calls, behind, kept)
+
+
+def _put(copy: Path, database: Path, now: datetime) -> Path | None:
+    """Swap the files, so that at any moment either the old database is there or the new one."""
+    part = database.with_name(database.name + ".part")
+    kept = database.with_name(f"{database.name}.{now:%Y%m%dT%H%M%SZ}") if database.exists() else None
+    try:
+        part.unlink(missing_ok=True)
+        shutil.copyfile(copy, private_file(part))
+        sync(part)
+        if kept:
+            os.link(database, kept)
+            _part_with_log(database, kept)
+        part.replace(database)
+        sync(database.parent)
+    except OSError as error:
+        raise Unavailable(f"{database} can't be replaced: {error.strerror}. What it held is kept.") from error
+    finally:
+        part.unlink(missing_ok=True)
+    return kept
+
+
+def _part_with_log(database: Path, kept: Path) -> None:
+    """Take the log into the database that is kept; of a damaged one, keep the log beside it.
+
+    A log that stayed would be taken for that of the new database.
+    """
+    with contextlib.suppress(sqlite3.Error), closing(sqlite3.connect(database, isolation_level=None)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    for end in _BESIDE:
+        with contextlib.suppress(FileNotFoundError):
+            database.with_name(database.name + end).replace(kept.with_name(kept.name + end))
+
+
+def sync(path: Path) -> None:
+    """Make a file, or the names in a folder, durable. Raises OSError."""
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)

@@ -1,0 +1,124 @@
+"""Bearer tokens on SQLite: few rows, read once at the start and written by operators."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from adapters.database import rows
+from adapters.database import statements as sql
+from adapters.database.sqlite import units
+from adapters.database.sqlite.parts import Part, intact
+from hitl.call import Entry, Event
+from hitl.credentials import Credential, Scope
+from hitl.ports import Change, adding
+from hitl.proof import seals
+from hitl.records import replace
+from hitl.times import micros, moment
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from typing import Any
+
+
+#: All of a token, in the order in which `credential_of_row` reads it.
+CREDENTIAL = (
+    *("name", "hash", "scope", "owner", "origins", "routes", "created_at", "created_by", "until", "mac"),
+    *("revoked_at", "used_at"),
+)
+
+
+class SqliteCredentials(Part):
+    """`hitl.ports.Credentials`."""
+
+    async def credentials(self) -> Sequence[Credential]:
+        """Return all tokens, revoked ones too.
+
+        A token that the record calls revoked stays revoked, even if its row is put back to an older state.
+        """
+        revoked = {json.loads(data)["name"]: moment(at) for at, data in self._read(sql.CREDENTIALS_REVOKED)}
+        found = [_credential_of(row) for row in self._read(sql.CREDENTIALS)]
+        kept = [each for each in found if each and self._is_intact(each)]
+        return [replace(each, revoked_at=each.revoked_at or revoked.get(each.name)) for each in kept]
+
+    def _is_intact(self, stored: Credential) -> bool:
+        return intact("credential", stored.name, seals.credential_holds(self.keys, stored))
+
+    async def keep_credential(self, credential: Credential) -> bool:
+        """Keep a new token with its line of the record. Return False if its name was used before."""
+        sealed = replace(credential, mac=seals.credential(self.keys, credential))
+        told = {"name": credential.name, "scope": credential.scope.value, "owner": credential.owner}
+        entry = Entry("", Event.CREDENTIAL_MADE, credential.created_by, told)
+
+        def keep(connection: sqlite3.Connection, now: datetime) -> bool:
+            if connection.execute(sql.KEEP_CREDENTIAL, _values(sealed)).rowcount == 0:
+                return False
+            units.write(adding(Change(entries=(entry,))), self.keys, self._memory, connection, now)
+            return True
+
+        return await self._writer.submit(keep)
+
+    async def revoke_credential(self, credential: Credential, by: str) -> Credential:
+        """Revoke a token with its line of the record, and return the revoked token."""
+        entry = Entry("", Event.CREDENTIAL_REVOKED, by, {"name": credential.name})
+
+        def revoke(connection: sqlite3.Connection, now: datetime) -> Credential:
+            revoked = replace(credential, revoked_at=now)
+            revoked = replace(revoked, mac=seals.credential(self.keys, revoked))
+            connection.execute(sql.REVOKE_CREDENTIAL, (micros(now), revoked.mac, credential.name))
+            units.write(adding(Change(entries=(entry,))), self.keys, self._memory, connection, now)
+            return revoked
+
+        return await self._writer.submit(revoke)
+
+    async def used_credential(self, name: str, at: datetime) -> None:
+        """Keep when a token was last used."""
+
+        def used(connection: sqlite3.Connection, _now: datetime) -> None:
+            connection.execute(sql.CREDENTIAL_USED, (micros(at), name))
+
+        await self._writer.submit(used)
+
+
+def _credential_of(row: Sequence[Any]) -> Credential | None:
+    """The token of a row, or None, said in the log, for a row that no version of this program wrote."""
+    try:
+        return credential_of_row(row)
+    except rows.UNREADABLE:
+        intact("credential", str(row[0]), holds=False)
+        return None
+
+
+def credential_of_row(row: Sequence[Any]) -> Credential:
+    """The token of a row of `CREDENTIAL`. Raises TypeError, among others, for a row that was never one."""
+    name, hashed, scope, owner, origins, routes, created_at, created_by, until, mac, revoked_at, used_at = row
+    return Credential(
+        name=name,
+        hash=hashed,
+        scope=Scope(scope),
+        owner=owner,
+        origins=tuple(json.loads(origins)),
+        routes=tuple(json.loads(routes)),
+        created_at=moment(created_at),
+        created_by=created_by,
+        until=_moment(until),
+        mac=mac,
+        revoked_at=_moment(revoked_at),
+        used_at=_moment(used_at),
+    )
+
+
+def _values(made: Credential) -> tuple[object, ...]:
+    """The values of a new row, in the order of `definitions.CREDENTIAL` without the last use."""
+    places = (msgspec.json.encode(made.origins).decode(), msgspec.json.encode(made.routes).decode())
+    until = None if made.until is None else micros(made.until)
+    named = (made.name, made.hash, made.scope.value, made.owner)
+    return (*named, *places, micros(made.created_at), made.created_by, until, made.mac)
+
+
+def _moment(at: int | None) -> datetime | None:
+    return None if at is None else moment(at)

@@ -1,0 +1,182 @@
+"""Reads a whole database, without the service and without changing anything, and says what isn't as it was written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from adapters.database import rows
+from adapters.database.sqlite.credentials import CREDENTIAL, credential_of_row
+from adapters.database.sqlite.survey import surveyed
+from adapters.database.sqlite.turns import TURN, turn_of
+from hitl.call import Bound, Prompt, PromptKind
+from hitl.outcomes import fact
+from hitl.proof import seals
+from hitl.proof.integrity import Flaw, flaws_of, flaws_of_record
+from hitl.times import moment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from adapters.database.mark import Mark
+    from adapters.database.sqlite.survey import Survey
+    from hitl.call import Recorded, Vote
+    from hitl.outcomes import Fact
+    from hitl.proof.keyring import Keyring
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """How much was examined, and its flaws. `marked`: a mark was found, and the end of the record was held to it."""
+
+    lines: int
+    calls: int
+    flaws: tuple[Fact, ...]
+    marked: bool
+
+
+def examine(database: Path, keys: Keyring, mark: Mark) -> Examined:
+    """Look at every call, vote and line. Raises Unavailable for a database that can't be read, or of another schema."""
+    with surveyed(database) as survey:
+        survey.must_be_current(database)
+        return _examined(survey, keys, mark)
+
+
+def _examined(survey: Survey, keys: Keyring, mark: Mark) -> Examined:
+    flaws: list[Fact] = []
+    chains: dict[str, list[Recorded]] = {}
+    hashes: dict[int, str] = {}
+    for number, *stored in survey.stored("audit", ("id", *rows.LINE), ("ref", "seq")):
+        hashes[number] = str(stored[rows.LINE.index("hash")])
+        try:
+            line = rows.line_of(stored)
+        except rows.UNREADABLE:
+            flaws.append(fact(Flaw.LINE, short=stored[0], seq=stored[1]))
+        else:
+            chains.setdefault(line.ref, []).append(line)
+    votes: dict[str, list[Vote]] = {}
+    for row in survey.stored("votes", rows.VOTE, ("ref", "seq")):
+        try:
+            votes.setdefault(row[0], []).append(rows.vote_of(row))
+        except rows.UNREADABLE:
+            flaws.append(fact(Flaw.VOTES, short=row[0]))
+    refs: list[str] = []
+    for row in survey.stored("calls", rows.CALL, ("ref",)):
+        refs.append(row[0])
+        try:
+            call = rows.call_of(row)
+            flaws += flaws_of(keys, call, votes.get(call.ref, ()), chains.get(call.ref, ()))
+        except rows.UNREADABLE:
+            flaws.append(fact(Flaw.ROW, short=row[1]))
+    flaws += _kept(survey, keys)
+    marked = mark.read() or (0, "")
+    flaws += flaws_of_record(keys, chains, refs, hashes, marked)
+    return Examined(len(hashes), len(refs), tuple(flaws), bool(marked[0]))
+
+
+def _kept(survey: Survey, keys: Keyring) -> list[Fact]:
+    """Rows beside the calls that aren't as they were kept: each holds its own seal."""
+    return [
+        kind.flaw(*row)
+        for kind in _KEPT
+        for row in survey.stored(kind.table, kind.columns, kind.order)
+        if not _holds(kind, keys, row)
+    ]
+
+
+def _holds(kind: _Kept, keys: Keyring, row: Sequence[Any]) -> bool:
+    try:
+        return kind.holds(keys, *row)
+    except rows.UNREADABLE:
+        return False
+
+
+class _Kept(NamedTuple):
+    """A table of sealed rows: what of it is read, whether a row is as it was kept, and what to say if not."""
+
+    table: str
+    columns: tuple[str, ...]
+    order: tuple[str, ...]
+    holds: Callable[..., bool]
+    flaw: Callable[..., Fact]
+
+
+def _event_holds(keys: Keyring, source: str, number: str, ordering: str, body: bytes, at: int, mac: str) -> bool:
+    return seals.event_holds(keys, mac, source, number, ordering, body, moment(at))
+
+
+def _card_holds(keys: Keyring, ref: str, route: str, message: str | None, mac: str | None) -> bool:
+    return message is None or seals.card_holds(keys, mac, ref, route, message)
+
+
+def _prompt_holds(keys: Keyring, ref: str, principal: str, kind: str, at: int, mac: str) -> bool:
+    return seals.prompt_holds(keys, mac, Prompt(ref, principal, PromptKind(kind), moment(at)))
+
+
+def _bound_holds(keys: Keyring, message: str, ref: str, asks: str, mac: str) -> bool:
+    return seals.bound_holds(keys, Bound(message, ref, asks, mac))
+
+
+def _turn_holds(keys: Keyring, *row: Any) -> bool:
+    return seals.turn_holds(keys, turn_of(*row))
+
+
+def _move_holds(keys: Keyring, old: str, new: str, mac: str) -> bool:
+    return seals.move_holds(keys, mac, old, new)
+
+
+def _talk_holds(keys: Keyring, place: str, message: str, ref: str | None, mac: str) -> bool:
+    return seals.talk_holds(keys, mac, place, message, ref)
+
+
+def _credential_holds(keys: Keyring, *row: Any) -> bool:
+    return seals.credential_holds(keys, credential_of_row(row))
+
+
+_KEPT = (
+    _Kept(
+        "credentials",
+        CREDENTIAL,
+        ("name",),
+        _credential_holds,
+        lambda name, *_: fact(Flaw.CREDENTIAL, name=name),
+    ),
+    _Kept(
+        "inbox",
+        ("source", "id", "ordering", "body", "received_at", "mac"),
+        ("seq",),
+        _event_holds,
+        lambda source, number, *_: fact(Flaw.EVENT, source=source, id=number),
+    ),
+    _Kept(
+        "cards",
+        ("ref", "route", "message", "mac"),
+        ("ref", "route"),
+        _card_holds,
+        lambda ref, route, *_: fact(Flaw.CARD, ref=ref, route=route),
+    ),
+    _Kept(
+        "prompts",
+        ("ref", "principal", "kind", "at", "mac"),
+        ("ref", "principal", "kind"),
+        _prompt_holds,
+        lambda ref, who, *_: fact(Flaw.PROMPT, ref=ref, who=who),
+    ),
+    _Kept(
+        "messages",
+        ("message", "ref", "asks", "mac"),
+        ("message",),
+        _bound_holds,
+        lambda message, ref, *_: fact(Flaw.MESSAGE, message=message, ref=ref),
+    ),
+    _Kept("turns", TURN, ("seq",), _turn_holds, lambda number, *_: fact(Flaw.TURN, id=number)),
+    _Kept("moves", ("old", "new", "mac"), ("old",), _move_holds, lambda old, new, _: fact(Flaw.MOVE, old=old, new=new)),
+    _Kept(
+        "talks",
+        ("place", "message", "ref", "mac"),
+        ("place",),
+        _talk_holds,
+        lambda place, *_: fact(Flaw.TALK, place=place),
+    ),
+)

@@ -1,0 +1,121 @@
+"""Reads the record beside the service, for `sayso history`, `audit` and `stats`, and changes nothing.
+
+What is read is also verified: what is told of a request names what of it isn't as it was written.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlmodel import col
+
+from adapters.database import rows
+from adapters.database.sqlite.survey import surveyed
+from adapters.database.tables import AuditRow, CallRow, VoteRow
+from hitl.cards.data import view
+from hitl.history import counted, told
+from hitl.proof import seals
+from hitl.proof.integrity import Flaw, flaws_of
+from hitl.times import micros
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from adapters.database.sqlite.survey import Survey
+    from hitl.call import Call, Recorded
+    from hitl.history import Asked
+    from hitl.proof.keyring import Keyring
+
+
+class _Case(NamedTuple):
+    """A request, None if there is none with that ref, and the codes of what of it isn't as it was written."""
+
+    call: Call | None
+    flaws: tuple[str, ...]
+
+
+def history(
+    database: Path, keys: Keyring, asked: Asked, *, newest_first: bool = False, limit: int | None = None
+) -> Iterator[dict[str, Any]]:
+    """Tell the lines that are asked for, in the order of the record, at most `limit`. Raises Unavailable."""
+    with surveyed(database) as survey:
+        survey.must_be_current(database)
+        case = lru_cache(maxsize=4096)(lambda ref: _case(survey, keys, ref))
+        found = (told for line in _lines(survey, asked, newest_first) if asked.takes(told := _told(line, case)))
+        yield from itertools.islice(found, limit)
+
+
+def requests(database: Path, keys: Keyring, asked: Asked, *, limit: int | None = None) -> Iterator[dict[str, Any]]:
+    """Show the requests that are asked for, the newest first, at most `limit`: each as a view, with its flaws.
+
+    Raises Unavailable.
+    """
+    with surveyed(database) as survey:
+        survey.must_be_current(database)
+        wanted = _between(col(CallRow.created_at), asked.since, asked.until)
+        stored = _readable(survey.stored("calls", rows.CALL, ("ref",), *wanted, newest_first=True))
+        found = (shown for call in stored if asked.takes_request(shown := view(call)))
+        for shown in itertools.islice(found, limit):
+            yield shown | {"flaws": list(_case(survey, keys, shown["ref"]).flaws)}
+
+
+def statistics(database: Path, since: datetime | None, until: datetime | None) -> dict[str, Any]:
+    """Count what the requests of that time came to, as `hitl.history.counted` does. Raises Unavailable."""
+    with surveyed(database) as survey:
+        survey.must_be_current(database)
+        asked = _between(col(CallRow.created_at), since, until)
+        return counted(_readable(survey.stored("calls", rows.CALL, ("ref",), *asked)))
+
+
+def sound_calls(database: Path, keys: Keyring, since: datetime | None) -> list[Call]:
+    """Return the calls since then whose seals hold. Raises Unavailable."""
+    with surveyed(database) as survey:
+        survey.must_be_current(database)
+        asked = _between(col(CallRow.created_at), since, None)
+        calls = _readable(survey.stored("calls", rows.CALL, ("ref",), *asked))
+        return [call for call in calls if not seals.broken(keys, call)]
+
+
+def _readable(stored: Iterable[Sequence[Any]]) -> Iterator[Call]:
+    for row in stored:
+        with contextlib.suppress(*rows.UNREADABLE):
+            yield rows.call_of(row)
+
+
+def _lines(survey: Survey, asked: Asked, newest_first: bool) -> Iterator[Recorded]:  # noqa: FBT001
+    wanted = _between(col(AuditRow.at), asked.since, asked.until)
+    if asked.events:
+        wanted.append(col(AuditRow.event).in_(sorted(asked.events)))
+    for row in survey.stored("audit", rows.LINE, ("id",), *wanted, newest_first=newest_first):
+        with contextlib.suppress(*rows.UNREADABLE):
+            yield rows.line_of(row)
+
+
+def _between(at: Any, since: datetime | None, until: datetime | None) -> list[Any]:
+    """The conditions that a time is at or after `since` and before `until`."""
+    return [*([at >= micros(since)] if since else []), *([at < micros(until)] if until else [])]
+
+
+def _told(line: Recorded, case: Callable[[str], _Case]) -> dict[str, Any]:
+    about = case(line.ref)
+    return told(line, about.call, about.flaws)
+
+
+def _case(survey: Survey, keys: Keyring, ref: str) -> _Case:
+    """The request of a line, verified with all that belongs to it."""
+    if not ref:
+        return _Case(None, ())
+    try:
+        lines = [rows.line_of(row) for row in survey.stored("audit", rows.LINE, ("seq",), col(AuditRow.ref) == ref)]
+        votes = [rows.vote_of(row) for row in survey.stored("votes", rows.VOTE, ("seq",), col(VoteRow.ref) == ref)]
+        calls = [rows.call_of(row) for row in survey.stored("calls", rows.CALL, ("ref",), col(CallRow.ref) == ref)]
+    except rows.UNREADABLE:
+        return _Case(None, (Flaw.ROW,))
+    if not calls:
+        return _Case(None, (Flaw.NO_CALL,))
+    return _Case(calls[0], tuple(flaw.what for flaw in flaws_of(keys, calls[0], votes, lines)))

@@ -1,0 +1,356 @@
+"""The parts of the decision's `Store` port on SQLite. They share one writer and one connection for reads."""
+
+from __future__ import annotations
+
+import heapq
+import json
+import logging
+import sqlite3
+import sys
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from adapters.database import rows
+from adapters.database import statements as sql
+from adapters.database.sqlite import units
+from adapters.database.sqlite.failures import unavailable
+from hitl.call import Bound, PostKind, Prompt
+from hitl.errors import Tampered
+from hitl.proof import seals
+from hitl.times import micros, moment
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+    from datetime import datetime
+
+    from adapters.database.sqlite.cache import Known
+    from adapters.database.sqlite.writer import Writer
+    from hitl.call import Call, Incoming, PromptKind, Recorded, Sending, Vote
+    from hitl.ports import Change, Clock, Unit
+    from hitl.proof.keyring import Keyring
+
+_log = logging.getLogger(__name__)
+#: Refs are UUIDs, so each comes before this text.
+_BEHIND_ALL = "~"
+
+
+class Part:
+    """The connections, keys, clock and memory that every part uses."""
+
+    def __init__(self, writer: Writer, reader: sqlite3.Connection, clock: Clock, keys: Keyring, known: Known) -> None:
+        self.keys = keys
+        self._writer = writer
+        self._reader = reader
+        self._memory = known
+        self.clock = clock
+
+    def _read(self, statement: str, *values: object) -> list[Any]:
+        connection = self._writer.lends or self._reader
+        try:
+            return connection.execute(statement, values).fetchall()
+        except sqlite3.Error as error:
+            raise unavailable(error, self._writer.database) from error
+
+
+class SqliteCalls(Part):
+    """`hitl.ports.Calls`. Reads see all that was answered before."""
+
+    async def commit(self, unit: Unit) -> Change | None:
+        """One all-or-nothing write, durable when it answers."""
+        return await self._writer.submit(partial(units.write, unit, self.keys, self._memory), new=unit.new)
+
+    async def get(self, ref: str) -> Call | None:
+        """The call with that ref."""
+        return self._call(sql.CALL_BY_REF, ref)
+
+    async def by_short(self, short: str) -> Call | None:
+        """The call with that short ref."""
+        return self._call(sql.CALL_BY_SHORT, short)
+
+    async def by_key(self, requester: str, key: str) -> Call | None:
+        """The call that the requester made with that idempotency key."""
+        return self._call(sql.CALL_BY_KEY, requester, key)
+
+    async def page(self, before: str | None, limit: int, *, pending: bool) -> Sequence[Call]:
+        """At most `limit` calls, newest first, older than the call `before`."""
+        before = _BEHIND_ALL if before is None else before
+        if not pending:
+            return self._calls(sql.CALLS_BEFORE, before, limit)
+        older = (ref for ref in self._memory.waiting(sys.maxsize) if ref < before)
+        found = [self._call(sql.CALL_BY_REF, ref) for ref in heapq.nlargest(limit, older)]
+        return [call for call in found if call is not None]
+
+    async def votes(self, ref: str) -> Sequence[Vote]:
+        """The votes on a call, oldest first."""
+        return [rows.vote_of(row) for row in self._read(sql.VOTES, ref)]
+
+    async def pending(self, *, origin: str | None = None, limit: int = 1000) -> Sequence[Call]:
+        """Calls that wait for people, oldest first."""
+        if origin is None:
+            return self._waiting(self._memory.waiting(limit), limit)
+        return self._waiting(self._memory.asked_in(origin, limit), limit)
+
+    async def standing(self, place: str, thread: str | None = None, *, limit: int = 1000) -> Sequence[Call]:
+        """The waiting calls whose cards stand in a conversation, oldest first."""
+        refs = self._memory.standing_in(place, limit)
+        under = [row[0] for row in self._read(sql.CARD_OF_MESSAGE, thread)] if thread else []
+        return self._waiting([*refs, *filter(self._memory.waits, under)], limit)
+
+    async def count_open(self, requester: str, limit: int) -> int:
+        """How many calls of the requester wait for people, at most `limit`."""
+        return min(limit, self._memory.count(requester))
+
+    async def same_open(self, digest: str, agent: str) -> Call | None:
+        """The oldest waiting call with that digest from that agent."""
+        alike = [await self.get(ref) for ref in self._memory.same(digest, agent)]
+        return next((call for call in alike if call is not None and call.digest == digest), None)
+
+    async def due(self, limit: int) -> Sequence[Call]:
+        """Calls whose `due_at` is over, the most overdue first."""
+        return self._calls(sql.CALLS_DUE, micros(self.clock.now()), limit)
+
+    async def next_due(self) -> datetime | None:
+        """When something must happen next."""
+        due_at = self._read(sql.NEXT_DUE)[0][0]
+        return None if due_at is None else moment(due_at)
+
+    async def leased(self, owner: str, limit: int = 1000) -> Sequence[Call]:
+        """Calls whose claimant's name begins with `owner` and whose end isn't known yet, oldest first."""
+        return self._calls(sql.CALLS_LEASED, owner, limit)
+
+    async def unfinished(self, limit: int = 1000) -> Sequence[Call]:
+        """Calls to which something is yet to happen, oldest first."""
+        return self._calls(sql.CALLS_OPEN, limit)
+
+    async def prompt(self, ref: str, principal: str, kind: PromptKind) -> Prompt | None:
+        """What was last left open of that kind with that person about that call."""
+        found = self._read(sql.PROMPT, ref, principal, kind.value)
+        if not found:
+            return None
+        left = Prompt(ref, principal, kind, moment(found[0][0]))
+        return left if intact("prompt", ref, seals.prompt_holds(self.keys, found[0][1], left)) else None
+
+    async def history(self, ref: str) -> Sequence[Recorded]:
+        """The record of one call, oldest first; of the service itself for ref ''."""
+        return [rows.line_of(row) for row in self._read(sql.LINES, ref)]
+
+    async def lines_after(self, place: int, limit: int) -> Sequence[tuple[int, Recorded]]:
+        """The lines behind a place of the whole record, oldest first, each with its place."""
+        return [(row[0], rows.line_of(row[1:])) for row in self._read(sql.LINES_AFTER, place, limit)]
+
+    async def last_line(self) -> int:
+        """The place of the newest line of the whole record, or 0 for an empty record."""
+        found = self._read(sql.LAST)
+        return int(found[0][0]) if found else 0
+
+    def _call(self, statement: str, *values: object) -> Call | None:
+        found = self._read(statement, *values)
+        if not found:
+            return None
+        call = _decoded(found[0])
+        if call is None:
+            raise Tampered
+        return call
+
+    def _waiting(self, refs: Sequence[str], limit: int) -> Sequence[Call]:
+        """Those of the calls that wait, the oldest first."""
+        return self._calls(sql.CALLS_WAITING, json.dumps(refs), limit) if refs else []
+
+    def _calls(self, statement: str, *values: object) -> Sequence[Call]:
+        """The calls that can be read: one row that was spoilt must not hide the others."""
+        return [call for call in map(_decoded, self._read(statement, *values)) if call is not None]
+
+
+class SqliteOutbox(Part):
+    """`hitl.ports.Outbox`."""
+
+    async def sendings(
+        self, *, lease_s: float, limit: int = 20, busy: Collection[str] = (), calm: Collection[str] = ()
+    ) -> Sequence[Sending]:
+        """Lease the next outbox row of each route that isn't busy, if it may go out now; a refresh to no calm one."""
+
+        def lease(connection: sqlite3.Connection, now: datetime) -> Sequence[Sending]:
+            but = [json.dumps(list(routes)) for routes in (busy, calm)]
+            ready = connection.execute(sql.TO_SEND, (micros(now), *but, limit)).fetchall()
+            leased = [rows.sending_of(row, self.keys) for row in ready]
+            until = micros(now + timedelta(seconds=lease_s))
+            for sending in leased:
+                connection.execute(sql.LEASE_SENDING, (until, sending.id))
+                if sending.post.kind is PostKind.EDIT:
+                    connection.execute(sql.DROP_LATER_EDITS, (sending.post.ref, sending.post.route, sending.id))
+            return leased
+
+        if not self._read(sql.ANYTHING_TO_SEND, micros(self.clock.now())):
+            return ()
+        return await self._writer.submit(lease)
+
+    async def sent(self, sending: Sending, message: str | None) -> None:
+        """The platform took it."""
+        post = sending.post
+
+        def done(connection: sqlite3.Connection, _now: datetime) -> None:
+            connection.execute(sql.DROP_SENDING, (sending.id,))
+            if post.kind is PostKind.CARD:
+                mac = message and seals.card(self.keys, post.ref, post.route, message)
+                connection.execute(sql.CARD_SENT, (post.ref, post.route, message, mac))
+
+        await self._writer.submit(done)
+
+    async def unsent(self, sending: Sending, error: str, *, retry_s: float | None) -> None:
+        """It didn't go out; try again after so many seconds, or never (None)."""
+
+        def failed(connection: sqlite3.Connection, now: datetime) -> None:
+            if retry_s is None:
+                _give_up(connection, sending, error, now)
+            else:
+                again = micros(now + timedelta(seconds=retry_s))
+                connection.execute(sql.PUT_OFF_SENDING, (again, error, sending.id))
+
+        await self._writer.submit(failed)
+
+    async def hasten(self, platform: str) -> None:
+        """Let rows that were put off on a platform go out at once."""
+
+        def free(connection: sqlite3.Connection, now: datetime) -> None:
+            connection.execute(sql.HASTEN, (micros(now), f"{platform}:", f"{platform};"))
+
+        await self._writer.submit(free)
+
+    async def adopt(self, ref: str, route: str, message: str) -> None:
+        """A card turned out to stand on a route under this message id; it isn't posted there again."""
+
+        def stands(connection: sqlite3.Connection, _now: datetime) -> None:
+            mac = seals.card(self.keys, ref, route, message)
+            connection.execute(sql.CARD_STANDS, (ref, route, message, mac))
+            connection.execute(sql.DROP_POSTING, (ref, route))
+
+        await self._writer.submit(stands)
+
+    async def by_message(self, message: str) -> tuple[str, str] | None:
+        """Ref and route of the card that stands under this message id."""
+        found = self._read(sql.CARD_OF_MESSAGE, message)
+        if not found:
+            return None
+        ref, route, mac = found[0]
+        return (ref, route) if intact("card", ref, seals.card_holds(self.keys, mac, ref, route, message)) else None
+
+    async def cards(self, ref: str) -> Mapping[str, str | None]:
+        """Route -> message id of each surface that has, or is to have, the card of a call."""
+        return {route: self._known(ref, route, message, mac) for route, message, mac in self._read(sql.CARDS, ref)}
+
+    def _known(self, ref: str, route: str, message: str | None, mac: str | None) -> str | None:
+        """The message of a card as it was sealed."""
+        stands = message is not None and intact("card", ref, seals.card_holds(self.keys, mac, ref, route, message))
+        return message if stands else None
+
+
+class SqliteInbox(Part):
+    """`hitl.ports.Inbox`."""
+
+    async def receive(self, source: str, event: str, order: str, body: bytes) -> bool:
+        """Keep a raw event. False if it was known already."""
+
+        def keep(connection: sqlite3.Connection, now: datetime) -> bool:
+            values = (source, event, order, body, micros(now), seals.event(self.keys, source, event, order, body, now))
+            return connection.execute(sql.INSERT_EVENT, values).rowcount == 1
+
+        return await self._writer.submit(keep)
+
+    async def incoming(self, limit: int = 100) -> Sequence[Incoming]:
+        """The oldest open event of each conversation."""
+        return [rows.incoming_of(row, self.keys) for row in self._read(sql.EVENTS_OPEN, limit)]
+
+    async def newest(self, source: str) -> Incoming | None:
+        """The event of a source that was kept last."""
+        found = self._read(sql.NEWEST_EVENT, source)
+        return rows.incoming_of(found[0], self.keys) if found else None
+
+    async def stumble(self, source: str, event: str, error: str, *, aside_after: int) -> bool:
+        """Count a failure to handle the event; True when that set it aside."""
+
+        def count(connection: sqlite3.Connection, now: datetime) -> bool:
+            values = (error, aside_after, micros(now), source, event)
+            row = connection.execute(sql.EVENT_FAILED, values).fetchone()
+            return row is not None and row[0] is not None
+
+        return await self._writer.submit(count)
+
+
+class SqliteConversations(Part):
+    """`hitl.ports.Conversations`."""
+
+    async def moves(self) -> Mapping[str, str]:
+        """Conversation -> where the platform moved it last."""
+        moves = self._read(sql.MOVES)
+        return {o: n for o, n, mac in moves if intact("move", o, seals.move_holds(self.keys, mac, o, n))}
+
+    async def move(self, old: str, new: str) -> None:
+        """A platform moved a conversation: the cards of waiting calls there are posted anew."""
+
+        def moved(connection: sqlite3.Connection, now: datetime) -> None:
+            if connection.execute(sql.KEEP_MOVE, (old, new, seals.move(self.keys, old, new))).rowcount:
+                connection.execute(sql.CARDS_LOST, (old,))
+                connection.execute(sql.REQUEUE_CARDS, (old, micros(now)))
+
+        await self._writer.submit(moved)
+
+    async def said(self) -> Mapping[str, tuple[str, str | None]]:
+        """Conversation -> our latest message there and the ref that it is about, where that is known."""
+        return {
+            place: (message, ref)
+            for place, message, ref, mac in self._read(sql.TALKS)
+            if intact("talk", place, seals.talk_holds(self.keys, mac, place, message, ref))
+        }
+
+    async def say(self, place: str, message: str | None, ref: str | None) -> None:
+        """Our latest message in a conversation; None while that isn't known."""
+
+        def keep(connection: sqlite3.Connection, _now: datetime) -> None:
+            if message is None:
+                connection.execute(sql.DROP_TALK, (place,))
+            else:
+                connection.execute(sql.KEEP_TALK, (place, message, ref, seals.talk(self.keys, place, message, ref)))
+
+        await self._writer.submit(keep)
+
+    async def bind(self, bound: Bound) -> None:
+        """Keep which call a message of ours is about."""
+
+        def keep(connection: sqlite3.Connection, _now: datetime) -> None:
+            connection.execute(sql.KEEP_MESSAGE, (bound.message, bound.ref, bound.asks, bound.mac))
+
+        await self._writer.submit(keep)
+
+    async def bound(self, message: str) -> Bound | None:
+        """Return the binding of a message of ours."""
+        found = self._read(sql.MESSAGE, message)
+        return Bound(*found[0]) if found else None
+
+
+def _decoded(row: Sequence[Any]) -> Call | None:
+    """The call of a row, or None, said in the log, for a row that no version of this program wrote."""
+    try:
+        return rows.call_of(row)
+    except rows.UNREADABLE:
+        _log.error("a row that no version of sayso wrote is left out: %s", row[0])
+        return None
+
+
+def intact(what: str, ref: str, holds: bool) -> bool:  # noqa: FBT001 - the answer itself
+    """Whether a seal holds. A row whose seal doesn't counts as if it weren't there; the log says so."""
+    if not holds:
+        _log.error("store.tampered", {"what": what, "ref": ref})
+    return holds
+
+
+def _give_up(connection: sqlite3.Connection, sending: Sending, error: str, now: datetime) -> None:
+    """Drop the row and keep the reason with the card. A row that is gone was sent by a later lessee."""
+    post = sending.post
+    if connection.execute(sql.DROP_SENDING, (sending.id,)).rowcount == 0:
+        return
+    if post.kind is not PostKind.CARD:
+        connection.execute(sql.EDIT_FAILED, (error, post.ref, post.route))
+        return
+    connection.execute(sql.CARD_FAILED, (micros(now), error, post.ref, post.route))
+    connection.execute(sql.DROP_EDITS, (post.ref, post.route))

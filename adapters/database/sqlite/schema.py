@@ -1,0 +1,44 @@
+"""Which schema a database has, and whether it is ours to use. Light, unless it must migrate."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING
+
+from adapters.database.sqlite.failures import unavailable
+from hitl.errors import Unavailable
+
+if TYPE_CHECKING:
+    from hitl.proof.keyring import Keyring
+
+#: The revisions of the migrations, oldest first. The last is what this code reads and writes.
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
+
+
+def ensure(connection: sqlite3.Connection, database: str, keys: Keyring) -> None:
+    """Bring the schema to what this code needs; rows that an older one left unsealed are sealed with the keys.
+
+    Raises Unavailable for a database that a newer or another program made; it is left as it is.
+    """
+    found = revision(connection, database)
+    if found == REVISIONS[-1]:
+        return
+    if found is not None and found not in REVISIONS:
+        raise Unavailable(
+            f"The database {database} has schema {found}, and this version of sayso knows schemas up to"
+            f" {REVISIONS[-1]}. Start the sayso that wrote it, or a newer one. Nothing was changed."
+        )
+    # alembic and SQLModel take longer to import than the rest of the service.
+    from adapters.database.migrations import upgrade  # noqa: PLC0415
+
+    upgrade.to_head(connection, database, keys)
+
+
+def revision(connection: sqlite3.Connection, database: str) -> str | None:
+    """Return the revision of the database's schema, or None if no migration has run. Raises Unavailable."""
+    try:
+        there = connection.execute("select 1 from sqlite_master where name = 'alembic_version'").fetchone()
+        row = connection.execute("select version_num from alembic_version").fetchone() if there else None
+    except sqlite3.Error as error:
+        raise unavailable(error, database) from error
+    return row[0] if row else None

@@ -1,0 +1,210 @@
+"""The decision's `Store` port on SQLite: writes through the one writer, reads on another connection."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+from contextlib import ExitStack, closing, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from adapters.database import keys as keyfile
+from adapters.database import rows
+from adapters.database import statements as sql
+from adapters.database.mark import Mark
+from adapters.database.sqlite import schema
+from adapters.database.sqlite.cache import Known
+from adapters.database.sqlite.credentials import SqliteCredentials
+from adapters.database.sqlite.failures import unavailable
+from adapters.database.sqlite.parts import SqliteCalls, SqliteConversations, SqliteInbox, SqliteOutbox
+from adapters.database.sqlite.retention import KEEP, Retention
+from adapters.database.sqlite.turns import SqliteTurns
+from adapters.database.sqlite.writer import Writer, connect
+from hitl.call import Event
+from hitl.errors import Unavailable
+from hitl.proof.keyring import Keyring
+from hitl.times import Steady, micros, moment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from datetime import datetime, timedelta
+
+    from adapters.database.sqlite.folder import StateFolder
+    from hitl.call import Entry
+    from hitl.ports import Change, Clock, Unit
+
+_log = logging.getLogger(__name__)
+#: The mark moves on so long after something was let run: within a second, also when it takes long to write.
+_MARK_EVERY_S = 0.5
+#: Lines that say that something may run, or that nothing of an older copy may.
+_GRANTS = frozenset({Event.ALLOWED, Event.APPROVED, Event.CLAIMED, Event.RELEASED, Event.ROLLED_BACK})
+
+
+class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, SqliteCredentials, SqliteTurns):
+    """Keeps calls in the database of a state folder. Use it on the event loop that opened it.
+
+    `hitl.ports.Store` says what each method answers. Reads see all that was answered before.
+    """
+
+    def __init__(self, writer: Writer, reader: sqlite3.Connection, clock: Clock, keys: Keyring, known: Known) -> None:
+        super().__init__(writer, reader, clock, keys, known)
+        #: Who hears of every change that this process wrote, once it is durable. None of them may block or raise.
+        self.committed: list[Callable[[Change], None]] = []
+        self._mark: Mark | None = None
+        self._marking: asyncio.Task[None] | None = None
+        self._marks = asyncio.Lock()
+
+    @classmethod
+    async def open(cls, folder: StateFolder, clock: Clock, *, keep_events: timedelta = KEEP) -> Self:
+        """The store of a folder whose lock is held, its schema brought up to date, its keys made where there are none.
+
+        Events of the inbox are deleted so long after they were handled or set aside, when nothing is written.
+        Raises Unavailable where the database can't be used, a newer version of this program made it, or open calls are
+        sealed with keys that are missing.
+        """
+        database, keys = folder.database, Keyring(keyfile.load(folder.keys, given=folder.keys_given))
+        with ExitStack() as undo:
+            connection = undo.enter_context(closing(connect(database)))
+            schema.ensure(connection, str(database), keys)
+            _free_edits(connection, str(database))
+            reader = undo.enter_context(closing(connect(database)))
+            reader.execute("PRAGMA query_only=ON")
+            steady = _steady(connection, clock, str(database))
+            known = _known(connection, str(database))
+            undo.pop_all()
+        prune = Retention(keep_events).prune
+        writer = Writer(connection, steady, database=str(database), prune=prune, known=known)
+        store = cls(writer, reader, steady, keys, known)
+        try:
+            await keyfile.check_keys(store, keys)
+        except Unavailable:
+            await store.close()
+            raise
+        return store
+
+    @property
+    def database(self) -> Path:
+        """The file of the database, for those who read beside this store."""
+        return Path(self._writer.database)
+
+    async def close(self) -> None:
+        """Write what has queued, then close. Nothing is lost by not closing.
+
+        The last connection that is closed copies the log; that is the one that writes.
+        """
+        await self._writer.drain()
+        if self._marking is not None:
+            self._marking.cancel()
+            async with self._marks:
+                self._write_mark(*self._last())
+        self._reader.close()
+        await self._writer.close()
+
+    async def commit(self, unit: Unit) -> Change | None:
+        """One all-or-nothing write, durable when it answers."""
+        change = await super().commit(unit)
+        if change is None:
+            return None
+        if any(map(_lets_run, change.entries)):
+            self._moves_on()
+        for hear in self.committed:
+            hear(change)
+        return change
+
+    async def keep_mark(self, path: Path) -> bool:
+        """Keep a mark at that path from now on; whether the database is as new as the mark that stands there.
+
+        One that isn't was restored from an older copy: whoever starts on it must let nothing run that was open in it.
+        """
+        mark = Mark(path, self.keys)
+        last, lines = self._read(sql.POSITION)[0]
+        marked, self._mark = mark.read(), mark
+        current = marked is not None and last == lines and (not marked[0] or self._hash_at(marked[0]) == marked[1])
+        if current and lines:
+            # Under the key that signs by now: the one that it was sealed with may go.
+            self._moves_on()
+        return current
+
+    def _moves_on(self) -> None:
+        if self._mark is not None and self._marking is None:
+            self._marking = asyncio.get_running_loop().create_task(self._put_mark())
+
+    async def _put_mark(self) -> None:
+        """Move the mark on, at most twice a second. One that can't be written is said, and tried at the next."""
+        await asyncio.sleep(_MARK_EVERY_S)
+        self._marking = None
+        async with self._marks:
+            await asyncio.to_thread(self._write_mark, *self._last())
+
+    def _write_mark(self, position: int, line: str) -> None:
+        try:
+            if self._mark is not None:
+                self._mark.write(position, line)
+        except OSError as error:
+            _log.error("store.unmarked", {"path": str(self._mark and self._mark.path), "why": error.strerror})
+
+    def _last(self) -> tuple[int, str]:
+        """Position and hash of the last line of the record; 0 and '' where there is none."""
+        found = self._read(sql.LAST)
+        return (found[0][0], str(found[0][1])) if found else (0, "")
+
+    def _hash_at(self, position: int) -> str:
+        found = self._read(sql.HASH_AT, position)
+        return str(found[0][0]) if found else ""
+
+    async def key_ids(self) -> frozenset[str]:
+        """The ids of the master keys that the database may be sealed with."""
+        return frozenset(row[0] for row in self._read(sql.KEY_IDS))
+
+    async def open_key_ids(self) -> frozenset[str]:
+        """The ids of the master keys that calls which aren't over are sealed with."""
+        return frozenset(row[0] for row in self._read(sql.OPEN_KEY_IDS))
+
+    async def keep_key_ids(self, ids: Iterable[str]) -> None:
+        """Remember ids of master keys."""
+        kept = sorted(ids)
+
+        def keep(connection: sqlite3.Connection, now: datetime) -> None:
+            connection.executemany(sql.KEEP_KEY_ID, [(kid, micros(now)) for kid in kept])
+
+        await self._writer.submit(keep)
+
+
+def _lets_run(entry: Entry) -> bool:
+    return entry.event in _GRANTS
+
+
+def _steady(connection: sqlite3.Connection, clock: Clock, database: str) -> Steady:
+    """The clock, never below the newest recorded time; the log says if it was set back behind that."""
+    try:
+        newest = moment(connection.execute(sql.NEWEST).fetchone()[0] or 0)
+    except sqlite3.Error as error:
+        raise unavailable(error, database) from error
+    if (behind := (newest - clock.now()).total_seconds()) > 0:
+        _log.warning("clock.behind", {"seconds": round(behind), "newest": newest.isoformat()})
+    return Steady(clock, newest)
+
+
+def _known(connection: sqlite3.Connection, database: str) -> Known:
+    """What the database holds of the calls that wait. A row that no version of sayso wrote is left out."""
+    try:
+        found = connection.execute(sql.ASKED).fetchall()
+    except sqlite3.Error as error:
+        raise unavailable(error, database) from error
+    waiting = []
+    for row in found:
+        with suppress(*rows.UNREADABLE):
+            waiting.append(rows.asked_of(row))
+    return Known(waiting)
+
+
+def _free_edits(connection: sqlite3.Connection, database: str) -> None:
+    """Whoever leased an edit is dead: the folder is ours alone. Edits may be repeated, so no card waits for the lease.
+
+    A card may not: within its lease a press on the one that was posted shows that it needs no second.
+    """
+    try:
+        connection.execute(sql.FREE_EDITS)
+    except sqlite3.Error as error:
+        raise unavailable(error, database) from error

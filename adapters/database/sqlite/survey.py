@@ -1,0 +1,110 @@
+"""Reads a database beside the service and changes nothing in it, for `sayso doctor` and `sayso audit verify`.
+
+Only these commands import this module, because importing SQLModel takes longer than the service may take to start.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any, cast
+
+from sqlalchemy import StaticPool, case, create_engine, func, type_coerce
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.types import NullType
+from sqlmodel import Session, SQLModel, col, select
+
+from adapters.database.sqlite import schema
+from adapters.database.sqlite.failures import unavailable
+from adapters.database.tables import DUE, WAITING, AuditRow, CallRow, InboxRow, OutboxRow
+from hitl.call import PostKind
+from hitl.errors import Unavailable
+from hitl.times import moment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+
+class Survey:
+    """Answers questions about a database from one state of it. Each raises Unavailable for a damaged database."""
+
+    def __init__(self, session: Session, schema: str | None) -> None:
+        self.session = session
+        #: The revision of the schema, or None if Sayso didn't make the tables.
+        self.schema = schema
+
+    def open_calls(self) -> Mapping[str, int]:
+        """Count the calls that aren't over, by their state."""
+        counted = select(CallRow.state, func.count()).where(DUE).group_by(CallRow.state)
+        return dict(self.session.exec(counted).all())
+
+    def oldest_pending(self) -> datetime | None:
+        """Return when the oldest pending call was made, or None if no call is pending."""
+        oldest = select(CallRow.created_at).where(DUE, WAITING).order_by(col(CallRow.created_at)).limit(1)
+        at = self.session.exec(oldest).first()
+        return None if at is None else moment(at)
+
+    def most_overdue(self) -> datetime | None:
+        """Return when something should have happened first of all that is still to happen, or None."""
+        at = self.session.exec(select(func.min(CallRow.due_at)).where(DUE)).one()
+        return None if at is None else moment(at)
+
+    def unsent(self) -> tuple[int, datetime | None]:
+        """Count the messages that no chat has taken yet, and return since when the oldest of them is true.
+
+        A refresh of a pending call's card is counted and has no age: nobody waits for it.
+        """
+        count = self.session.exec(select(func.count()).select_from(OutboxRow)).one()
+        ended = func.coalesce(CallRow.finished_at, CallRow.decided_at)
+        since = case((col(OutboxRow.kind) == PostKind.CARD.value, CallRow.created_at), else_=ended)
+        at = self.session.exec(select(func.min(since)).select_from(OutboxRow).join(CallRow)).one()
+        return count, None if at is None else moment(at)
+
+    def set_aside(self) -> int:
+        """Count the events that were set aside because handling them kept failing."""
+        return self.session.exec(select(func.count()).where(col(InboxRow.aside_at).is_not(None))).one()
+
+    def newest_position(self) -> int:
+        """Return the position of the newest line of the record, 0 if it has none."""
+        return self.session.exec(select(func.max(AuditRow.id))).one() or 0
+
+    def latest_lines(self, limit: int) -> Sequence[tuple[datetime, str]]:
+        """Return time and data (JSON) of the latest lines of the record, the latest first."""
+        found = self.session.exec(select(AuditRow.at, AuditRow.data).order_by(col(AuditRow.id).desc()).limit(limit))
+        return [(moment(at), data) for at, data in found]
+
+    def must_be_current(self, database: Path) -> None:
+        """Refuse a database whose schema isn't the one that this code reads. Raises Unavailable."""
+        if self.schema != schema.REVISIONS[-1]:
+            raise Unavailable(f"{database} has an older schema. Start the service once: it brings it up to date.")
+
+    def stored(
+        self, table: str, names: tuple[str, ...], order: tuple[str, ...], *where: Any, newest_first: bool = False
+    ) -> Iterator[Sequence[Any]]:
+        """Yield the rows of a table that meet all of `where`, with values as they are in the file.
+
+        The types of the columns would convert the values, and fail at the first value that somebody put in by hand.
+        """
+        columns = SQLModel.metadata.tables[table].c
+        asked: Any = select(*(type_coerce(columns[name], NullType()) for name in names)).where(*where)
+        places = [columns[name].desc() if newest_first else columns[name] for name in order]
+        yield from self.session.exec(asked.order_by(*places))
+
+
+@contextmanager
+def surveyed(database: Path) -> Iterator[Survey]:
+    """The survey of a database, for a `with` block. Raises Unavailable, also inside the block, if it can't be read."""
+    try:
+        address = f"{database.absolute().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as connection:
+            revision = schema.revision(connection, str(database))
+            engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
+            with Session(engine) as session:
+                session.connection().exec_driver_sql("BEGIN")
+                yield Survey(session, revision)
+    except sqlite3.Error as error:
+        raise unavailable(error, str(database)) from error
+    except DBAPIError as error:
+        raise unavailable(cast("sqlite3.Error", error.orig), str(database)) from error

@@ -1,0 +1,73 @@
+"""`hitl.ports.Turns` on SQLite: agents' turns, which a restart goes on with."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from adapters.database import statements as sql
+from adapters.database.sqlite.parts import Part, intact
+from hitl.call import KeptTurn
+from hitl.proof import seals
+from hitl.records import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+#: The columns that are read, in the order of `turn_of`.
+TURN = ("id", "place", "identity", "requester", "message", "text", "said", "state", "done", "mac")
+
+
+class SqliteTurns(Part):
+    """`hitl.ports.Turns`."""
+
+    async def begin_turn(self, turn: KeptTurn) -> bool:
+        """Store a new turn. False if a turn with that id is stored already."""
+        values = _values(replace(turn, mac=seals.turn(self.keys, turn)))
+
+        def begin(connection: sqlite3.Connection, _now: datetime) -> bool:
+            connection.execute(sql.DROP_TURNS, (turn.place,))
+            return connection.execute(sql.BEGIN_TURN, values).rowcount == 1
+
+        return await self._writer.submit(begin)
+
+    async def keep_turn(self, turn: KeptTurn) -> None:
+        """Store what became of a turn."""
+        mac = seals.turn(self.keys, turn)
+
+        def keep(connection: sqlite3.Connection, _now: datetime) -> None:
+            connection.execute(sql.KEEP_TURN, (turn.state, turn.done, mac, turn.id))
+
+        await self._writer.submit(keep)
+
+    async def open_turns(self) -> Sequence[KeptTurn]:
+        """Turns that aren't done, the oldest first."""
+        return self._turns(sql.TURNS_OPEN)
+
+    async def last_turn(self, place: str) -> KeptTurn | None:
+        """Return the newest turn that is done in a conversation."""
+        return next(iter(self._turns(sql.LAST_TURN, place)), None)
+
+    def _turns(self, statement: str, *values: object) -> list[KeptTurn]:
+        """The turns that are as they were kept."""
+        found = [turn_of(*row) for row in self._read(statement, *values)]
+        return [turn for turn in found if intact("turn", turn.id, seals.turn_holds(self.keys, turn))]
+
+
+def turn_of(*row: Any) -> KeptTurn:
+    """Return the turn of a row. What no version of this program wrote becomes a turn whose MAC doesn't hold."""
+    name, place, identity, requester, message, text, said, state, done, mac = row
+    try:
+        lines = msgspec.json.decode(said, type=tuple[tuple[str, str], ...])
+        return KeptTurn(name, place, identity, requester, message, text, lines, bytes(state), bool(done), mac)
+    except (msgspec.MsgspecError, TypeError):
+        return KeptTurn(name, place, identity, requester, message, text)
+
+
+def _values(turn: KeptTurn) -> tuple[object, ...]:
+    said = msgspec.json.encode(turn.said).decode()
+    texts = (turn.id, turn.place, turn.identity, turn.requester, turn.message, turn.text, said)
+    return (*texts, turn.state, turn.done, turn.mac)

@@ -1,0 +1,154 @@
+"""How one unit of the `Store` port is written, inside the writer's transaction; groups are the writer's."""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+from typing import TYPE_CHECKING, NoReturn
+
+from adapters.database import rows
+from adapters.database import statements as sql
+from adapters.database.sqlite.cache import BEGINNING, End
+from hitl.call import PostKind
+from hitl.errors import Tampered
+from hitl.ports import KeyTakenError, ShortTakenError
+from hitl.proof import seals
+from hitl.proof.chain import FIRST, chain, contradicted, steps_held, steps_of, with_args
+from hitl.times import micros
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from adapters.database.sqlite.cache import Known
+    from hitl.call import Call, Entry, Post
+    from hitl.ports import Change, Expect, Unit
+    from hitl.proof.keyring import Keyring
+
+#: What SQLite says of which constraint -> what the port says.
+_TAKEN = {"calls.short": ShortTakenError, "calls.requester, calls.key": KeyTakenError}
+_SALT_BYTES = 16
+#: A call's ref -> where its chain ends.
+_Ends = dict[str, End]
+_LATER = {PostKind.EDIT: sql.QUEUE_EDIT, PostKind.NOTICE: sql.QUEUE_NOTICE}
+
+
+def write(unit: Unit, keys: Keyring, known: Known, connection: sqlite3.Connection, now: datetime) -> Change | None:
+    """Write the unit as of now; None, and nothing written, where its condition doesn't hold.
+
+    Raises Tampered where it would do once more what the call's chain says was done, or where the chain isn't as this
+    process wrote it.
+    """
+    change = unit.seal(now)
+    entries, ends = change.entries, _Ends()
+    if unit.expect is not None:
+        if not _swap(connection, unit.expect, change.call, now):
+            return None
+        if change.call is not None:
+            ends[change.call.ref] = _end(connection, known, change.call.ref, entries)
+    elif change.call is not None:
+        entries = _begin(connection, change.call, entries)
+        ends[change.call.ref] = BEGINNING
+    _record(connection, keys, known, entries, ends, now)
+    _add(connection, keys, change, now)
+    known.noted(change.call, ends)
+    return change
+
+
+def _swap(connection: sqlite3.Connection, expect: Expect, call: Call | None, now: datetime) -> bool:
+    condition: tuple[object, ...] = (expect.ref, expect.version)
+    if expect.overdue is not None:
+        condition += (micros(now),)
+    if call is None:
+        return connection.execute(sql.HOLDS[expect.overdue], condition).fetchone() is not None
+    if call.ref != expect.ref:
+        raise ValueError(f"a swap of {expect.ref} can't write {call.ref}")
+    values = rows.mutable_values(call) + condition
+    return connection.execute(sql.SWAP_CALL[expect.overdue], values).rowcount == 1
+
+
+def _end(connection: sqlite3.Connection, known: Known, ref: str, entries: Sequence[Entry]) -> End:
+    """Where the chain of a call ends.
+
+    Raises Tampered where the chain says already what the entries say, or lost a step that this process wrote.
+    """
+    end = known.end(ref)
+    if end is None:
+        end = _read_end(connection, ref)
+        if steps_of(entries) and not known.done(ref) <= end.steps.done:
+            raise Tampered
+    if contradicted(end.steps, entries):
+        raise Tampered
+    return end
+
+
+def _read_end(connection: sqlite3.Connection, ref: str) -> End:
+    lines = connection.execute(sql.CHAIN, (ref,)).fetchall()
+    if not lines:
+        return BEGINNING
+    seq, line, *_ = lines[-1]
+    return End(seq, line, steps_held((event, data) for _, _, event, data in lines))
+
+
+def _begin(connection: sqlite3.Connection, call: Call, entries: Sequence[Entry]) -> Sequence[Entry]:
+    """Keep a new call; its entries, the first of them tied to the arguments by a salted hash."""
+    salt, args = secrets.token_bytes(_SALT_BYTES), rows.args_of(call)
+    try:
+        connection.execute(sql.INSERT_CALL, (*rows.fixed_values(call), *rows.mutable_values(call), salt, args))
+    except sqlite3.IntegrityError as error:
+        _explain(error)
+    return [with_args(entry, salt, args) if place == 0 else entry for place, entry in enumerate(entries)]
+
+
+def _explain(error: sqlite3.IntegrityError) -> NoReturn:
+    taken = _TAKEN.get(str(error).removeprefix("UNIQUE constraint failed: "))
+    if taken is None:
+        raise error
+    raise taken(str(error)) from error
+
+
+def _add(connection: sqlite3.Connection, keys: Keyring, change: Change, now: datetime) -> None:
+    for vote in change.votes:
+        connection.execute(sql.INSERT_VOTE, rows.vote_values(vote))
+    for post in change.posts:
+        _queue(connection, post, now)
+    for prompt in change.prompts:
+        kept = (prompt.ref, prompt.principal, prompt.kind.value, micros(prompt.at), seals.prompt(keys, prompt))
+        connection.execute(sql.KEEP_PROMPT, kept)
+    if change.handled is not None:
+        connection.execute(sql.EVENT_HANDLED, (micros(now), *change.handled))
+
+
+def _record(
+    connection: sqlite3.Connection,
+    keys: Keyring,
+    known: Known,
+    entries: Sequence[Entry],
+    ends: _Ends,
+    now: datetime,
+) -> None:
+    """Add lines to their chains, and keep where those end in `ends` if all of the chain is known."""
+    for entry in entries:
+        end = ends.get(entry.ref) or known.end(entry.ref)
+        if end is not None:
+            seq, prev = end.seq, end.hash
+        else:
+            seq, prev = connection.execute(sql.LAST_LINE, (entry.ref,)).fetchone() or (0, FIRST)
+        line = chain(keys, prev, seq + 1, now, entry)
+        try:
+            connection.execute(sql.INSERT_LINE, rows.line_values(line))
+        except sqlite3.IntegrityError:
+            # Somebody wrote a line into the file in the place of this one. What follows is read from the file again.
+            known.doubted(entry.ref)
+            raise Tampered from None
+        if end is not None:
+            ends[entry.ref] = End(line.seq, line.hash, end.steps.with_entry(entry))
+
+
+def _queue(connection: sqlite3.Connection, post: Post, now: datetime) -> None:
+    place = (post.ref, post.route)
+    if post.kind is PostKind.CARD:
+        connection.execute(sql.KEEP_CARD, place)
+        connection.execute(sql.QUEUE_CARD, (*place, micros(now)))
+    else:
+        connection.execute(_LATER[post.kind], (*place, micros(now)))

@@ -1,0 +1,137 @@
+"""A file as it is before a change, how people are told of it, and the precondition that binds a change to it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from adapters.executors.folder import ABSENT, Folder, explained
+from adapters.executors.previews import PREVIEW_KEPT, change
+from adapters.executors.registry import NotAsShown
+from hitl.cards.redaction import mask
+from hitl.cards.text import cut_middle, one_line, quoted, visible
+from hitl.cards.wording import say
+from hitl.errors import InvalidConfirmation
+
+#: Bytes of a file that is read, or compared line by line, whole.
+READ_WHOLE = 1 << 20
+#: What the names of preconditions on files begin with; the path follows.
+BASE = "base:"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A file as it is: its digest or `absent`, its bytes, and its text where it is text and not too long."""
+
+    base: str
+    size: int
+    text: str | None
+
+
+def standing(folder: Folder, parts: tuple[str, ...]) -> Standing:
+    """Return the file as it is. Raises OSError, or InvalidConfirmation if it is no regular file."""
+    try:
+        with folder.reading(parts) as file:
+            start = file.read(READ_WHOLE)
+            digest, size = hashlib.sha256(start), len(start)
+            while chunk := file.read(READ_WHOLE):
+                digest.update(chunk)
+                size += len(chunk)
+            return Standing(digest.hexdigest(), size, as_text(start) if size == len(start) else None)
+    except FileNotFoundError:
+        return Standing(ABSENT, 0, "")
+
+
+def file_parts(folder: Folder, path: str) -> tuple[str, ...]:
+    """Return the parts of a file's path. Raises InvalidConfirmation for one outside of the folder, or the folder's."""
+    parts = folder.parts(path)
+    if not parts:
+        raise InvalidConfirmation(say("path.workspace", path=one_line(path)))
+    return parts
+
+
+@contextmanager
+def as_shown(otherwise: str) -> Iterator[None]:
+    """Raise NotAsShown, in the words of `otherwise`, for a file that can't be used any more when the change is made."""
+    try:
+        yield
+    except InvalidConfirmation as refusal:
+        raise NotAsShown(say(otherwise, why=refusal.message)) from refusal
+
+
+def changed_since(path: str) -> InvalidConfirmation:
+    """Return the refusal of a change to a file that is no longer as it was shown."""
+    return InvalidConfirmation(say("path.changed", path=one_line(path)))
+
+
+def base_key(parts: tuple[str, ...]) -> str:
+    """Return the name of the precondition that holds the file's digest."""
+    return BASE + "/".join(parts)
+
+
+def base_now(folder: Folder, precondition: str) -> str:
+    """Return the digest that the precondition is about as it is now; why not, if the file can't be read."""
+    path = precondition.removeprefix(BASE)
+    try:
+        with explained(path):
+            return folder.digest(tuple(path.split("/")))
+    except InvalidConfirmation as refusal:
+        return refusal.message
+
+
+def shown_path(parts: tuple[str, ...]) -> str:
+    """Return the path for people, with nothing hidden in it."""
+    return visible("/".join(parts), keep_newlines=False)
+
+
+def named_path(parts: tuple[str, ...]) -> str:
+    """Return the path within a sentence of ours: quoted unless it is plainly a path, its secrets masked."""
+    return quoted(mask("/".join(parts)))
+
+
+def size_text(count: int) -> str:
+    """Return a number of bytes in words."""
+    return say("count.byte") if count == 1 else say("count.bytes", count=f"{count:,}")
+
+
+def files_text(count: int) -> str:
+    """Return a number of files in words."""
+    return say("count.file") if count == 1 else say("count.files", count=f"{count:,}")
+
+
+def lines_text(count: int) -> str:
+    """Return a number of lines in words."""
+    return say("count.line") if count == 1 else say("count.lines", count=f"{count:,}")
+
+
+def encoded(text: str) -> bytes:
+    """Return the text as UTF-8. Raises InvalidConfirmation for half a surrogate pair."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise InvalidConfirmation(say("args.surrogate")) from None
+
+
+def written(parts: tuple[str, ...], old: Standing, new: bytes) -> tuple[str, str]:
+    """The sentence for writing a file, and its preview."""
+    path, named = shown_path(parts), named_path(parts)
+    if old.base == hashlib.sha256(new).hexdigest():
+        return say("does.write.same", path=named, size=size_text(len(new))), ""
+    if old.text is None or len(new) > READ_WHOLE:
+        preview = cut_middle(new.decode().removesuffix("\n"), PREVIEW_KEPT).text
+        return say("does.write.whole", path=named, old=size_text(old.size), new=size_text(len(new))), preview
+    if old.base == ABSENT:
+        return say("does.write.new", path=named, size=size_text(len(new))), change(path, None, new.decode()).diff
+    made = change(path, old.text, new.decode())
+    sentence = say("does.write.lines", path=named, added=lines_text(made.added), removed=lines_text(made.removed))
+    return sentence, made.diff
+
+
+def as_text(data: bytes) -> str | None:
+    """Return the text, or None if the bytes are no UTF-8 text."""
+    try:
+        return None if b"\0" in data else data.decode()
+    except UnicodeDecodeError:
+        return None

@@ -1,0 +1,264 @@
+"""One connection: who is at its other end, and how many bytes, seconds and connections they may take.
+
+It extends uvicorn's protocol, which has no deadline for a request's headers or body, no limit for header bytes, no cap
+for each peer, and which waits for ever for a reader that doesn't read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import struct
+from collections import Counter
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+from adapters.http.callers import GONE, PEER, Peer
+from hitl.cards.wording import say
+from hitl.errors import InvalidConfirmation, TooManyPending
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from uvicorn.config import Config
+    from uvicorn.server import ServerState
+
+#: Whether the process of a user is a command that this service runs: its user id, its process id.
+Kept: TypeAlias = "Callable[[int, int], bool]"
+#: SO_PEERCRED's `struct ucred`: process, user and group (unix(7)).
+_CREDENTIALS = struct.Struct("3i")
+
+
+def _refusal(status: int, code: str, detail: str, *fields: str) -> bytes:
+    """An answer that no application makes, and that ends the connection."""
+    phrase = HTTPStatus(status).phrase
+    told = {"type": f"urn:sayso:error:{code}", "title": phrase, "status": status, "detail": detail, "code": code}
+    body = json.dumps({**told, "ref": None, "errors": []}).encode()
+    head = [f"HTTP/1.1 {status} {phrase}", "content-type: application/problem+json", f"content-length: {len(body)}"]
+    return "\r\n".join([*head, *fields, "connection: close", "", ""]).encode() + body
+
+
+_BAD = _refusal(400, InvalidConfirmation.code, say("api.malformed"))
+_LATE = _refusal(408, "REQUEST_TIMEOUT", say("api.late"))
+_LARGE = _refusal(413, InvalidConfirmation.code, say("api.large"))
+_LONG = _refusal(431, InvalidConfirmation.code, say("api.long"))
+_MANY = _refusal(429, TooManyPending.code, say("api.many"), "retry-after: 1")
+
+
+@dataclass(slots=True)
+class Limits:
+    """Limits of connections, in seconds, bytes and counts. `counts` holds the open connections of each peer."""
+
+    #: From the connection, or the first byte, to the end of the headers.
+    head_s: float = 5.0
+    #: From the headers to the end of the body.
+    body_s: float = 15.0
+    #: Between an answer and the next request.
+    idle_s: float = 30.0
+    #: Longest time in which the peer reads nothing of an answer.
+    write_s: float = 20.0
+    #: Time for which the door reads on after a refusal. A close with unread bytes is a reset, and the answer is lost.
+    linger_s: float = 1.0
+    head_bytes: int = 32 * 1024
+    #: Arguments of 1 MiB as canonical JSON fit, whatever their characters, if the client doesn't escape these.
+    body_bytes: int = 2 * 1024 * 1024
+    per_peer: int = 2_000
+    in_all: int = 4_000
+    counts: Counter[str] = field(default_factory=Counter)
+
+
+class Door(HttpToolsProtocol):
+    """uvicorn's protocol with the limits. The peer goes into the scope's state, where no header can reach it."""
+
+    def __init__(
+        self,
+        limits: Limits,
+        kept: Kept,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        self._limits = limits
+        self._kept = kept
+        self._timer: asyncio.TimerHandle | None = None
+        self._stuck: asyncio.TimerHandle | None = None
+        self._head = self._body = 0
+        self._in_head, self._refused = True, False
+        self._gone: asyncio.Future[None] = self.loop.create_future()
+        self._peer = Peer("")
+
+    # -- the connection -------------------------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Count the connection, and refuse one too many."""
+        self._peer = peer_of(transport, self._kept)
+        self.app_state = {**self.app_state, PEER: self._peer, GONE: self._gone}
+        super().connection_made(transport)
+        counts = self._limits.counts
+        for key in (self._peer.key, ""):
+            counts[key] += 1
+        if counts[self._peer.key] > self._limits.per_peer or counts[""] > self._limits.in_all:
+            self._refuse(_MANY)
+        else:
+            self._arm(self._limits.head_s)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wake who waits for this peer's end."""
+        self._leave()
+        super().connection_lost(exc)
+
+    def handle_websocket_upgrade(self) -> None:
+        """Hand the connection to the WebSocket's protocol, and hear of its end."""
+        self._arm(None)
+        if refusal := self._misled():
+            self._refuse(refusal)
+            return
+        super().handle_websocket_upgrade()
+        taker: Any = self.transport.get_protocol()
+        if taker is self:
+            return
+        ended = taker.connection_lost
+
+        def connection_lost(exc: Exception | None) -> None:
+            self._leave()
+            ended(exc)
+
+        taker.connection_lost = connection_lost
+
+    def _leave(self) -> None:
+        self._arm(None)
+        if self._stuck:
+            self._stuck.cancel()
+        if self._gone.done():
+            return
+        self._gone.set_result(None)
+        counts = self._limits.counts
+        for key in (self._peer.key, ""):
+            counts[key] -= 1
+            if not counts[key]:
+                del counts[key]
+
+    # -- bytes ----------------------------------------------------------------------------------------------------
+
+    def data_received(self, data: bytes) -> None:
+        """Count the bytes of headers: the parser itself takes headers without end."""
+        if self._refused:
+            return
+        super().data_received(data)
+        if self._in_head:
+            self._head += len(data)
+            if self._head > self._limits.head_bytes:
+                self._refuse(_LONG)
+
+    def on_message_begin(self) -> None:
+        """Begin to count a request."""
+        self._in_head = True
+        self._arm(self._limits.head_s)
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        """Refuse what would mislead a proxy or this service, and a body that says it is too long."""
+        self._in_head, self._head, self._body = False, 0, 0
+        self._arm(self._limits.body_s)
+        if refusal := self._misled():
+            self._refuse(refusal)
+        else:
+            super().on_headers_complete()
+
+    def _misled(self) -> bytes | None:
+        """The answer to headers that two programs could understand in two ways (RFC 9112, 3.2), or to a long body."""
+        names = [name for name, _ in self.headers]
+        if names.count(b"host") != 1 or not self.url.startswith(b"/") or b"\\" in self.url:
+            return _BAD
+        lengths = [value for name, value in self.headers if name == b"content-length"]
+        if len(lengths) > 1 or (lengths and b"transfer-encoding" in names):
+            return _BAD
+        return _LARGE if lengths and int(lengths[0]) > self._limits.body_bytes else None
+
+    def on_body(self, body: bytes) -> None:
+        """Count the bytes of the body."""
+        self._body += len(body)
+        if self._body > self._limits.body_bytes:
+            self._refuse(_LARGE)
+        if not self._refused:
+            super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """Stop the clock: now it is our turn."""
+        self._arm(None)
+        if not self._refused:
+            super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """Give the peer some time for its next request."""
+        super().on_response_complete()
+        if not self.transport.is_closing() and not self.pipeline:
+            self._in_head = True
+            self._arm(self._limits.idle_s)
+
+    # -- readers that don't read ----------------------------------------------------------------------------------
+
+    def pause_writing(self) -> None:
+        """Cut off a reader that stands still for long."""
+        super().pause_writing()
+        self._stuck = self.loop.call_later(self._limits.write_s, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """The reader reads."""
+        super().resume_writing()
+        if self._stuck:
+            self._stuck.cancel()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no HTTP."""
+        del msg
+        self._refuse(_BAD)
+
+    # -- refusals -------------------------------------------------------------------------------------------------
+
+    def _refuse(self, answer: bytes) -> None:
+        if self._refused:
+            return
+        self._refused = True
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is not None and not cycle.response_complete:
+            # The application has the request already: what it answers is dropped.
+            cycle.disconnected = True
+            cycle.message_event.set()
+        self.transport.write(answer)
+        self.transport.write_eof()
+        self.flow.resume_reading()
+        self._arm(self._limits.linger_s)
+
+    def _arm(self, seconds: float | None) -> None:
+        if self._timer:
+            self._timer.cancel()
+        self._timer = self.loop.call_later(seconds, self._late) if seconds else None
+
+    def _late(self) -> None:
+        cycle: RequestResponseCycle | None = self.cycle
+        if self._refused or (cycle is not None and cycle.response_complete and not self._head):
+            self.transport.abort()
+        else:
+            self._refuse(_LATE)
+
+
+def nobodys(_uid: int, _pid: int) -> bool:
+    """This service runs no commands."""
+    return False
+
+
+def peer_of(transport: asyncio.BaseTransport, kept: Kept = nobodys) -> Peer:
+    """The other end of a connection: the user on a Unix socket, the address on TCP."""
+    peer: socket.socket = transport.get_extra_info("socket")
+    if peer.family != socket.AF_UNIX:
+        return Peer(str(transport.get_extra_info("peername")[0]))
+    pid, uid, _ = _CREDENTIALS.unpack(peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
+    # Looked at now: later the process may be gone, and its number be another one's.
+    return Peer(f"uid:{uid}", uid, kept(uid, pid))

@@ -1,0 +1,120 @@
+"""Calls, cards and tokens as the documents of the API. Texts are visible and masked by the time they are here."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Any
+
+from hitl.cards.card import Way, card, details
+from hitl.cards.data import view
+from hitl.cards.lines import in_utc, plain
+from hitl.cards.redaction import mask
+from hitl.cards.text import cut_middle, visible
+from hitl.proof.canonical import digest_mark
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hitl.call import Call, Lease
+    from hitl.cards.lines import Line
+    from hitl.credentials import Credential
+    from hitl.gate.response import Submitted
+    from hitl.people import Directory
+    from hitl.people.names import Names
+
+#: The longest diff, and the longest texts that a diff is made of, in characters.
+LONGEST_DIFF = 16_384
+#: Names that coding agents give the two sides of an edit.
+_EDITS = (("old_string", "new_string"), ("old_str", "new_str"), ("old_text", "new_text"))
+
+
+def call_view(call: Call, people: Directory, names: Names) -> dict[str, Any]:
+    """A call for a reader who may see it."""
+    return view(call, names) | {"on_behalf_of": people.on_behalf_of(call.requester)}
+
+
+def call_answer(submitted: Submitted, people: Directory, names: Names, lease: Lease | None = None) -> dict[str, Any]:
+    """A call for who has just asked for it. `lease` is the claim that was taken in the same request."""
+    call = lease.call if lease else submitted.call
+    claim = {"args": call.arguments, "until": lease.until.isoformat()} if lease else None
+    beside = {"fresh": submitted.fresh, "same_as": submitted.same_as, "claim": claim}
+    return call_view(call, people, names) | {"card": card_view(call, names)} | beside
+
+
+def card_view(call: Call, names: Names) -> dict[str, Any]:
+    """A card as data. Times in its texts are in UTC."""
+    shown = card(call, names, Way.BUTTONS)
+    same = ("sign", "short", "headline", "below", "place", "note", "rule", "warnings", "push", "output", "left_out")
+    lines = {name: _plain(getattr(shown, name)) for name in ("stakes", "approvers", "how")}
+    return {
+        **{name: getattr(shown, name) for name in same},
+        **lines,
+        "risk": shown.risk.value,
+        "mark": digest_mark(call.digest),
+        "parts": [{"kind": part.kind.value, "name": part.name, "text": part.text} for part in shown.parts],
+        "outcome": " ".join(filter(None, (_plain(shown.end), _plain(shown.end_why)))),
+    }
+
+
+def _plain(line: Line) -> str:
+    return plain(line, in_utc)
+
+
+def card_answer(call: Call, names: Names) -> dict[str, Any]:
+    """A card as data and as text, with its diff."""
+    diff = _diff(call)
+    known = {"ref": call.ref, "short": call.short, "digest": call.digest, "card": card_view(call, names)}
+    sides = {"diff_old": _side(diff, "-"), "diff_new": _side(diff, "+")}
+    return known | {"text": card_text(call, names), "diff": _shown(diff)} | sides
+
+
+def card_text(call: Call, names: Names) -> str:
+    """A card as text: the headline, everything about the call, and how it stands."""
+    shown = card(call, names, Way.BUTTONS)
+    outcome = [_plain(shown.end), _plain(shown.end_why)] if not shown.open else [_plain(shown.approvers)]
+    return "\n".join(filter(None, [f"{shown.sign} {shown.headline}", details(call, names), *outcome]))
+
+
+def token_view(credential: Credential) -> dict[str, Any]:
+    """A token without its secret."""
+    times = {name: getattr(credential, name) for name in ("created_at", "until", "used_at", "revoked_at")}
+    return {
+        "name": credential.name,
+        "scope": credential.scope.value,
+        "owner": credential.owner,
+        "origins": list(credential.origins),
+        "routes": list(credential.routes),
+        "created_by": credential.created_by,
+        **{name: at.isoformat() if at else None for name, at in times.items()},
+    }
+
+
+def _diff(call: Call) -> str | None:
+    """The unified diff of what the call changes: as its executor found it, or made of an edit's two texts."""
+    if "@@" in call.preview:
+        return call.preview
+    args = call.arguments
+    for old, new in _EDITS:
+        if isinstance(args.get(old), str) and isinstance(args.get(new), str):
+            return _compared(args, old, new)
+    return None
+
+
+def _compared(args: Mapping[str, Any], old: str, new: str) -> str | None:
+    sides = [args[name] for name in (old, new)]
+    if max(map(len, sides)) > LONGEST_DIFF:
+        return None
+    before, after = (side.splitlines() for side in sides)
+    return "\n".join(difflib.unified_diff(before, after, lineterm=""))
+
+
+def _side(diff: str | None, sign: str) -> str | None:
+    """The lines of one side of a diff, with the lines that both sides have."""
+    if diff is None:
+        return None
+    lines = [line for line in diff.split("\n") if not line.startswith(("---", "+++", "@@", "\\"))]
+    return _shown("\n".join(line[1:] for line in lines if line[:1] in {sign, " "}))
+
+
+def _shown(text: str | None) -> str | None:
+    return None if text is None else cut_middle(mask(visible(text), code=True), LONGEST_DIFF).text

@@ -1,0 +1,228 @@
+"""The API beside calls: who I am, what the policy says, what words mean, tokens, and the service's agent."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
+
+from fastapi import APIRouter, Path, Request
+from starlette.responses import Response, StreamingResponse
+
+from adapters.http import documents, models
+from adapters.http.callers import Anyone, Caller, Operator
+from adapters.http.calls import Ops
+from adapters.http.responses import answer, documented
+from adapters.http.tokens import Tokens
+from hitl.cards.wording import say
+from hitl.errors import CallUnknown, InvalidConfirmation, NotApprover, ReloadRefused
+from hitl.outcomes import Refusal, fact
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+router = APIRouter(prefix="/v1")
+_CHAT_ID = "^[A-Za-z0-9_-]{1,64}$"
+#: So many lines of one conversation may wait to be heard.
+_MOST_LINES = 100
+
+
+# -- who, what, and how -------------------------------------------------------------------------------------------
+
+
+@router.get("/me", tags=["service"], summary="Who am I?", responses=documented(models.MeAnswer))
+async def me(ops: Ops, caller: Anyone) -> Response:
+    """Say whom the service takes the caller for, and what keeps it from gating calls."""
+    credential = caller.credential
+    return answer(
+        {
+            "identity": caller.identity,
+            "principal": caller.principal,
+            "on_behalf_of": caller.owner,
+            "scopes": sorted(scope.value for scope in caller.scopes),
+            "origins": list(credential.origins) if credential else [caller.conversation],
+            "routes": list(credential.routes) if credential else [],
+            "troubles": list(await ops.troubles()),
+        }
+    )
+
+
+@router.post(
+    "/policy/evaluate", tags=["service"], summary="Judge a call", responses=documented(models.VerdictAnswer, 413, 422)
+)
+async def evaluate(ops: Ops, caller: Anyone, body: models.EvaluateRequest) -> Response:
+    """Return what the policy says of a call now. Nothing is recorded, and the answer permits nothing."""
+    return answer(ops.evaluate(caller, body))
+
+
+@router.post("/replies/parse", tags=["service"], summary="Read a reply", responses=documented(models.ParseAnswer, 413))
+async def parse(caller: Anyone, body: models.ParseRequest) -> Response:
+    """Return what a person's words are understood as. Nothing is decided."""
+    del caller
+    return answer(await asyncio.to_thread(_parsed, body))
+
+
+def _parsed(body: models.ParseRequest) -> dict[str, Any]:
+    from hitl.replies import read, verdict  # noqa: PLC0415 - heavy; imported with the first reply
+
+    readings = read(body.text, language=body.language)
+    return {**_reading(verdict(readings)), "readings": [_reading(reading) for reading in readings]}
+
+
+def _reading(reading: Any) -> dict[str, Any]:
+    named = {"reason": reading.reason, "target": reading.target, "why": reading.why or None}
+    return {"verdict": reading.verdict.value, **named}
+
+
+# -- tokens -------------------------------------------------------------------------------------------------------
+
+
+def _operated(request: Request, caller: Caller) -> Tokens:
+    """The tokens, for an operator on the Unix socket: no bearer token reloads, or makes, lists or revokes tokens.
+
+    Raises NotApprover for anybody else.
+    """
+    if caller.credential is not None:
+        raise NotApprover(fact(Refusal.SCOPE, who=caller.identity))
+    found: Tokens = request.app.state.tokens
+    found.check_operator(caller)
+    return found
+
+
+@router.post(
+    "/tokens",
+    status_code=201,
+    tags=["tokens"],
+    summary="Make a token",
+    responses=documented(models.TokenMade, 409, 413, status=201, says="The token, shown this once."),
+)
+async def make_token(request: Request, caller: Operator, body: models.TokenRequest) -> Response:
+    """Make a bearer token. Only an operator may, over the Unix socket. Only its hash is stored."""
+    token, credential = await _operated(request, caller).make(caller, body)
+    return answer(documents.token_view(credential) | {"token": token}, 201)
+
+
+@router.post("/reload", tags=["service"], summary="Reload", responses=documented(models.ReloadAnswer, 422))
+async def reload(request: Request, caller: Operator) -> Response:
+    """Take people, routes and the policy from the settings as they are now, whole or not at all.
+
+    Only an operator may, over the Unix socket.
+    """
+    _operated(request, caller)
+    taking = request.app.state.reload
+    if taking is None:
+        raise ReloadRefused(say("reload.none"))
+    return answer(dict(await taking(caller.principal)))
+
+
+@router.get("/tokens", tags=["tokens"], summary="List tokens", responses=documented(models.TokenList))
+async def list_tokens(request: Request, caller: Operator) -> Response:
+    """List all tokens, with the time of their last use."""
+    return answer({"tokens": [documents.token_view(found) for found in _operated(request, caller).all()]})
+
+
+@router.delete("/tokens/{name}", tags=["tokens"], summary="Revoke a token", responses=documented(models.TokenView, 404))
+async def revoke_token(
+    request: Request, caller: Operator, name: Annotated[str, Path(min_length=1, max_length=64)]
+) -> Response:
+    """Revoke a token at once. Its name is never used again."""
+    return answer(documents.token_view(await _operated(request, caller).revoke(caller, name)))
+
+
+# -- a conversation with the service's agent ----------------------------------------------------------------------
+
+
+class Attached(Protocol):
+    """A conversation that a caller holds."""
+
+    async def hear(self, line: str) -> None:
+        """Take one line from the caller."""
+
+    def leave(self) -> None:
+        """The caller is gone."""
+
+
+class Chats:
+    """The conversations that callers hold. `attach` makes one for an identity and a way to show text."""
+
+    def __init__(self, attach: Callable[[str, Callable[[str], None]], Attached], stopping: asyncio.Event) -> None:
+        self._attach = attach
+        self._stopping = stopping
+        self._open: dict[str, tuple[str, asyncio.Queue[str]]] = {}
+
+    def say(self, identity: str, name: str, line: str) -> None:
+        """Queue a line. Raises CallUnknown if the caller holds no such conversation, InvalidConfirmation if full."""
+        whose, lines = self._open.get(name, ("", None))
+        if whose != identity or lines is None:
+            raise CallUnknown("There is no such conversation. Open one with POST /v1/chat.")
+        if lines.qsize() >= _MOST_LINES:
+            raise InvalidConfirmation(f"{_MOST_LINES} lines wait to be heard. Send the next when some are answered.")
+        lines.put_nowait(line)
+
+    async def held(self, identity: str) -> AsyncIterator[dict[str, Any]]:
+        """Hold a conversation, and yield its name, each text that it shows, and a mark after each line is answered."""
+        name = secrets.token_urlsafe(16)
+        lines: asyncio.Queue[str] = asyncio.Queue()
+        out: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+        attached = self._attach(identity, lambda text: out.put_nowait({"show": text}))
+        self._open[name] = (identity, lines)
+        hearing = asyncio.ensure_future(_hear(attached, lines, out))
+        stopping = asyncio.ensure_future(self._stopping.wait())
+        stopping.add_done_callback(lambda _: out.put_nowait(None))
+        try:
+            yield {"chat": name}
+            while (told := await out.get()) is not None:
+                yield told
+        finally:
+            del self._open[name]
+            attached.leave()
+            for task in (hearing, stopping):
+                task.cancel()
+
+
+async def _hear(attached: Attached, lines: asyncio.Queue[str], out: asyncio.Queue[dict[str, Any] | None]) -> None:
+    while True:
+        await attached.hear(await lines.get())
+        out.put_nowait({"done": True})
+
+
+def _chats(request: Request, caller: Caller) -> Chats:
+    if caller.credential is not None:
+        raise NotApprover(fact(Refusal.SCOPE, who=caller.identity))
+    found: Chats = request.app.state.chats
+    return found
+
+
+@router.post(
+    "/chat",
+    tags=["chat"],
+    summary="Talk to the service's agent",
+    responses={
+        **documented(models.ChatLine),
+        200: {
+            "description": "One ChatLine as JSON on each line, until the caller hangs up.",
+            "content": {"application/x-ndjson": {"schema": {"type": "string"}}},
+        },
+    },
+)
+async def open_chat(request: Request, caller: Anyone) -> Response:
+    """Open a conversation with the service's agent, on the Unix socket alone. It lasts as long as this response."""
+    held = _chats(request, caller).held(caller.identity)
+    lines = (json.dumps(told) + "\n" async for told in held)
+    return StreamingResponse(lines, media_type="application/x-ndjson", headers={"Cache-Control": "no-store"})
+
+
+@router.post(
+    "/chat/{chat}",
+    status_code=202,
+    tags=["chat"],
+    summary="Say a line",
+    responses=documented(models.Heard, 404, 413, status=202),
+)
+async def say_line(
+    request: Request, caller: Anyone, body: models.LineRequest, chat: Annotated[str, Path(pattern=_CHAT_ID)]
+) -> Response:
+    """Say one line in an open conversation. Its answers come on the conversation's response."""
+    _chats(request, caller).say(caller.identity, chat, body.say)
+    return answer({"heard": True}, 202)

@@ -1,0 +1,1 @@
+"""`sayso doctor`: every check that a call depends on."""

@@ -1,0 +1,513 @@
+"""What `sayso doctor` looks at: everything that a call depends on, one check each."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import os
+import shlex
+import shutil
+import sqlite3
+import stat
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from adapters.terminal.surface import LOCAL
+from bot.surfaces import module, surfaces
+from hitl.call import Mode, State
+from hitl.errors import NotApprover, SaysoError, Unavailable
+from hitl.people import APPROVERS, ORIGIN
+from hitl.platforms import Check, Health
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from adapters.database.sqlite.survey import Survey
+    from adapters.executors.confinement import Sandbox
+    from bot.settings import Settings
+    from hitl.people import Directory
+
+_LEAST_FREE_BYTES = 100 * 1024 * 1024
+#: Clocks that NTP keeps differ by less.
+_MOST_BEHIND_S = 2.0
+
+
+def run_checks(settings: Settings, source: Path | None) -> list[Check]:
+    """All checks, in the order in which a call would stumble over them; `source` is the file of the settings."""
+    return [
+        _source(source),
+        *_people(settings),
+        _folder(settings.folder("state")),
+        _database(settings.folder("state") / "sayso.db"),
+        *_clock(settings.folder("state") / "sayso.db"),
+        _keys(settings),
+        _mark(settings),
+        _sqlite(settings.folder("state") / "sayso.db"),
+        *_tools(settings),
+        *_exposed(settings),
+        *_policy(settings),
+        *_dry_run(settings.folder("state")),
+        _service(settings),
+        _agent(settings),
+        *(check for name in settings.set_up() for check in _platform(settings, name)),
+        *_answers(settings),
+        *_mcp(settings),
+        *_hooks(),
+    ]
+
+
+def _mcp(settings: Settings) -> Iterator[Check]:
+    """Whether the MCP servers can be started, as far as that is known without starting them."""
+    from bot.errors import SettingsError
+
+    if settings.mcp is None:
+        return
+    try:
+        importlib.import_module("mcp")
+        servers = importlib.import_module("bot.mcp").build_servers(settings).upstreams
+    except ModuleNotFoundError as error:
+        text = f"[mcp] is configured, but {error.name} isn't installed: install sayso[mcp]."
+        yield Check("mcp", Health.RED, text)
+    except SettingsError as error:
+        yield Check("mcp", Health.RED, str(error))
+    else:
+        targets = [upstream.target for upstream in servers.values()]
+        missing = [each.name for each in targets if each.command and shutil.which(each.command[0]) is None]
+        text = f"the command of {', '.join(missing)} isn't installed" if missing else f"{len(targets)} servers"
+        yield Check("mcp", Health.RED if missing else Health.GREEN, text)
+
+
+def _hooks() -> Iterator[Check]:
+    """Run each installed hook of a coding agent once. An agent without a hook gets no line."""
+    from bot.doctor.coding_agents import hooks
+
+    for host, state, text in hooks():
+        yield Check(f"hook {host}", Health(state), text)
+
+
+def _source(path: Path | None) -> Check:
+    if path is not None:
+        return Check("settings", Health.GREEN, str(path.absolute()))
+    text = "no sayso.toml here, in ~/.config/sayso or in /etc/sayso: only the environment counts"
+    return Check("settings", Health.YELLOW, f"{text}. Write one with `sayso init`, or name it with --config")
+
+
+def _reach(settings: Settings, people: Directory) -> Iterator[Check]:
+    """Whether listed users of this machine can get to the socket, past every folder above it."""
+    listed = {*people.approvers, *people.requesters, *people.operators}
+    identities = {identity for name in listed for identity in people.identities(name)}
+    others = sorted(i for i in identities if i.startswith("local:") and i != f"local:{os.getuid()}")
+    folder = settings.folder("runtime")
+    closed = [path for path in folder.parents if path.is_dir() and not path.stat().st_mode & stat.S_IXOTH]
+    if others and closed:
+        text = f"{', '.join(others)} can't reach {folder}, for {closed[0]} is closed to others"
+        yield Check(
+            "socket", Health.RED, f"{text}. Set runtime to a folder that all may pass through, as in /run or /tmp"
+        )
+
+
+def _people(settings: Settings) -> Iterator[Check]:
+    from bot.errors import SettingsError
+
+    try:
+        people = settings.directory()
+    except SettingsError as error:
+        yield Check("people", Health.RED, str(error))
+        return
+    yield _listed("requesters", people.requesters, "nobody may ask")
+    yield _listed("approvers", people.approvers, "nobody can approve, so every question ends undeliverable")
+    yield from _unknown(settings, people)
+    yield from _astray(settings, people)
+    yield from _origins(people, LOCAL)
+    yield from _reach(settings, people)
+    yield from _separation(people)
+    if people.self_approval_socket:
+        text = f"a requester's own yes counts over the socket up to {people.self_approval_socket.value}"
+        yield Check("self_approval_socket", Health.YELLOW, f"{text}; set it to off where an agent shares the machine")
+    attached = people.conversations.get(LOCAL)
+    if attached and attached.self_approval:
+        text = f"a requester's own yes counts in `sayso chat` up to {attached.self_approval.value}"
+        yield Check("self_approval in local", Health.YELLOW, f"{text}; set it to off where an agent shares the machine")
+
+
+def _listed(name: str, principals: tuple[str, ...], otherwise: str) -> Check:
+    if principals:
+        return Check(name, Health.GREEN, ", ".join(principals))
+    return Check(name, Health.RED, f"the list is empty: {otherwise}. Add a principal, such as local:{os.getuid()}.")
+
+
+def _unknown(settings: Settings, people: Directory) -> Iterator[Check]:
+    """People whom nothing that is set up here could ever know: names without identities, other platforms' people."""
+    places = people.conversations.values()
+    lists = {
+        "requesters": {*people.requesters, *(name for place in places for name in place.requesters or ())},
+        "approvers": {*people.approvers, *(name for place in places for name in place.approvers or ())},
+    }
+    for role, listed in lists.items():
+        unknown = [
+            name for name in sorted(listed) if not any(_known(settings, people, i) for i in people.identities(name))
+        ]
+        if unknown:
+            text = f"{', '.join(unknown)}: nobody can be that here. List local:UID, or the id that whoami gives on a"
+            text += " platform that is set up, or map the name in [principals]"
+            yield Check(f"unknown {role}", Health.RED if listed == set(unknown) else Health.YELLOW, text)
+
+
+def _astray(settings: Settings, people: Directory) -> Iterator[Check]:
+    """Places for cards on platforms that aren't set up: cards can't go there."""
+    set_up = {ORIGIN, APPROVERS, *settings.set_up()}
+    if astray := sorted(route for route in people.named_routes() if route.partition(":")[0] not in set_up):
+        text = f"{', '.join(astray)}: cards can't go there, for no such platform is set up"
+        yield Check("unknown routes", Health.RED, f"{text}. Add it (sayso init), or take them out of routes")
+
+
+def _origins(people: Directory, local: str) -> Iterator[Check]:
+    """A line for each place where requests may be asked: who may ask and approve there, and where the card goes."""
+    for origin in (local, *(place for place in people.conversations if place != local)):
+        requesters = people.requesters_for(origin)
+        if not requesters or (origin == local and not any(map(people.is_local, requesters))):
+            continue
+        place = people.conversations.get(origin)
+        approvers = people.approvers if place is None or place.approvers is None else place.approvers
+        routes = people.routes_for(origin, approvers)
+        shown = [*routes, *(["the pending list here"] if any(map(people.is_local, approvers)) else [])]
+        name = f"requests from {origin}"
+        if not approvers:
+            text = "approvers is empty there, so every request from it ends undeliverable"
+            if place is not None and place.approvers is not None:
+                yield Check(name, Health.RED, f"{text}. List an approver for it, or take the line out")
+        elif not shown:
+            text = (
+                "no approver is on this machine and no route leads to a chat, so no surface can show a request from it"
+            )
+            yield Check(name, Health.RED, f'{text}. Set routes, for example routes = ["approvers"]')
+        else:
+            who = f"may ask: {', '.join(requesters)}; may approve: {', '.join(approvers)}"
+            yield Check(name, Health.GREEN, f"{who}; cards go to: {', '.join(shown)}")
+
+
+def _known(settings: Settings, people: Directory, identity: str) -> bool:
+    """Whether a surface that is set up proves such identities."""
+    kind, _, rest = identity.partition(":")
+    sections = settings.set_up()
+    for surface in people.surfaces.values():
+        switch = surface.proves.get(kind)
+        if switch is None or (surface.is_chat and surface.name not in sections):
+            continue
+        if switch == "" or getattr(sections[surface.name], switch):
+            return surface.is_chat or rest.isdecimal()
+    return False
+
+
+def _separation(people: Directory) -> Iterator[Check]:
+    own = f"local:{os.getuid()}"
+    askers = {name for name in people.requesters if own in {name, *people.principals.get(name, ())}}
+    if askers:
+        text = f"{', '.join(sorted(askers))} may ask with the service's own user id, and could change its files"
+        yield Check("separation", Health.YELLOW, f"{text}; run agents as another user, or the service as its own")
+    alone = len(set(people.approvers)) == 1 and set(people.requesters) == set(people.approvers)
+    if alone and not (people.self_approval_socket or any(c.self_approval for c in people.conversations.values())):
+        text = "the only approver is the only requester, whose own yes doesn't count"
+        yield Check("second person", Health.RED, f"{text}; list somebody else, or set self_approval")
+
+
+def _folder(path: Path) -> Check:
+    if not path.is_dir():
+        return Check("state folder", Health.YELLOW, f"{path} isn't there yet; the service makes it at its first start")
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if mode & 0o077:
+        return Check("state folder", Health.RED, f"{path} is open to others ({mode:04o}); run: chmod 700 {path}")
+    free = shutil.disk_usage(path).free
+    if free < _LEAST_FREE_BYTES:
+        return Check(
+            "state folder", Health.RED, f"{path} has only {free // 2**20} MiB left; nothing is approved unrecorded"
+        )
+    return Check("state folder", Health.GREEN, f"{path}, {free // 2**30} GiB free")
+
+
+def _keys(settings: Settings) -> Check:
+    from adapters.database.keys import load
+    from adapters.database.sqlite.folder import KEYS
+
+    given = settings.given_keys()
+    path = given or settings.folder("state") / KEYS
+    if given is None and not path.exists():
+        return Check("keys", Health.YELLOW, f"{path} isn't there yet; the service makes it at its first start")
+    try:
+        count = len(load(path, given=given is not None))
+    except Unavailable as error:
+        return Check("keys", Health.RED, error.message)
+    return Check("keys", Health.GREEN, f"{path}, {count} {'key' if count == 1 else 'keys'}")
+
+
+def _mark(settings: Settings) -> Check:
+    if (mark := settings.mark_file()) is not None:
+        return Check("mark", Health.GREEN, str(mark))
+    text = "it lies beside the state folder, so who restores both from a copy has approved calls run again"
+    return Check("mark", Health.YELLOW, f"{text}; name a file elsewhere: mark = ...")
+
+
+def _database(path: Path) -> Check:
+    from adapters.database.sqlite.schema import REVISIONS
+    from adapters.database.sqlite.survey import surveyed
+
+    if not path.exists():
+        return Check("database", Health.YELLOW, f"{path} isn't there yet; the service makes it at its first start")
+    try:
+        with surveyed(path) as survey:
+            if survey.schema is None:
+                return Check("database", Health.RED, f"{path} has no tables of Sayso. Restore it from a backup.")
+            if survey.schema not in REVISIONS:
+                text = f"schema {survey.schema} is newer than this program, which ends at {REVISIONS[-1]}, so it won't"
+                return Check(
+                    "database", Health.RED, f"{text} start. Install the version that wrote {path}, or a newer one"
+                )
+            if survey.schema != REVISIONS[-1]:
+                text = f"schema {survey.schema}; the next start brings it to {REVISIONS[-1]}. Keep a backup of {path}"
+                return Check("database", Health.YELLOW, text)
+            aside = survey.set_aside()
+            health = Health.YELLOW if aside else Health.GREEN
+            return Check("database", health, f"schema {survey.schema}, {_kept(survey, aside)}")
+    except Unavailable as error:
+        return Check("database", Health.RED, error.message)
+
+
+def _clock(path: Path) -> Iterator[Check]:
+    """Whether this machine's clock is behind what is on record: the service then holds time still until it isn't."""
+    from adapters.database.sqlite.survey import surveyed
+
+    if not path.exists():
+        return
+    try:
+        with surveyed(path) as survey:
+            newest = next((at for at, _ in survey.latest_lines(1)), None)
+    except Unavailable:
+        return  # The check of the database says so.
+    behind = (newest - datetime.now(UTC)).total_seconds() if newest else 0.0
+    if behind > _MOST_BEHIND_S:
+        text = f"the clock of this machine is {behind:.0f} s behind the newest line of the record"
+        yield Check("clock", Health.RED, f"{text}; no deadline passes until then. Set the clock, and keep it by NTP")
+    elif newest:
+        yield Check("clock", Health.GREEN, "not behind the record")
+
+
+def _kept(survey: Survey, aside: int) -> str:
+    """Count the calls that aren't over, and the events that were set aside."""
+    counted, oldest = survey.open_calls(), survey.oldest_pending()
+    text = f"{counted.get(State.AWAITING, 0)} pending"
+    if oldest is not None:
+        text += f" (the oldest since {oldest:%Y-%m-%d %H:%M} UTC)"
+    text += f", {counted.get(State.EXECUTING, 0)} running"
+    if aside:
+        text += f"; events set aside because handling them failed: {aside} (see the log)"
+    return text
+
+
+def _sqlite(path: Path) -> Check:
+    from adapters.database.sqlite.log import has_reset_fault
+
+    version = sqlite3.sqlite_version
+    if not has_reset_fault(sqlite3.sqlite_version_info):
+        return Check("sqlite", Health.GREEN, version)
+    text = f"{version} can lose commits when two programs write to one database. The service writes alone: no harm"
+    return Check("sqlite", Health.GREEN, f"{text}. Don't write to {path} with another program while it runs")
+
+
+def _agent(settings: Settings) -> Check:
+    from bot.agent import make_model
+    from bot.errors import SettingsError
+
+    chosen = settings.agent
+    if not chosen.model:
+        return Check("agent", Health.GREEN, "offline: agent.model is not set, so it knows a handful of commands")
+    try:
+        make_model(chosen)
+        chosen.instructions()
+    except SettingsError as error:
+        return Check("agent", Health.RED, str(error))
+    return Check("agent", Health.GREEN, f"{chosen.model}, offered {', '.join(chosen.tools) or 'no tool'}")
+
+
+def _tools(settings: Settings) -> Iterator[Check]:
+    from bot.compose import workspace_tools
+
+    allow = settings.tools.allow
+    try:
+        with tempfile.TemporaryDirectory(prefix="sayso-tools-") as anywhere:
+            may_run = workspace_tools(Path(anywhere), allow).offered()
+    except Unavailable as error:
+        yield Check("tools", Health.RED, error.message)
+        return
+    if not may_run:
+        yield Check("tools", Health.YELLOW, "the list is empty: the service runs nothing itself")
+        return
+    listed = ", ".join(may_run)
+    if allow is not None:
+        yield Check("tools", Health.GREEN, f"the service may run {listed}")
+    else:
+        text = f"the service may run {listed}, because tools.allow is not set"
+        yield Check("tools", Health.YELLOW, f"{text}; set it to the tools that are needed")
+    if "bash" in may_run:
+        yield from _sandbox(settings)
+
+
+def _sandbox(settings: Settings) -> Iterator[Check]:
+    """Report how commands run, and let a command try to reach the keys."""
+    from adapters.executors.confinement import best
+    from bot.compose import sandbox_of
+
+    try:
+        sandbox = sandbox_of(settings) or best()
+    except Unavailable as error:
+        yield Check("confinement", Health.RED, _flat(error.message))
+        return
+    how = f"bash by {sandbox.way}" if sandbox.way != "none" else "bash is not confined"
+    how += f", as {sandbox.user.name}" if sandbox.user else ""
+    bounds = sandbox.bounds
+    how += (
+        f"; at most {bounds.memory >> 20} MB of memory, {bounds.processes} processes, files of {bounds.file >> 20} MB"
+    )
+    if reached := _reached(settings, sandbox):
+        text = f"{how}; a command can reach {reached}. Install bubblewrap, or set tools_user"
+        yield Check("confinement", Health.RED, text)
+    elif sandbox.way == "none":
+        text = f"{how}; its calls never count less than high. Install bubblewrap"
+        yield Check("confinement", Health.YELLOW, text)
+    elif os.geteuid() == 0 and sandbox.user is None:
+        text = f"{how}; it runs as root, whom the kernel limits to no number of processes. Set tools_user"
+        yield Check("confinement", Health.YELLOW, text)
+    else:
+        yield Check("confinement", Health.GREEN, how)
+
+
+def _reached(settings: Settings, sandbox: Sandbox) -> str:
+    """Return the first of the service's own files that a command can read or change, or an empty text."""
+    from adapters.executors.confinement import runs
+
+    own = [settings.folder("state"), *settings.secret_files()]
+    with tempfile.TemporaryDirectory(prefix="sayso-tools-") as anywhere:
+        place = Path(anywhere).resolve()
+        sandbox.give(place)
+        for path in filter(Path.exists, own):
+            named = shlex.quote(str(path))
+            # `test -r` isn't enough: Landlock refuses only the open. The attempt changes nothing: it opens
+            # a file for appending, and sets a folder's mode, which only the owner may do, to its present mode.
+            look = (
+                f"ls {named} || chmod {stat.S_IMODE(path.stat().st_mode):o} {named}"
+                if path.is_dir()
+                else f"cat {named} || : >> {named}"
+            )
+            if runs(sandbox, place, look):
+                return str(path)
+    return ""
+
+
+def _exposed(settings: Settings) -> Iterator[Check]:
+    if exposed := settings.exposed():
+        text = f"{', '.join(map(str, exposed))}: in the workspace, where tools can read and change it"
+        yield Check("workspace", Health.RED, f"{text}; move it out")
+    if read := [str(path) for path in settings.secret_files() if path.exists() and path.stat().st_mode & stat.S_IROTH]:
+        text = f"{', '.join(read)}: any user of this machine can read it, an agent's too"
+        yield Check("secrets", Health.YELLOW, f"{text}; run: chmod 600 {' '.join(read)}")
+
+
+def _policy(settings: Settings) -> Iterator[Check]:
+    from bot.errors import SettingsError
+
+    try:
+        yield _document(settings)
+    except SettingsError as error:
+        yield Check("policy", Health.RED, _flat(str(error)))
+    where = f"stage {settings.stage}, " if settings.stage else ""
+    if settings.mode is Mode.ENFORCE:
+        yield Check("mode", Health.GREEN, f"{where}mode enforce")
+    else:
+        text = f"{where}mode {settings.mode.value}: calls run that nobody was asked about"
+        yield Check("mode", Health.RED, f"{text}; set mode to enforce")
+    if passing := sorted(settings.terms().passes):
+        text = f"{', '.join(passing)} runs unasked where no surface is set up or reachable"
+        yield Check("fallback", Health.RED, f"{text}; set fallback to deny")
+
+
+def _document(settings: Settings) -> Check:
+    """The policy that the next start would use. Raises SettingsError where there is none."""
+    from bot.compose import policy_library
+    from bot.policies import need_engine
+
+    need_engine()
+    library = policy_library(settings.policy_folders())
+    document = library.read(settings.policy_name())
+    policy = library.load(document)
+    found = f"{document.origin}, digest {policy.digest[:12]}"
+    if problems := policy.lint():
+        return Check("policy", Health.YELLOW, f"{found}: {problems[0]}; see sayso policy check")
+    return Check("policy", Health.GREEN, found)
+
+
+def _flat(text: str) -> str:
+    """A policy's problems, which come on lines of their own, within one."""
+    return text.replace(":\n", ": ").replace("\n", "; ")
+
+
+def _dry_run(state: Path) -> Iterator[Check]:
+    """Whether a call goes from the question to its record on this machine, on a folder that is thrown away."""
+    from bot.doctor.dry_run import dry_run
+    from bot.errors import SettingsError
+
+    if not state.is_dir():
+        return
+    try:
+        # On a thread, because whoever looks may have a loop of their own.
+        with ThreadPoolExecutor(1) as beside:
+            took, wrong = beside.submit(asyncio.run, dry_run(state)).result()
+    except (SaysoError, SettingsError, OSError) as error:
+        yield Check("dry run", Health.RED, f"a call that is thrown away can't be made: {_flat(str(error))}")
+        return
+    if wrong:
+        yield Check("dry run", Health.RED, f"a call that is thrown away failed: {_flat(wrong)}")
+    else:
+        text = f"a call was asked, approved, run and recorded in {took * 1000:.0f} ms, and thrown away"
+        yield Check("dry run", Health.GREEN, text)
+
+
+def _service(settings: Settings) -> Check:
+    from sayso_client.client import Client
+    from sayso_client.errors import ClientError
+    from sayso_client.wire import SOCKET_NAME
+
+    path = settings.folder("runtime") / SOCKET_NAME
+    try:
+        with Client(path) as client:
+            told = client.call("ping")
+    except ClientError as error:
+        if error.code == NotApprover.code:
+            return Check("service", Health.GREEN, f"answers on {path}; you stand on none of its lists")
+        return Check("service", Health.RED, error.message)
+    if troubles := "; ".join(told["troubles"]):
+        return Check("service", Health.RED, f"answers on {path}, but: {_flat(troubles)}")
+    return Check("service", Health.GREEN, f"answers on {path}; you are {told['principal']}")
+
+
+def _platform(settings: Settings, platform: str) -> list[Check]:
+    """A platform's own view; asked directly, so that it works with the service down."""
+    from bot.errors import SettingsError
+
+    try:
+        report = module(platform, "checks").report
+        found: list[Check] = asyncio.run(report(settings.section(platform), settings.directory(), settings.http.port))
+    except SettingsError as error:
+        return [Check(platform, Health.RED, str(error))]
+    except ModuleNotFoundError as error:
+        return [Check(platform, Health.RED, f"{error.name} isn't installed: install sayso[{platform}]")]
+    return found
+
+
+def _answers(settings: Settings) -> list[Check]:
+    """What came in from the platforms so far, which they themselves don't tell."""
+    from bot.doctor.answer_inputs import report
+
+    declared = surfaces()
+    return report(settings.folder("state") / "sayso.db", [declared[name] for name in settings.set_up()])

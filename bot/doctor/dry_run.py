@@ -1,0 +1,59 @@
+"""One call from the question to its record, on a state folder that is thrown away: for `sayso doctor`.
+
+It touches no chat, no database and no workspace of the installation. What it shows is that this machine can do it all:
+write and sync a database, judge, decide, run a tool, and verify the record.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+
+from adapters.agents.offline import TOOLS
+from adapters.database.mark import Mark
+from adapters.database.sqlite.examine import examine
+from bot.compose import compose, mark_beside, policy_library
+from bot.policies import Policies
+from bot.surfaces import surfaces
+from hitl.call import Ask, Kind, Reply, Result, Runs, Verb
+from hitl.cards.wording import sentence
+from hitl.people import Directory
+
+_ASKER, _APPROVER, _PLACE = "local:2", "local:1", "local"
+_WITHIN_S = 10.0
+
+
+async def dry_run(beside: Path) -> tuple[float, str]:
+    """Return how many seconds a call took on the disk of the folder `beside`, and what went wrong, '' for nothing.
+
+    Raises SaysoError, SettingsError or OSError for what can't be done at all.
+    """
+    people = Directory(approvers=(_APPROVER,), requesters=(_ASKER,), surfaces=surfaces())
+    # The policy denies tools what lies in a state folder, so the workspace is elsewhere.
+    with (
+        tempfile.TemporaryDirectory(prefix=".sayso-dry-run-", dir=beside) as place,
+        tempfile.TemporaryDirectory(prefix="sayso-dry-run-") as elsewhere,
+    ):
+        state, workspace = Path(place) / "state", Path(elsewhere) / "workspace"
+        running = await compose(
+            state=state,
+            workspace=workspace,
+            people=people,
+            allow=["list_files"],
+            policies=Policies(policy_library(()), "default"),
+        )
+        try:
+            began = time.monotonic()
+            ask = Ask(TOOLS, "list_files", {"path": "."}, _ASKER, _PLACE, Runs.SERVICE, must_ask=True)
+            call = (await running.service.submit(ask)).call
+            early = call.result
+            await running.service.decide(Reply(_APPROVER, "local", _PLACE, Kind.BUTTON, Verb.APPROVE, target=call.ref))
+            ended = await running.service.ended(call, _WITHIN_S)
+            took = time.monotonic() - began
+            flaws = examine(state / "sayso.db", running.store.keys, Mark(mark_beside(state), running.store.keys)).flaws
+        finally:
+            await running.close()
+    if early is not None or ended.result is not Result.SUCCEEDED:
+        return took, f"the call ended {ended.status.value}: {ended.error or 'no error'}"
+    return took, "; ".join(map(sentence, flaws))

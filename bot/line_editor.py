@@ -1,0 +1,115 @@
+"""A conversation on a TTY: a line editor below, cards and answers above, a live countdown at the bottom."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import sys
+import termios
+from typing import TYPE_CHECKING
+
+from prompt_toolkit import PromptSession, print_formatted_text
+from prompt_toolkit.formatted_text import ANSI
+from prompt_toolkit.input.typeahead import clear_typeahead
+from prompt_toolkit.patch_stdout import patch_stdout
+
+from adapters.terminal.messages import countdown, wrapped
+from bot.console import Console
+from hitl.call import Status
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from bot.service import Service
+    from hitl.call import Call
+
+_REFRESH_S = 0.5
+
+
+class Talk:
+    """Reads lines, and knows when each was begun: one begun before a card appeared can't answer it."""
+
+    def __init__(self, service: Service, *, identity: str, conversation: str) -> None:
+        self._clock = service.gate.clock
+        self._conversation = conversation
+        self._waiting: dict[str, Call] = {}
+        self._begun_at: datetime | None = None
+        #: The request that the bar names while a line is typed: the keys of that line act on no other.
+        self._aimed: str | None = None
+        self._left = False
+        colour = not os.environ.get("NO_COLOR")
+        self._console = Console(
+            service,
+            identity=identity,
+            conversation=conversation,
+            show=tell,
+            width=_columns,
+            colour=colour,
+        )
+        self._session: PromptSession[str] = PromptSession(
+            "> ",
+            bottom_toolbar=self._bar,
+            refresh_interval=_REFRESH_S,
+        )
+        self._session.default_buffer.on_text_changed += lambda buffer: self._typed(buffer.text)
+        service.listeners.add(self)
+
+    def changed(self, call: Call) -> None:
+        """Keep the countdown true; drop keys that were pressed but not yet read when a card appears."""
+        if call.origin != self._conversation:
+            return
+        if call.status is Status.PENDING:
+            self._waiting[call.ref] = call
+            termios.tcflush(sys.stdin, termios.TCIFLUSH)
+            # What was typed or pasted behind the line that is being answered was read together with it.
+            clear_typeahead(self._session.input)
+        else:
+            self._waiting.pop(call.ref, None)
+
+    async def run(self) -> None:
+        """Until end of input, or until a supervisor or a terminal that is closed ends it."""
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, self._leave)
+        with patch_stdout(raw=True):
+            while not self._left and (line := await _ask(self._session)) is not None:
+                begun_at, self._begun_at = self._begun_at, None
+                aimed, self._aimed = self._aimed, None
+                await self._console.hear(line, begun_at=begun_at, aimed=aimed)
+        await self._console.withdraw_all()
+
+    def _leave(self) -> None:
+        self._left = True
+        if self._session.app.is_running:
+            self._session.app.exit(exception=EOFError)
+
+    def _typed(self, text: str) -> None:
+        if not text:
+            self._begun_at = self._aimed = None
+        elif self._begun_at is None:
+            self._begun_at = self._clock.now()
+            focus = self._console.focus(list(self._waiting.values()))
+            self._aimed = focus.ref if focus else None
+
+    def _bar(self) -> str:
+        """The bottom line: the request that keys act on now, or that the begun line was begun for."""
+        waiting = list(self._waiting.values())
+        call = self._waiting.get(self._aimed or "") or self._console.focus(waiting)
+        return countdown(call, len(waiting) - 1, self._clock.now(), _columns())
+
+
+async def _ask(session: PromptSession[str]) -> str | None:
+    try:
+        return await session.prompt_async()
+    except (EOFError, KeyboardInterrupt):
+        return None
+
+
+def _columns() -> int:
+    return shutil.get_terminal_size().columns
+
+
+def tell(text: str) -> None:
+    """Show text above the line that is being typed, broken between words where the screen is narrower."""
+    print_formatted_text(ANSI(text if text.startswith("\x1b") else wrapped(text, _columns())))

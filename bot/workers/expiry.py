@@ -1,0 +1,101 @@
+"""One timer for all deadlines, claim windows and leases: armed by the next `due_at` from the store's index.
+
+Nothing is held for a call. A late or dead timer costs punctuality, never safety: the time test is inside every swap.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from hitl.call import Call
+    from hitl.gate import Gate
+    from hitl.ports import CallsAndCards, Clock
+
+_BATCH = 500
+_SOONEST_S = 0.001
+_AFTER_TROUBLE_S = 1.0
+_log = logging.getLogger(__name__)
+
+
+class Expiry:
+    """An observer of the gate: every change of a call may bring the next deadline forward."""
+
+    def __init__(self, store: CallsAndCards, gate: Gate, clock: Clock) -> None:
+        self._store = store
+        self._gate = gate
+        self._clock = clock
+        self._armed_for: datetime | None = None
+        self._looked: datetime | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._sweep: asyncio.Task[None] | None = None
+        self._stopped = False
+
+    async def start(self) -> None:
+        """End what became overdue while nobody looked, and arm the timer."""
+        await self.sweep()
+
+    async def stop(self) -> None:
+        """No more timers; a sweep under way ends first."""
+        self._stopped = True
+        if self._timer:
+            self._timer.cancel()
+        if self._sweep:
+            await self._sweep
+
+    def changed(self, call: Call) -> None:
+        """Arm for this call if it is due before all others."""
+        if call.due_at is not None and (self._armed_for is None or call.due_at < self._armed_for):
+            self._arm(call.due_at)
+
+    async def sweep(self) -> None:
+        """Settle everything overdue, in batches that share commits, then arm for the next."""
+        ended, before, looked = 0, self._looked, self._clock.now()
+        self._looked = looked
+        while due := await self._store.due(_BATCH):
+            settled = await asyncio.gather(*(self._settle(call) for call in due))
+            ended += sum(call is not None for call in settled)
+            if not any(settled):
+                break
+        self._armed_for = None
+        next_due = await self._store.next_due()
+        if next_due is None:
+            return
+        if not ended and (next_due <= looked or before == looked):
+            # Something is overdue that can't be ended, or time stands because the clock was set back: look again
+            # later, not at once and for ever. What has become due since we looked is neither: a timer may fire early.
+            self._arm_in(_AFTER_TROUBLE_S)
+        else:
+            self._arm(next_due)
+
+    async def _settle(self, call: Call) -> Call | None:
+        cards = await self._store.cards(call.ref) if call.routes else {}
+        unseen = bool(call.routes) and not any(cards.values()) and not self._gate.seen_locally(call)
+        return await self._gate.settle(call, unseen=unseen)
+
+    def _arm(self, at: datetime) -> None:
+        self._arm_in(max(_SOONEST_S, (at - self._clock.now()).total_seconds()))
+        self._armed_for = at
+
+    def _arm_in(self, seconds: float) -> None:
+        if self._stopped:
+            return
+        if self._timer:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._fire)
+
+    def _fire(self) -> None:
+        if self._sweep is None or self._sweep.done():
+            self._sweep = asyncio.get_running_loop().create_task(self._swept())
+
+    async def _swept(self) -> None:
+        try:
+            await self.sweep()
+        except Exception:  # noqa: BLE001 - said below
+            # Whatever it was: a service that stops looking at deadlines would be worse.
+            _log.exception("expiry.postponed")
+            self._arm_in(_AFTER_TROUBLE_S)

@@ -1,0 +1,145 @@
+"""The inbox at work: events in the order of their conversation, each until it is done or has failed five times.
+
+Conversations don't wait for one another: one that a platform slows down, or whose event fails, holds up only itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from functools import partial
+from typing import TYPE_CHECKING
+
+from hitl.call import Entry, Event
+from hitl.errors import Unavailable
+from hitl.faults import reach
+from hitl.platforms import Untaken
+from hitl.ports import Change, PlatformError, adding
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from hitl.call import Incoming
+    from hitl.ports import CallsAndEvents
+
+ASIDE_AFTER = 5
+#: How many conversations are worked on at once.
+_AT_ONCE = 100
+#: How long a stop waits for events under way; what isn't done by then is done at the next start.
+_STOP_WITHIN_S = 2.0
+_LONGEST_WAIT_S = 60.0
+_log = logging.getLogger(__name__)
+
+
+class Intake:
+    """Reads what surfaces recorded, hands it on, and marks it as done.
+
+    `handlers` are by source; each may raise, and is tried again. Where an event decides a call, the commit that decides
+    it marks it as done already.
+    """
+
+    def __init__(self, store: CallsAndEvents, handlers: Mapping[str, Callable[[Incoming], Awaitable[None]]]) -> None:
+        self._store = store
+        self._handlers = handlers
+        self._woken = asyncio.Event()
+        self._busy: dict[tuple[str, str], asyncio.Task[None]] = {}
+        #: How many of the conversations seen last are another platform's: they take no place from ours.
+        self._foreign = 0
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is being handled."""
+        return not self._busy
+
+    def wake(self) -> None:
+        """Something was recorded."""
+        self._woken.set()
+
+    async def run(self) -> None:
+        """For ever: what is there, then wait for more. Cancelled, it lets what it has begun come to an end."""
+        try:
+            while True:
+                self._woken.clear()
+                await self._begin()
+                await self._wait()
+        finally:
+            await self._finish()
+
+    async def _begin(self) -> None:
+        """Start the next event of each conversation that isn't busy."""
+        try:
+            events = await self._store.incoming(_AT_ONCE + len(self._busy) + self._foreign)
+        except Unavailable as error:
+            _log.warning("intake.postponed", {"why": error.message})
+            return
+        except Exception:  # noqa: BLE001 - said below
+            # Whatever it was: without this no event would be handled any more, and nobody would know.
+            _log.exception("intake.postponed")
+            return
+        self._foreign = sum(event.source not in self._handlers for event in events)
+        for event in events:
+            lane = event.source, event.order
+            if event.source in self._handlers and lane not in self._busy:
+                self._busy[lane] = asyncio.create_task(self._handle(event))
+                self._busy[lane].add_done_callback(partial(self._free, lane))
+
+    def _free(self, lane: tuple[str, str], _task: asyncio.Task[None]) -> None:
+        del self._busy[lane]
+        self._woken.set()
+
+    async def _handle(self, event: Incoming) -> None:
+        reach("intake.handling")
+        try:
+            await (self._handlers[event.source] if event.intact else self._refuse)(event)
+            await self._store.commit(adding(Change(handled=(event.source, event.id))))
+        except Unavailable as error:
+            await self._pause(event, error.message, 1.0)
+        except PlatformError as error:
+            _log.warning("intake.failed", {"source": event.source, "id": event.id, "why": str(error)})
+            await self._failed(event, error, _wait_after(event, error) if error.passing else 0.0)
+        except Exception as error:  # noqa: BLE001 - it is logged, counted and set aside
+            _log.exception("intake.failed", {"source": event.source, "id": event.id})
+            await self._failed(event, error, 0.0)
+        reach("intake.handled")
+
+    async def _refuse(self, event: Incoming) -> None:
+        """Put on record an event that somebody changed or made up in the database. It is handled by that."""
+        _log.error("intake.tampered", {"source": event.source, "id": event.id})
+        entry = Entry("", Event.TAMPERED, "service", {"source": event.source, "event": event.id})
+        await self._store.commit(adding(Change(entries=(entry,))))
+
+    async def _failed(self, event: Incoming, error: Exception, wait_s: float) -> None:
+        """Count a failure; the conversation waits for its next try."""
+        try:
+            tries = 1 if isinstance(error, Untaken) else ASIDE_AFTER
+            aside = await self._store.stumble(event.source, event.id, type(error).__name__, aside_after=tries)
+        except Unavailable as unavailable:
+            return await self._pause(event, unavailable.message, 1.0)
+        if aside:
+            _log.error("intake.set_aside", {"source": event.source, "id": event.id})
+        else:
+            await asyncio.sleep(wait_s)
+        return None
+
+    async def _pause(self, event: Incoming, why: str, seconds: float) -> None:
+        _log.warning("intake.postponed", {"source": event.source, "id": event.id, "why": why})
+        await asyncio.sleep(seconds)
+
+    async def _wait(self) -> None:
+        try:
+            async with asyncio.timeout(1.0):
+                await self._woken.wait()
+        except TimeoutError:
+            return
+
+    async def _finish(self) -> None:
+        tasks = list(self._busy.values())
+        if tasks:
+            await asyncio.wait(tasks, timeout=_STOP_WITHIN_S)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _wait_after(event: Incoming, error: PlatformError) -> float:
+    return min(error.retry_s or 2.0**event.failures, _LONGEST_WAIT_S)

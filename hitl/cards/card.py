@@ -1,0 +1,528 @@
+"""The card of a request: made from the call alone, before any platform gives it a form.
+
+A pending card says who wants what and where, then the thing itself, then what speaks for and against it, then who may
+approve and how. A decided card is two lines. Everything in a Card is visible, masked text: nothing that an agent wrote
+can hide, reorder, or pose as ours. Surfaces add their own escaping and layout, and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from hitl.call import Call, Decision, Result, Risk, Runs, Status
+from hitl.cards.lines import Code, Moment, Strong, Who, coded, either, in_utc, line, plain
+from hitl.cards.masked import masked
+from hitl.cards.redaction import mask
+from hitl.cards.shown import ARGUMENT_CHARS, PREVIEW_CHARS, Digits, Kind, Part, Shown, masked_arguments, show
+from hitl.cards.text import cut_middle, one_line, quoted, visible
+from hitl.cards.wording import SIGNS, clause, say, sentence
+from hitl.outcomes import Fact, Person, fact, unkept
+from hitl.people import Access
+from hitl.people.names import NOBODY, Names
+from hitl.proof.canonical import digest_mark
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from hitl.cards.lines import Line
+
+#: The room for all texts of a card together, so that the narrowest surface shows a card whole. Telegram takes 4096
+#: UTF-16 units; labels and instructions need the rest.
+_CARD_UNITS = 3400
+_LINE = 200
+#: An executor has a warning or two; more than these are under Details.
+_NOTES = 4
+_MOST_NAMED = 3
+#: The room for the output on a decided card. A longer output is sent whole to the conversation that asked.
+OUTPUT_CHARS = 600
+_PUSH = 240
+_RUNNING = frozenset({Status.APPROVED, Status.ALLOWED, Status.RUNNING})
+_DONE = frozenset({Status.SUCCEEDED, Status.RELEASED, *_RUNNING})
+#: The agent's name in requests by `sayso ask`: a person makes them, and no agent does.
+_BY_HAND = frozenset({"", "ask"})
+
+
+class Way(StrEnum):
+    """The ways to answer a card in one place. The card's instructions depend on the way."""
+
+    #: Words count as a reply to the card's message.
+    REPLY = "reply"
+    #: Words count in the card's thread.
+    THREAD = "thread"
+    #: Words don't reach us there.
+    BUTTONS = "buttons"
+    #: A terminal with keys, which its bottom line names.
+    KEYS = "keys"
+    #: Lines alone.
+    WORDS = "words"
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A card's parts, in the order in which surfaces show them; '' and () are parts that it doesn't have."""
+
+    sign: str
+    risk: Risk
+    short: str
+    #: The first line: somebody wants to do something.
+    headline: str
+    #: The thing itself; see `hitl.cards.shown`.
+    parts: tuple[Part, ...]
+    #: The count of arguments that the operator's headline leaves to the details, in words.
+    below: str
+    #: On which machine and in which folder.
+    place: str
+    #: The note, with its author.
+    note: str
+    #: Why a rule makes a person decide.
+    rule: str
+    #: The risk in words, and one line about undoing.
+    stakes: Line
+    #: Bad news alone.
+    warnings: tuple[str, ...]
+    #: The approvers, and the deadline.
+    approvers: Line
+    how: Line
+    #: One line for lock screens and screen readers: who wants what, where.
+    push: str
+    #: The end, once the request isn't pending: a sign (`done`, `rejected`, ...), the thing, then who, when and why.
+    end_sign: str
+    end: Line
+    end_why: Line
+    output: str
+    deadline: datetime
+    open: bool
+    done: bool
+    #: Whether a yes takes more than one step.
+    steps: bool
+    #: The number of characters that aren't shown.
+    left_out: int
+
+
+def card(call: Call, names: Names = NOBODY, way: Way = Way.REPLY, *, reader: str = "", platform: str = "") -> Card:
+    """Return the card of a call in its present state.
+
+    `reader` is the principal who alone reads it, if it is shown to one person. `platform` is where it is shown: people
+    are called what they are called there.
+    """
+    told = _Teller(call, names, reader, platform)
+    shown = _shown(call)
+    risk, pending = call.verdict.risk, call.status is Status.PENDING
+    headline = told.headline(shown)
+    return Card(
+        sign=SIGNS[risk],
+        risk=risk,
+        short=call.short,
+        headline=headline,
+        parts=shown.parts,
+        below=say("card.below", count=shown.below) if shown.below else "",
+        place=told.place(),
+        note=told.note(),
+        rule=say("card.rule", rule=_told(call.verdict.message)) if call.verdict.message else "",
+        stakes=_stakes(call),
+        warnings=_warnings(call, shown),
+        approvers=told.approvers(way),
+        how=_how(call, way, cut=_needs_details(call, shown)),
+        push=told.push(shown, headline),
+        end_sign=_SIGN[call.status],
+        end=() if pending else _end(call, shown),
+        end_why=() if pending else told.end_why(way),
+        output=mask(visible(call.output or "")),
+        deadline=call.deadline,
+        open=pending,
+        done=call.status in _DONE,
+        steps=risk is Risk.CRITICAL or call.verdict.require_reason or _needs_details(call, shown),
+        left_out=_left_out(call, shown),
+    )
+
+
+def headline(call: Call, names: Names = NOBODY) -> str:
+    """Return the headline with the thing on the same line, for lists."""
+    shown, told = _shown(call), _Teller(call, names, "", "")
+    return told.summary(shown)
+
+
+def is_cut(call: Call) -> bool:
+    """Whether the card leaves something out that a yes to a dangerous call must have seen."""
+    return _left_out(call, _shown(call)) > 0
+
+
+# -- the parts of a pending card ---------------------------------------------------------------------------------
+
+
+class _Teller:
+    """Makes the lines about people, so that every part of a card calls a person by the same name."""
+
+    def __init__(self, call: Call, names: Names, reader: str, platform: str) -> None:
+        self._call = call
+        self._names = names
+        self._reader = reader
+        self._platform = platform
+
+    def _who(self, principal: str) -> Who:
+        mine = bool(self._reader) and self._names.people.principal(principal) == self._reader
+        text = say("card.you") if mine else self._names.of(principal, self._platform)
+        return Who(principal, text)
+
+    def _requester(self) -> str:
+        """Return the requester's name; an agent has the name of the person whose account or token it uses."""
+        name = self._names.of(self._call.requester, self._platform)
+        return name if self._call.agent in _BY_HAND else say("card.agent_of", name=name)
+
+    def headline(self, shown: Shown) -> str:
+        return say("card.headline", who=self._requester(), phrase=shown.phrase)
+
+    def summary(self, shown: Shown) -> str:
+        """The headline with the thing on the same line."""
+        headline = self.headline(shown)
+        if shown.line == shown.phrase:
+            first = next((part for part in shown.parts if part.text and not part.name), None)
+            return (
+                headline if first is None or first.kind is not Kind.CODE else f"{headline}: {one_line(first.text, 120)}"
+            )
+        return f"{headline}: {shown.line}"
+
+    def place(self) -> str:
+        call = self._call
+        stage = call.verdict.card.stage if call.verdict.card else ""
+        stage = say("card.stage", stage=quoted(stage)) if stage else ""
+        if not call.cwd:
+            return stage
+        local = call.runs is Runs.SERVICE or call.requester.startswith("local:")
+        folder = say("card.folder", folder=quoted(mask(call.cwd), 120))
+        if local and self._names.host:
+            folder = say("card.host", host=quoted(self._names.host), folder=folder)
+        return f"{folder}, {stage}" if stage else folder
+
+    def note(self) -> str:
+        """The caller's own words as theirs, an agent's as the agent's."""
+        if not (self._call.note or "").strip():
+            return ""
+        return self.said(_told(self._call.note))
+
+    def said(self, words: str) -> str:
+        """The note, with its author; the words are safe already."""
+        if self._call.agent in _BY_HAND:
+            return say("card.note", who=self._requester(), note=words)
+        return say("card.note.agent", who=self._requester(), note=words)
+
+    def push(self, shown: Shown, headline: str) -> str:
+        del headline
+        place = self.place()
+        where = say("card.push.place", place=place) if place else ""
+        room = _PUSH - len(where)
+        return f"{SIGNS[self._call.verdict.risk]} {cut_middle(self.summary(shown), room).text}{where}"
+
+    def approvers(self, way: Way) -> Line:
+        """Name the approvers and the deadline. The requester is named only if their own yes counts."""
+        people = self._names.people
+        access, call = Access(people), self._call
+        surface = "socket" if way is Way.WORDS else ""
+        own = people.principal(call.requester)
+        listed = list(dict.fromkeys(map(people.principal, call.approvers)))
+        others = [one for one in listed if one != own]
+        may = listed if access.may_approve_own(call.verdict, call.origin, surface) or not others else others
+        told: list[str | Who | Moment | Code | Strong] = [self._who(one) for one in may[:_MOST_NAMED]]
+        if len(may) > _MOST_NAMED:
+            told.append(say("card.people.more", count=len(may) - _MOST_NAMED))
+        # A terminal names the request in its first line.
+        name = "" if way in {Way.KEYS, Way.WORDS} else say("card.name", short=call.short)
+        return line("card.approvers", people=either(told), time=Moment(call.deadline, counts_down=True), name=name)
+
+    def end_why(self, way: Way) -> Line:
+        """Name the person who decided, the time and the reason, or another end."""
+        call = self._call
+        key = f"ending.{call.status.value}"
+        if call.status is Status.REJECTED and call.reason:
+            key = "ending.rejected.reason"
+        elif call.awaits_reason and way is Way.REPLY:
+            key = "ending.rejected.asked"
+        elif call.status is Status.EXPIRED and call.error:
+            key = "ending.expired.unseen"
+        facts = _facts(call)
+        by_policy = call.decision is Decision.ALLOWED
+        by: Line = (say("card.by_policy"),) if by_policy else self._decider()
+        why = str(facts["why"]) if call.status in {Status.DENIED, Status.UNDELIVERABLE} else str(facts["error"])
+        reason = f"“{one_line(mask(call.reason or ''), _LINE)}”"
+        who = self._who(call.decided_by or "")
+        if call.reason and call.decision is Decision.APPROVED:
+            by = line("card.by_with_reason", by=by, reason=reason)
+        return line(key, by=by, time=Moment(call.decided_at or call.deadline), reason=reason, why=why, who=who)
+
+    def _decider(self) -> Line:
+        call = self._call
+        if not call.decided_by or call.decision not in {Decision.APPROVED, Decision.REJECTED, Decision.WITHDRAWN}:
+            return ()
+        return line(
+            f"by.{call.decision.value}", who=self._who(call.decided_by), time=Moment(call.decided_at or call.deadline)
+        )
+
+
+def _stakes(call: Call) -> Line:
+    risk = Strong(say(f"card.risk.{call.verdict.risk.value}"))
+    undo = call.verdict.card.undo if call.verdict.card else ""
+    return line("card.stakes", risk=risk, undo=coded(one_line(mask(undo), _LINE))) if undo else (risk,)
+
+
+def _warnings(call: Call, shown: Shown) -> tuple[str, ...]:
+    found = _notes(call)
+    if call.previous:
+        found.append(say("card.again", short=one_line(call.previous, 40)))
+    if unseen := _unseen_programs(call, shown):
+        found.append(say("card.programs", programs=one_line(", ".join(unseen), _LINE)))
+    if "?" in call.verdict.programs:
+        found.append(say("card.programs.unknown"))
+    if count := masked(call).hidden:
+        found.append(say("card.hidden", count=count))
+    if left_out := _left_out(call, shown):
+        found.append(say("card.cut", count=f"{left_out:,}"))
+    return tuple(found)
+
+
+def _unseen_programs(call: Call, shown: Shown) -> list[str]:
+    """Programs that would run and that the shown command doesn't name."""
+    text = "\n".join(part.text for part in shown.parts)
+    return [name for name in call.verdict.programs if name != "?" and name.rpartition("/")[2] not in text]
+
+
+def _notes(call: Call) -> list[str]:
+    """Warnings as the card shows them."""
+    return [_within(one_line(note, _LINE), _LINE) for note in call.notes[:_NOTES]]
+
+
+def _within(text: str, units: int) -> str:
+    return cut_middle(text, units if max(text, default="") <= "\uffff" else units // 2).text
+
+
+def _shown(call: Call) -> Shown:
+    """The thing as the card shows it: it has the room that the other words of the card leave."""
+    return show(call, min(1.0, max(0.1, (_CARD_UNITS - _prose(call)) / (ARGUMENT_CHARS + PREVIEW_CHARS))))
+
+
+def _prose(call: Call) -> int:
+    """Return the UTF-16 units that the other words of the card take."""
+    undo = call.verdict.card.undo if call.verdict.card else ""
+    words = (call.sentence, call.verdict.message, call.note, undo, call.cwd, *call.verdict.programs)
+    lines = (one_line(word, _LINE) for word in (*words, call.requester, call.tool) if word)
+    return sum(len(text.encode("utf-16-le")) // 2 for text in (*lines, *_notes(call)))
+
+
+def _left_out(call: Call, shown: Shown) -> int:
+    return shown.left_out + sum(map(len, call.notes[_NOTES:]))
+
+
+def _needs_details(call: Call, shown: Shown) -> bool:
+    """Whether a yes counts only after the details were opened."""
+    return call.verdict.risk.rank >= Risk.HIGH.rank and _left_out(call, shown) > 0
+
+
+def _how(call: Call, way: Way, *, cut: bool) -> Line:
+    """Return the instructions, which are always true there: the steps before a yes, and the words that count."""
+    critical, reasoned = call.verdict.risk is Risk.CRITICAL, call.verdict.require_reason
+    if way is Way.BUTTONS:
+        return line("card.how.buttons")
+    before = line("card.how.details") if cut else ()
+    kind = ("both" if reasoned else "critical") if critical else ("reason" if reasoned else "plain")
+    key = f"card.how.{kind}.{way.value}"
+    because = say("card.how.because") if reasoned else ""
+    words = Code(f"yes {call.short}{because}" if critical else f"yes{because}")
+    told = line(key, words=words)
+    return (*before, *told) if before else told
+
+
+# -- a decided card ----------------------------------------------------------------------------------------------
+
+
+def _end(call: Call, shown: Shown) -> Line:
+    """Return the first line of a decided card: the outcome and the thing."""
+    key = f"end.{_ENDS[call.status]}.{shown.act}"
+    thing = one_line(shown.line, 120)
+    return line("card.ended", what=Strong(say(key)), thing=Code(thing) if shown.act == "run" else thing)
+
+
+_ENDS = {
+    Status.PENDING: "pending",
+    Status.ALLOWED: "going",
+    Status.APPROVED: "going",
+    Status.RUNNING: "going",
+    Status.RELEASED: "going",
+    Status.SUCCEEDED: "done",
+    Status.FAILED: "failed",
+    Status.TIMED_OUT: "stopped",
+    Status.UNKNOWN: "unknown",
+    **dict.fromkeys(
+        (
+            *(Status.DENIED, Status.REJECTED, Status.EXPIRED, Status.WITHDRAWN, Status.UNDELIVERABLE),
+            *(Status.REFUSED, Status.LAPSED),
+        ),
+        "not",
+    ),
+}
+_SIGN = {
+    **dict.fromkeys(_DONE, "done"),
+    Status.PENDING: "done",
+    Status.FAILED: "failed",
+    Status.TIMED_OUT: "failed",
+    Status.UNKNOWN: "unknown",
+    Status.DENIED: "rejected",
+    Status.REJECTED: "rejected",
+    Status.EXPIRED: "expired",
+    Status.WITHDRAWN: "withdrawn",
+    Status.UNDELIVERABLE: "undeliverable",
+    Status.REFUSED: "refused",
+    Status.LAPSED: "refused",
+}
+
+
+# -- the details -------------------------------------------------------------------------------------------------
+
+
+def details(call: Call, names: Names = NOBODY) -> str:
+    """Everything about a call, whole: what Details opens. Secrets stay masked.
+
+    Only lines of ours begin at the margin, so that no argument can pose as one.
+    """
+    verdict, told = call.verdict, _Teller(call, names, "", "")
+    lines = [
+        say("answer.details", short=call.short),
+        say("details.tool", tools=_whole(call.tools), tool=_whole(call.tool)),
+        say("details.action", action=_whole(call.sentence or call.tool)),
+        say("details.risk", risk=verdict.risk.value, why=one_line(verdict.why, _LINE)),
+        say("details.args", args=_indented(_json(call), 2)),
+        *(say("details.lines", name=_whole(name), text=text.replace("\n", "\n  │ ")) for name, text in _texts(call)),
+    ]
+    if call.preview:
+        lines.append(say("details.preview", preview=_indented(masked(call).preview, 2)))
+    lines += _facts_in_details(call)
+    if call.note:
+        lines.append(told.said(_whole(call.note)))
+    lines += [
+        say("details.requester", requester=_with_id(call.requester, names)),
+        *([say("details.agent", agent=_whole(call.agent))] if call.agent else []),
+        *([say("details.session", session=_whole(call.session))] if call.session else []),
+        say("details.approvers", approvers=", ".join(_with_id(one, names) for one in call.approvers)),
+        *([say("details.decided", who=_with_id(call.decided_by, names))] if _by_person(call) else []),
+        say("details.rule", rule=one_line(verdict.rule or verdict.reason, _LINE), policy=verdict.policy[:12]),
+        say("details.asked", time=f"{call.created_at:%Y-%m-%d %H:%M:%S} UTC", ref=call.ref),
+        say("details.digest", mark=digest_mark(call.digest), digest=call.digest),
+    ]
+    return "\n".join(lines)
+
+
+def _facts_in_details(call: Call) -> list[str]:
+    lines = []
+    if call.cwd:
+        lines.append(say("details.folder", folder=_whole(call.cwd)))
+    if call.verdict.programs:
+        lines.append(say("details.programs", programs=_whole(", ".join(call.verdict.programs))))
+    lines += [say("details.kept", name=_whole(name), value=_whole(value)) for name, value in call.preconditions]
+    return lines + [say("card.warning", note=_whole(note)) for note in call.notes]
+
+
+def _by_person(call: Call) -> bool:
+    return bool(call.decided_by) and call.decision in {Decision.APPROVED, Decision.REJECTED, Decision.WITHDRAWN}
+
+
+def _with_id(principal: str | None, names: Names) -> str:
+    """A person's name with the id that proves who it is."""
+    identity = one_line(principal or "", 80)
+    return f"{names.of(principal or '')} ({identity})" if principal and names.is_known(principal) else identity
+
+
+def _json(call: Call) -> str:
+    """The arguments as JSON, each on lines of its own, with numbers as they were written."""
+    pairs = (
+        f"  {json.dumps(name, ensure_ascii=False)}: {_value(value)}" for name, value in masked_arguments(call).items()
+    )
+    return visible("{\n" + ",\n".join(pairs) + "\n}") if call.arguments else "{}"
+
+
+def _texts(call: Call) -> list[tuple[str, str]]:
+    """The arguments of several lines as they are, because JSON writes them on one."""
+    shown = masked_arguments(call).items()
+    return [(name, visible(value)) for name, value in shown if isinstance(value, str) and "\n" in value.strip()]
+
+
+def _value(value: Any) -> str:
+    return value if isinstance(value, Digits) else _indented(json.dumps(value, ensure_ascii=False, indent=2), 2)
+
+
+def _indented(text: str, by: int) -> str:
+    return text.replace("\n", "\n" + " " * by)
+
+
+def _whole(text: str) -> str:
+    return mask(visible(text, keep_newlines=False))
+
+
+# -- outcomes in a sentence ---------------------------------------------------------------------------------------
+
+
+def outcome(call: Call, names: Names | None = None) -> str:
+    """How it stands or ended, in one sentence for people."""
+    return sentence(outcome_fact(call), names)
+
+
+def outcome_fact(call: Call) -> Fact:
+    """The call's status as a fact."""
+    status = call.status
+    key = f"outcome.{status.value}"
+    if status is Status.REJECTED and call.reason:
+        key = "outcome.rejected.reason"
+    if status is Status.EXPIRED and call.error:
+        key = "outcome.expired.unseen"
+    return fact(key, **_facts(call))
+
+
+def outcome_for_agent(call: Call) -> str:
+    """The same for the agent that asked: a person's no, silence, and failure are told apart."""
+    key = f"agent.{call.status.value}"
+    if call.status is Status.REJECTED:
+        key = _rejected_key(call)
+    return sentence(fact(key, short=call.short, tool=one_line(call.tool, 60), **_facts(call)))
+
+
+def _rejected_key(call: Call) -> str:
+    """A no by whether its reason is known, may still come, was asked for in vain, or was never asked for."""
+    if call.reason:
+        return "agent.rejected.reason"
+    if call.awaits_reason:
+        return "agent.rejected.asked"
+    return "agent.rejected" if call.reason is None else "agent.rejected.no_reason"
+
+
+def _facts(call: Call) -> dict[str, object]:
+    by: object = Person(call.decided_by or "", one_line(call.decided_by or "", 80))
+    if call.decision is Decision.ALLOWED:
+        by = say("outcome.by_policy")
+    said_why = {Decision.UNDELIVERABLE: error_text(call), Decision.DENIED: call.reason}
+    why = said_why.get(call.decision) if call.decision else None
+    return {
+        "by": by,
+        "how": (Decision.ALLOWED if call.decision is Decision.ALLOWED else Decision.APPROVED).value,
+        "reason": clause(mask(visible(call.reason or ""))),
+        "why": clause(_told(why or call.verdict.message or call.verdict.why)),
+        "error": clause(_told(error_text(call) or str(call.result or Result.UNKNOWN))),
+    }
+
+
+def error_text(call: Call) -> str | None:
+    """Return what went wrong, in words: our own where the call was unfit to be asked or run, else those of its tool.
+
+    Only a call that nobody claimed can hold a code of ours; a tool may write anything.
+    """
+    unfit = unkept(call.error) if call.error and call.claim is None else None
+    return sentence(unfit) if unfit else call.error
+
+
+def _told(text: str) -> str:
+    """Somebody's words on one line. Masked before they are cut, so that no half of a secret is left over."""
+    return one_line(mask(text), _LINE)
+
+
+def told_time(call: Call) -> str:
+    """When the time to answer is over, for readers whose clock isn't known."""
+    return plain((Moment(call.deadline),), in_utc)

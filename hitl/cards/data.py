@@ -1,0 +1,91 @@
+"""A call as data for programs: what the socket, `--json` and later HTTP answer. Secrets are masked here too."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from hitl.call import Status
+from hitl.cards.card import details, error_text, headline, outcome, outcome_for_agent
+from hitl.cards.masked import masked
+from hitl.cards.redaction import mask, mask_value
+from hitl.errors import CallDenied, ConfirmationExpired, ExecutionTimeout, OutcomeUnknown, SaysoError
+from hitl.people.names import NOBODY, Names
+from hitl.proof.canonical import canonical, digest_mark
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from hitl.call import Call, Recorded
+
+#: The error that the end of a call amounts to, for programs that know the codes.
+_ERRORS: Mapping[Status, type[SaysoError]] = {
+    Status.DENIED: CallDenied,
+    Status.EXPIRED: ConfirmationExpired,
+    Status.TIMED_OUT: ExecutionTimeout,
+    Status.UNKNOWN: OutcomeUnknown,
+}
+
+
+def view(call: Call, names: Names = NOBODY) -> dict[str, Any]:
+    """Everything that a listed reader may know of a call, as JSON types; times are ISO 8601 in UTC."""
+    return {
+        "ref": call.ref,
+        "short": call.short,
+        "status": call.status.value,
+        "code": _ERRORS[call.status].code if call.status in _ERRORS else None,
+        "state": call.state.value,
+        "tools": call.tools,
+        "tool": call.tool,
+        "args": msgspec.json.decode(masked(call).json),
+        "cwd": call.cwd,
+        "digest": call.digest,
+        "mark": digest_mark(call.digest),
+        "risk": call.verdict.risk.value,
+        "why": call.verdict.why,
+        "rule": call.verdict.rule,
+        "headline": headline(call, names),
+        "requester": call.requester,
+        "requester_name": names.of(call.requester),
+        "agent": call.agent,
+        "note": mask(call.note),
+        "origin": call.origin,
+        "runs": call.runs.value,
+        "execution_s": call.verdict.execution_s,
+        "approvers": list(call.approvers),
+        "created_at": _iso(call.created_at),
+        "expires_at": _iso(call.deadline),
+        "decided_at": _iso(call.decided_at),
+        "decided_by": call.decided_by,
+        "decided_by_name": names.of(call.decided_by) if call.decided_by else None,
+        "reason": mask(call.reason) if call.reason else None,
+        "reason_until": _iso(call.due_at) if call.awaits_reason else None,
+        "outcome": outcome(call, names),
+        "message": outcome_for_agent(call),
+        "output": mask(call.output) if call.output else None,
+        "error": mask(error) if (error := error_text(call)) else None,
+        "previous": call.previous,
+    }
+
+
+def full_view(call: Call, history: list[Recorded], names: Names = NOBODY) -> dict[str, Any]:
+    """The view with its details in words and its record."""
+    record = [
+        {
+            "seq": row.seq,
+            "at": _iso(row.at),
+            "event": row.event,
+            "actor": row.actor,
+            "data": canonical(mask_value(json.loads(row.data))).decode(),
+            "hash": row.hash,
+        }
+        for row in history
+    ]
+    return view(call, names) | {"details": details(call, names), "record": record}
+
+
+def _iso(at: datetime | None) -> str | None:
+    return at.isoformat() if at else None

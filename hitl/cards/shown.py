@@ -1,0 +1,333 @@
+"""The thing that a request asks for, as a person reads it: a phrase for the headline, and the thing itself.
+
+The shell line as it would be typed, the diff of a change, or the arguments by name in the order in which they were
+given. All of it is visible, masked text. A long text is cut in the middle, and a line of ours between two blocks counts
+the hidden part.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from hitl.call import Risk
+from hitl.cards.masked import masked
+from hitl.cards.redaction import mask
+from hitl.cards.templates import filled
+from hitl.cards.text import folded, one_line, quoted, split_middle, visible
+from hitl.cards.wording import say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from hitl.call import Call
+
+#: The room for arguments and for a preview. The rest is cut in the middle, counted, and under Details.
+ARGUMENT_CHARS = 1200
+PREVIEW_CHARS = 1600
+PREVIEW_LINES = 24
+#: A value up to this length shares a line with its name.
+_INLINE = 160
+_NAME = 60
+_PHRASE = 200
+_LEAST_PER_ARGUMENT = 120
+#: A text that is cut is never split into pieces of fewer characters than this.
+_LEAST = 40
+_PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,39}")
+_COMMANDS = ("command", "cmd")
+_SHELLS = frozenset({"bash", "shell", "sh", "zsh", "run", "run_command", "execute_command", "exec", "terminal"})
+#: Arguments whose whole effect a diff shows, and arguments that a sentence of the executor names.
+_IN_DIFFS = frozenset({"text", "content", "old", "new", "old_text", "new_text", "old_string", "new_string", "patch"})
+_IN_SENTENCES = frozenset({"path", "file_path", "pattern"})
+_AT_THE_TOP = ("@@ -1 ", "@@ -1,", "@@ -0,0 ")
+_HASH = re.compile("[0-9a-f]{1,64}")
+_HEADERS = re.compile(r"--- [^\n]*\n\+\+\+ [^\n]*\n")
+
+
+class Kind(StrEnum):
+    """The kinds of parts of a card."""
+
+    #: A command or another text, in a block of its own.
+    CODE = "code"
+    #: A unified diff, in a block of its own.
+    DIFF = "diff"
+    #: An argument: its name, and its value if both fit on one line.
+    FIELD = "field"
+    #: An argument without a value: an empty text. The text of the part is ours.
+    EMPTY = "empty"
+    #: A line of ours between two blocks.
+    OURS = "ours"
+
+
+class Part(Struct, frozen=True):
+    """A part of the thing that is asked for."""
+
+    kind: Kind
+    text: str
+    name: str = ""
+
+
+class Digits(str):
+    """A number as it was written."""
+
+    __slots__ = ()
+
+
+class Shown(Struct, frozen=True):
+    """The thing that a request asks for; `phrase` follows "wants to"."""
+
+    phrase: str
+    parts: tuple[Part, ...]
+    #: The thing on one line, for pushes and for cards that are decided.
+    line: str
+    #: `run` for a command, `do` for anything else.
+    act: str
+    #: The number of characters that the card leaves out.
+    left_out: int
+    #: The number of arguments that the operator's headline leaves to the details.
+    below: int = 0
+
+
+def show(call: Call, share: float = 1.0) -> Shown:
+    """Return what a request asks for. `share` is how much of the usual room the card has for it."""
+    told = _Told(call)
+    parts, left_out = told.parts(share)
+    return Shown(told.phrase, parts, told.line, told.act, left_out, told.below)
+
+
+def masked_arguments(call: Call) -> dict[str, Any]:
+    """The arguments with their secrets masked, in the order in which they were given.
+
+    A number is a `Digits` if it was written with other digits than the canonical ones.
+    """
+    return {label: value for label, value, _ in _in_order(call)}
+
+
+def _in_order(call: Call) -> Iterator[tuple[str, Any, str]]:
+    """The masked name, value and text of each argument, in the order in which they were given, no name twice."""
+    texts, card = masked(call), call.verdict.card
+    args = {
+        name: (label, value, text)
+        for (name, label, value), (_, text) in zip(texts.values, texts.arguments, strict=True)
+    }
+    order = [name for name in card.order if name in args] if card else []
+    numbers = dict(card.numbers) if card else {}
+    taken: set[str] = set()
+    for name in dict.fromkeys((*order, *args)):
+        label, value, text = args[name]
+        while label in taken:
+            label += "'"
+        taken.add(label)
+        if name in numbers and _is_number(value, numbers[name]):
+            yield label, Digits(numbers[name]), numbers[name]
+        else:
+            yield label, value, text
+
+
+def _is_number(value: Any, text: str) -> bool:
+    """Whether the text spells this very number. Only such a text may be shown for the number."""
+    try:
+        return isinstance(value, int | float) and not isinstance(value, bool) and float(text) == value
+    except ValueError:
+        return False
+
+
+def safe(text: str) -> str:
+    """A text in a block: visible, with floods folded to a count. The line feed that ends the last line begins none."""
+    return folded(visible(text.removesuffix("\n")))
+
+
+class _Told:
+    """A request taken apart: the phrase, the diff, the command, and the arguments that are still to be shown."""
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        arguments = list(_in_order(call))
+        self._left = {label: value for label, value, _ in arguments}
+        self._texts = {label: text for label, _, text in arguments}
+        self.below = 0
+        self.act = "do"
+        self._diff, self._is_diff = _diff(call)
+        self._command = self._take_command()
+        self.phrase = self._phrase()
+        self.line = self._line()
+        if self._is_diff:
+            self._take(_IN_DIFFS)
+        elif self._diff:
+            self._take({name for name in _IN_DIFFS & self._left.keys() if self._texts[name] == self._diff})
+
+    def _take(self, names: frozenset[str] | set[str]) -> None:
+        self._left = {name: value for name, value in self._left.items() if name not in names}
+
+    def _take_command(self) -> str | None:
+        """Return the shell line of a request that runs a command, else None."""
+        argv = self._left.get("argv")
+        if isinstance(argv, list) and all(isinstance(word, str) for word in argv):
+            self._take({"argv", *self._said_elsewhere(argv)})
+            return safe(_typed(argv))
+        for name in _COMMANDS:
+            value = self._left.get(name)
+            if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
+                value = _typed(value)
+            if isinstance(value, str):
+                self._take({name})
+                return safe(value)
+        return None
+
+    def _said_elsewhere(self, argv: Sequence[str]) -> Iterator[str]:
+        """Name the folder of a command, which the card's place names, and the hashes of the scripts in the command."""
+        if self._left.get("cwd") == self._call.cwd:
+            yield "cwd"
+        hashes = self._left.get("script_sha256")
+        if isinstance(hashes, dict) and all(
+            name in argv and isinstance(value, str) and _HASH.fullmatch(value) for name, value in hashes.items()
+        ):
+            yield "script_sha256"
+
+    def _phrase(self) -> str:
+        """Return the operator's words, else the executor's, else the tool's name."""
+        card, call = self._call.verdict.card, self._call
+        if card and card.headline and (told := filled(card.headline, self._left)):
+            self._leave_below(card.fields, told[1])
+            return _lowered(told[0])
+        if self._command is not None and (call.tool in _SHELLS or "argv" in call.arguments):
+            self.act, run = "run", say("card.wants.run")
+            says_more = call.sentence.startswith(run) and not call.sentence.endswith(".")
+            return one_line(mask(call.sentence), _PHRASE) if says_more else run
+        if call.sentence and not call.sentence.endswith("."):
+            phrase = _lowered(one_line(mask(call.sentence), _PHRASE))
+            named = {name for name in _IN_SENTENCES & self._left.keys() if self._is_named(name, phrase)}
+            self._take(named)
+            return phrase
+        return say("card.wants.use", tool=quoted(call.tool))
+
+    def _is_named(self, name: str, phrase: str) -> bool:
+        value = self._left[name]
+        return isinstance(value, str) and 0 < len(value) <= _NAME and quoted(value) in phrase
+
+    def _leave_below(self, fields: Sequence[str] | None, whole: frozenset[str]) -> None:
+        """Take away what the headline shows whole, and leave to the details what the operator doesn't want shown.
+
+        A high or critical request leaves nothing to the details.
+        """
+        rest = self._left.keys() - whole
+        if fields is not None and self._call.verdict.risk.rank < Risk.HIGH.rank:
+            self.below = len(rest - set(fields)) + (self._command is not None and not set(_COMMANDS) & set(fields))
+            rest &= set(fields)
+            self._command = None if self.below and not set(_COMMANDS) & set(fields) else self._command
+        self._take(self._left.keys() - rest)
+
+    def _line(self) -> str:
+        """Return the thing on one line: the command, or the phrase."""
+        if self.act == "run" and self._command is not None:
+            return one_line(self._command.strip(), _PHRASE)
+        return self.phrase
+
+    def parts(self, share: float) -> tuple[tuple[Part, ...], int]:
+        """The thing itself, cut to its share of the room, and how many characters that left out."""
+        room = int(ARGUMENT_CHARS * share)
+        parts: list[Part] = []
+        left_out = 0
+        if self._command is not None:
+            taken, cut = _block(Kind.CODE, self._command, room if not self._left else max(room * 2 // 3, _LEAST))
+            room -= sum(len(part.text) for part in taken)
+            left_out += cut
+            parts += taken or [Part(Kind.EMPTY, say("card.empty.command"))]
+        if self._diff:
+            kind = Kind.DIFF if self._is_diff else Kind.CODE
+            taken, cut = _block(kind, self._diff, int(PREVIEW_CHARS * share))
+            left_out += cut
+            parts += taken
+        fields, cut = self._fields(max(room, _LEAST_PER_ARGUMENT))
+        return (*parts, *fields), left_out + cut
+
+    def _fields(self, room: int) -> tuple[list[Part], int]:
+        named = [(_label(name), self._texts[name]) for name in self._left]
+        most = max(1, room // _LEAST_PER_ARGUMENT)
+        left_out = sum(len(name) + len(text) for name, text in named[most:])
+        each = max(room // max(1, min(most, len(named))), _LEAST)
+        parts: list[Part] = []
+        for (label, whole), text in named[:most]:
+            found, cut = _field(label, text, each)
+            parts += found
+            left_out += cut + max(0, whole - len(label))
+        if named[most:]:
+            parts.append(Part(Kind.OURS, say("card.arguments_hidden", count=f"{len(named) - most:,}")))
+        return parts, left_out
+
+
+def _diff(call: Call) -> tuple[str, bool]:
+    """The preview, and whether it is a unified diff.
+
+    A diff of one file loses the lines that name the file, which the phrase does, and where its only change begins if
+    that is at the top.
+    """
+    shown = folded(masked(call).preview.removesuffix("\n"))
+    if not shown.startswith("--- "):
+        return shown, shown.startswith("@@ -")
+    headers = _HEADERS.match(shown)
+    if headers is None or "\n+++ " in shown[headers.end() :]:
+        return shown, True
+    shown = shown[headers.end() :]
+    first, _, rest = shown.partition("\n")
+    return (rest if first.startswith(_AT_THE_TOP) and "\n@@ " not in rest else shown), True
+
+
+def _typed(words: Sequence[str]) -> str:
+    """Words as a person would type them, so that a shell would read the same words again (POSIX quoting)."""
+    return shlex.join(words)
+
+
+def _lowered(phrase: str) -> str:
+    """The phrase within a sentence: `Pay` is `pay`, `SQL` stays."""
+    return phrase[:1].lower() + phrase[1:] if not phrase[1:2].isupper() else phrase
+
+
+def _label(name: str) -> tuple[str, int]:
+    """An argument's name as a label, and how long it is whole. A name that isn't a plain one is quoted."""
+    shown = visible(name, keep_newlines=False)
+    return (shown, len(shown)) if _PLAIN_NAME.fullmatch(shown) else (quoted(name, _NAME, always=True), len(shown))
+
+
+def _field(name: str, text: str, room: int) -> tuple[list[Part], int]:
+    if not text:
+        return [Part(Kind.EMPTY, say("card.empty"), name)], 0
+    if "\n" not in text and len(text) <= min(_INLINE, room) and text == text.strip():
+        return [Part(Kind.FIELD, text, name)], 0
+    parts, cut = _block(Kind.CODE, text, room)
+    return [Part(Kind.FIELD, "", name), *parts], cut
+
+
+def _block(kind: Kind, text: str, room: int) -> tuple[list[Part], int]:
+    """A text in one block, or its start and end in two with a line of ours between them."""
+    if not text:
+        return [], 0
+    limit = _within(text, room)
+    head, tail, left_out = split_middle(text, limit)
+    if not left_out and text.count("\n") >= PREVIEW_LINES:
+        head, tail, left_out = _split_lines(text)
+    if not left_out:
+        return [Part(kind, text)], 0
+    missing = text[len(head) : len(head) + left_out]
+    lines = missing.count("\n") - (missing.startswith("\n") and not missing.endswith("\n"))
+    by_lines = missing.startswith("\n") or missing.endswith("\n")
+    note = say("card.lines_hidden", count=f"{lines:,}") if by_lines and lines > 1 else None
+    note = note or say("card.hidden_here", count=f"{left_out:,}")
+    pieces = (Part(kind, head.removesuffix("\n")), Part(Kind.OURS, note), Part(kind, tail.removeprefix("\n")))
+    return [piece for piece in pieces if piece.text], left_out
+
+
+def _split_lines(text: str) -> tuple[str, str, int]:
+    lines = text.split("\n")
+    head, tail = lines[: PREVIEW_LINES // 2], lines[1 - PREVIEW_LINES // 2 :]
+    start, end = "\n".join(head), "\n".join(tail)
+    return start, end, len(text) - len(start) - len(end)
+
+
+def _within(text: str, units: int) -> int:
+    """Return a number of characters that surely fits into so many UTF-16 units, which chat platforms count."""
+    return units if max(text, default="") <= "\uffff" else units // 2

@@ -1,0 +1,63 @@
+"""Headlines that an operator wrote for a tool: `Pay {amount} {currency} to {to}`.
+
+The substitution is our own: a place names an argument, or a value inside one (`{to.name}`), and nothing else. Values
+are quoted (`hitl.cards.text.quoted`), so that none reads as words of the operator.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from hitl.cards.text import one_line, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_PLACE = re.compile(r"\{([^{}]*)\}")
+_NAME = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
+#: A value longer than this is cut in the headline, and shown whole below.
+LONGEST = 60
+#: The longest headline that a policy or a setting may give.
+_LONGEST_TEMPLATE = 200
+
+
+def check(template: str) -> str:
+    """Return a template that can be filled. Raises ValueError with the reason for any other."""
+    rest = _PLACE.sub("", template)
+    if "{" in rest or "}" in rest:
+        raise ValueError(f"{template!r} has a brace that begins or ends no place: write {{name}}")
+    if wrong := [name for name in _PLACE.findall(template) if not _NAME.fullmatch(name)]:
+        raise ValueError(f"{{{wrong[0]}}} names no argument: use letters, digits, _ and -, and dots between names")
+    if not template.strip() or len(template) > _LONGEST_TEMPLATE:
+        raise ValueError(f"a headline has 1 to {_LONGEST_TEMPLATE} characters")
+    return template
+
+
+def filled(template: str, args: Mapping[str, Any]) -> tuple[str, frozenset[str]] | None:
+    """Return the headline, and the arguments that the headline shows whole; None if an argument is missing.
+
+    `args` are masked already. If the headline shows a part of an argument, or cuts it, the argument isn't shown whole.
+    """
+    values = {name: _value(args, name) for name in _PLACE.findall(template)}
+    if None in values.values():
+        return None
+    text = _PLACE.sub(lambda place: quoted(str(values[place[1]]), LONGEST), template)
+    whole = {name for name, value in values.items() if name in args and len(one_line(str(value))) <= LONGEST}
+    return one_line(text, 400), frozenset(whole)
+
+
+def _value(args: Mapping[str, Any], name: str) -> str | None:
+    """Return the text or number of that name; None for a list, an object, or a blank text."""
+    found: Any = args.get(name)
+    if found is None:
+        found = args
+        for step in _steps(name):
+            found = found.get(step) if isinstance(found, dict) else None
+    if isinstance(found, bool):
+        return "true" if found else "false"
+    return str(found) if isinstance(found, str | int | float) and str(found).strip() else None
+
+
+def _steps(name: str) -> Iterator[str]:
+    return iter(name.split("."))

@@ -1,0 +1,238 @@
+r"""Text from others, made safe to look at: nothing in it may change how the text around it looks, unseen.
+
+What a person approves is what the person reads, so a character that is drawn as nothing, reorders its
+neighbours, moves the cursor or piles up on the letters beside it is written out, as `\u{202e}`. The
+classes are those of the Unicode Standard: general categories C and Z, Default_Ignorable_Code_Point (UAX
+44), and combining marks beyond what living scripts put on one letter. Words are cut in the middle,
+between grapheme clusters (UAX 29), and what is left out is counted.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import regex
+
+from hitl.cards.wording import say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: Vietnamese, Hebrew and Tibetan need up to four marks on one letter.
+MARKS_KEPT = 4
+
+# Everything of categories C and Z but the space, the line feed and the tab; what is ignored when drawn;
+# and two that are drawn as a blank or as a box of their own. The emoji variation selector has a rule of
+# its own.
+_UNSEEN = r"[[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\ufffc]--[ \n\t\ufe0f]]"
+# U+FE0F stays right behind a picture, and between a keycap's character and its frame (UTS 51).
+_STRAY_SELECTOR = r"\ufe0f(?<![\p{Extended_Pictographic}--\p{C}]\ufe0f)(?<![0-9#*]\ufe0f(?=\u20e3))"
+_MARKS = r"(?P<marks>[\p{M}--\p{Default_Ignorable_Code_Point}]+)"
+_UNSAFE = regex.compile(rf"(?V1){_UNSEEN}|{_STRAY_SELECTOR}|{_MARKS}")
+_NO_BASE = regex.compile(rf"(?V1){_UNSEEN}|[ \n\t]")
+_LINE_BREAK = regex.compile(r"\r\n|\r|\n")
+_ESCAPE = regex.compile(r"\\u\{[0-9a-f]{1,6}\}")
+_ESCAPE_LENGTH = 10
+_CHARACTERS = "card.left_out"
+_CLUSTER = regex.compile(r"\X")
+# How far back a cut looks for a place that is surely a boundary; clusters of living text are far shorter.
+_LOOK_BACK = 1000
+
+_BLANKS_KEPT = 30
+_MANY_BREAKS = regex.compile(r"(?:[ \t]*\n){4,}")
+_MANY_BLANKS = regex.compile(rf"[ \t]{{{_BLANKS_KEPT + 1},}}")
+_MANY_ESCAPES = regex.compile(r"(\\(?:u\{[0-9a-f]{1,6}\}|[rnt]))\1{8,}")
+_PLAIN_VALUE = regex.compile(r"[\p{L}\p{N}./_~@-]+(?: [\p{L}\p{N}./_~@-]+){0,2}")
+_QUOTATION_MARKS = regex.compile('[“”"]')
+
+_NAMED = {"\r": r"\r", "\n": r"\n", "\t": r"\t"}
+_ONE_LINE = str.maketrans({"\n": r"\n", "\t": r"\t"})
+_RETURNS = str.maketrans({"\n": "⏎", "\t": " "})
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A text that may be shortened. `left_out` counts the characters, or lines, that are missing from it."""
+
+    text: str
+    left_out: int
+
+
+def visible(text: str, *, keep_newlines: bool = True) -> str:
+    r"""The text with every character that could hide, or change what stands around it, written as an escape.
+
+    Line feeds and tabs stay, unless `keep_newlines` is false: then they are written `\n` and `\t`. Of a
+    flood of combining marks the first four on each letter stay and the others are counted.
+    """
+    if _harmless(text):
+        return text
+    shown = str(_UNSAFE.sub(_escaped, text))
+    return shown if keep_newlines else shown.translate(_ONE_LINE)
+
+
+def _harmless(text: str) -> bool:
+    """Whether the text is printable ASCII on one line, as most is: nothing in it needs a closer look."""
+    return text.isascii() and text.isprintable()
+
+
+def encodable(text: str) -> str:
+    r"""The text with lone surrogates, which UTF-8 and so no record can carry, written out as `\ud800`."""
+    return text if text.isascii() else text.encode(errors="backslashreplace").decode()
+
+
+def hidden(text: str) -> int:
+    """How many characters of the text would not be seen as what they are, for a warning.
+
+    Line breaks (LF, CR LF) and tabs are not counted.
+    """
+    if _harmless(text):
+        return 0
+    return sum(_count(match) for match in _UNSAFE.finditer(text.replace("\r\n", "\n")))
+
+
+def one_line(text: str, limit: int = 200) -> str:
+    """The visible text on one line of at most `limit` characters: breaks are shown as a sign, the middle
+    is cut.
+    """
+    if _harmless(text):
+        return cut_middle(text, limit).text
+    return cut_middle(visible(_LINE_BREAK.sub("\n", text)).translate(_RETURNS), limit).text
+
+
+def cut_middle(text: str, limit: int) -> Cut:
+    """The text in at most `limit` characters: its start, a count of what is missing, and its end.
+
+    Neither a grapheme cluster nor an escape of ours is split, so that a little less than the limit may
+    stay. A limit that is too short for the count itself is exceeded by the count.
+    """
+    if len(text) <= limit:
+        return Cut(text, 0)
+    room = max(limit - len(_left_out(len(text), _CHARACTERS)), 0)
+    start = _boundaries(text, (room + 1) // 2)[0]
+    end = _boundaries(text, len(text) - room // 2)[1]
+    return Cut(text[:start] + _left_out(end - start, _CHARACTERS) + text[end:], end - start)
+
+
+def split_middle(text: str, limit: int) -> tuple[str, str, int]:
+    """Return the start and the end of a text in at most `limit` characters together, and how many lie between them.
+
+    A text that is cut between lines loses no more than it must: neither part ends or begins within a line if each
+    keeps more than half of its characters.
+    """
+    if len(text) <= limit:
+        return text, "", 0
+    start = _boundaries(text, (limit + 1) // 2)[0]
+    end = _boundaries(text, len(text) - limit // 2)[1]
+    if (line_end := text.rfind("\n", start // 2, start)) > 0:
+        start = line_end
+    if (line_start := text.find("\n", end, (len(text) + end) // 2) + 1) > 0:
+        end = line_start
+    return text[:start], text[end:], end - start
+
+
+def folded(text: str) -> str:
+    r"""Return a visible text with runs that could push the rest out of sight folded to a count.
+
+    More than 3 line breaks, 30 blanks, or 8 times the same escape in a row: 600 line feeds are `[600 line breaks]`.
+    """
+    if _harmless(text) and " " * (_BLANKS_KEPT + 1) not in text:
+        return text
+    text = _MANY_BREAKS.sub(lambda run: f"\n{say('card.breaks', count=_count_of(run[0]))}\n", text)
+    text = _MANY_BLANKS.sub(lambda run: say("card.blanks", count=_count_of(run[0], " \t")), text)
+    return str(_MANY_ESCAPES.sub(lambda run: f"{run[1]}{say('card.times', count=_times(run))}", text))
+
+
+def _times(run: regex.Match[str]) -> str:
+    return f"{len(run[0]) // len(run[1]):,}"
+
+
+def _count_of(run: str, characters: str = "\n") -> str:
+    return f"{sum(run.count(character) for character in characters):,}"
+
+
+def quoted(text: str, limit: int = 60, *, always: bool = False) -> str:
+    """Return a value on one line for a sentence of ours, in quotes unless it is plainly one value (or `always`).
+
+    Letters, digits, at most two blanks and `. / - _ ~ @` need no quotes. In any other value a quotation mark is
+    written out, so that the value can't end before we say so.
+    """
+    line = one_line(text, limit)
+    if not always and _PLAIN_VALUE.fullmatch(line):
+        return line
+    return f"“{_QUOTATION_MARKS.sub(lambda mark: _escape(mark[0]), line)}”"
+
+
+def cut_lines(text: str, limit: int) -> Cut:
+    """The text in at most `limit` lines (two or more): its first, a line that counts what is missing, its
+    last.
+    """
+    lines = text.split("\n")
+    if len(lines) <= limit:
+        return Cut(text, 0)
+    head = limit // 2
+    tail = len(lines) - (limit - 1 - head)
+    kept = [*lines[:head], _left_out(tail - head, "card.lines_left_out"), *lines[tail:]]
+    return Cut("\n".join(kept), tail - head)
+
+
+def _left_out(count: int, key: str) -> str:
+    return say(key, count=f"{count:,}")
+
+
+def _escaped(match: regex.Match[str]) -> str:
+    marks = match["marks"]
+    if marks is None:
+        return _escape(match[0])
+    kept = _kept(match)
+    dropped = marks[kept:]
+    if len(dropped) > MARKS_KEPT:
+        return marks[:kept] + _left_out(len(dropped), "card.marks_left_out")
+    return marks[:kept] + "".join(map(_escape, dropped))
+
+
+def _escape(character: str) -> str:
+    return _NAMED.get(character) or f"\\u{{{ord(character):x}}}"
+
+
+def _count(match: regex.Match[str]) -> int:
+    return 1 if match["marks"] is None else len(match["marks"][_kept(match) :])
+
+
+def _kept(match: regex.Match[str]) -> int:
+    """How many of a run of marks stay: none where they would sit on what stands before the text or an
+    escape.
+    """
+    before = match.string[match.start() - 1 : match.start()] if match.start() else ""
+    return 0 if not before or _NO_BASE.match(before) else MARKS_KEPT
+
+
+def _boundaries(text: str, place: int) -> tuple[int, int]:
+    """The nearest places at or before, and at or after, `place` where the text may be cut."""
+    before, after = _cluster_around(text, place)
+    for escape in _ESCAPE.finditer(text, max(place - _ESCAPE_LENGTH, 0), place + _ESCAPE_LENGTH):
+        if escape.start() < place < escape.end():
+            return escape.start(), escape.end()
+    return before, after
+
+
+def _cluster_around(text: str, place: int) -> tuple[int, int]:
+    before = after = _surely_a_boundary(text, place)
+    for end in _cluster_ends(text, before):
+        if after >= place:
+            break
+        before, after = after, end
+    return (after, after) if after == place else (before, after)
+
+
+def _cluster_ends(text: str, start: int) -> Iterator[int]:
+    return (cluster.end() for cluster in _CLUSTER.finditer(text, start))
+
+
+def _surely_a_boundary(text: str, place: int) -> int:
+    """A cluster always starts at an ASCII character, but for the line feed after a carriage return."""
+    earliest = max(place - _LOOK_BACK, 0)
+    back = range(min(place, len(text) - 1), earliest, -1)
+    ascii_places = (at for at in back if text[at].isascii() and text[at] != "\n")
+    return next(itertools.chain(ascii_places, [earliest]))

@@ -1,0 +1,100 @@
+"""A call on its way into the store: bound to its bytes and judged, but without ref, time or seal yet."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from hitl.call import Action, Ask, Call, Preparation, Reason, Risk, State, ToolInfo, Verdict
+from hitl.cards.text import quoted
+from hitl.cards.wording import say
+from hitl.proof.keyring import new_ref
+from hitl.records import replace
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+class Draft(Struct, frozen=True):
+    """A call that is judged and bound, but has no ref, time or seal yet."""
+
+    ask: Ask
+    args: bytes
+    digest: str
+    info: ToolInfo
+    prepared: Preparation
+    verdict: Verdict
+
+    def beside(self, twin: Call) -> Draft:
+        """The draft with a warning that the same call waits already."""
+        notes = (*self.prepared.notes, say("card.same", short=twin.short))
+        return replace(self, prepared=replace(self.prepared, notes=notes))
+
+    def call(self, short: str, now: datetime, approvers: tuple[str, ...], routes: tuple[str, ...]) -> Call:
+        """The call before anything happened to it; its row is still to be sealed."""
+        ask, prepared = self.ask, self.prepared
+        return Call(
+            ref=new_ref(now),
+            short=short,
+            digest=self.digest,
+            tools=ask.tools,
+            tool=ask.tool,
+            args=self.args,
+            executor=self.info.executor,
+            definition=self.info.definition,
+            cwd=prepared.cwd,
+            preconditions=prepared.preconditions,
+            sentence=prepared.sentence,
+            preview=prepared.preview,
+            notes=prepared.notes,
+            note=ask.note,
+            requester=ask.requester,
+            agent=ask.agent,
+            session=ask.session,
+            origin=ask.origin,
+            runs=ask.runs,
+            key=ask.key,
+            previous=ask.previous,
+            verdict=self.verdict,
+            approvers=approvers,
+            routes=routes,
+            created_at=now,
+            deadline=now + timedelta(seconds=self.verdict.timeout_s),
+            row_mac="",
+            state=State.IDLE,
+            version=0,
+        )
+
+
+def denial(rule: str) -> Verdict:
+    """The verdict where no policy could give one."""
+    why = say(f"why.{rule}")
+    return Verdict(Action.DENY, Risk.HIGH, None, Reason.POLICY_ERROR, why, "")
+
+
+def caller_sentence(ask: Ask) -> str:
+    """The sentence on the card of a call that its caller runs."""
+    return say("card.does.command") if "argv" in ask.args else fallback_sentence(ask)
+
+
+def fallback_sentence(ask: Ask) -> str:
+    """What a call does, as far as anybody here can tell."""
+    return say("card.does.fallback", tool=quoted(ask.tool))
+
+
+def recorded(call: Call) -> dict[str, object]:
+    """What the record says of a call when it is asked."""
+    return {
+        "short": call.short,
+        "digest": call.digest,
+        "tools": call.tools,
+        "tool": call.tool,
+        "origin": call.origin,
+        "agent": call.agent,
+        "risk": call.verdict.risk.value,
+        "rule": call.verdict.rule,
+        "policy": call.verdict.policy,
+        "previous": call.previous,
+    }

@@ -1,0 +1,156 @@
+"""Canonical JSON and the digest: the one spelling of a call that is shown, sealed and run."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import math
+from base64 import b32encode
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import rfc8785
+
+from hitl.cards.wording import say
+from hitl.errors import InvalidConfirmation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+#: RFC 8785 section 3.2.2.3 takes numbers as IEEE 754 doubles; beyond this integers are no longer exact.
+EXACT_INTEGER = 2**53
+#: RFC 8785 section 3.2.2.3 (ECMAScript's rule): smaller doubles are spelled, and read back, as integers.
+_SPELLED_WITH_EXPONENT = 1e21
+_DEPTH = 100
+
+
+def canonical(value: object, *, at: str = "") -> bytes:
+    """The value as RFC 8785 canonical JSON.
+
+    Raises InvalidConfirmation naming the JSON pointer (RFC 6901) of the first part that has no canonical form:
+    NaN and infinities, integers beyond 2^53 (also as floats), lone surrogates, keys that aren't strings, other
+    types, and nesting deeper than 100.
+    """
+    if type(value) is dict and _is_plain(value, 0):
+        with contextlib.suppress(UnicodeEncodeError):
+            spelled = _spelled(value)
+            if spelled.isascii():
+                return spelled
+    _check(value, at, 0)
+    return rfc8785.dumps(value)  # type: ignore[arg-type]
+
+
+#: RFC 8785 for ASCII text, written in C. The two differ in how they sort keys beyond ASCII and spell floats.
+_spelled = msgspec.json.Encoder(order="sorted").encode
+_CONTAINERS = frozenset({dict, list})
+_PLAIN = frozenset({str, bool, type(None), int, *_CONTAINERS})
+
+
+def _is_plain(value: Any, depth: int) -> bool:
+    """Whether an object or list holds only text, exact integers, truth values and nulls, at any depth allowed.
+
+    A million items take some milliseconds, because Python looks at containers alone, one by one.
+    """
+    if depth >= _DEPTH or (type(value) is dict and {type(key) for key in value} - {str}):
+        return False
+    items = value.values() if type(value) is dict else value
+    kinds = set(map(type, items))
+    if not kinds <= _PLAIN or (int in kinds and not all(map(_is_exact, items))):
+        return False
+    return not kinds & _CONTAINERS or all(_is_plain(item, depth + 1) for item in items if type(item) in _CONTAINERS)
+
+
+def _is_exact(value: object) -> bool:
+    return type(value) is not int or -EXACT_INTEGER < value < EXACT_INTEGER
+
+
+_in_order = msgspec.json.Encoder().encode
+
+
+def digest_of(
+    args: bytes,
+    *,
+    tools: str,
+    tool: str,
+    executor: str,
+    definition: str,
+    cwd: str | None,
+    preconditions: Iterable[tuple[str, str]],
+) -> str:
+    """SHA-256 (64 hex digits) over the canonical JSON of everything that makes this call this call.
+
+    `args` is canonical already and is spliced in: the keys around it are written in RFC 8785 order.
+    """
+    # Strings and lists only, keys in order: what is written of those is canonical already.
+    tail = _in_order(
+        {
+            "cwd": cwd,
+            "definition": definition,
+            "executor": executor,
+            "preconditions": tuple(preconditions),
+            "tool": tool,
+            "tools": tools,
+        }
+    )
+    return hashlib.sha256(b'{"args":' + args + b"," + tail[1:]).hexdigest()
+
+
+def digest_mark(digest: str) -> str:
+    """The 12 base32 characters of a digest that stand on the card and in the receipt (RFC 4648 alphabet)."""
+    return b32encode(bytes.fromhex(digest)[:8]).decode()[:12]
+
+
+def _check(value: object, at: str, depth: int) -> None:
+    kind = type(value)
+    if kind is str:
+        check_text(value, at)  # type: ignore[arg-type]
+    elif kind is int:
+        if not -EXACT_INTEGER < value < EXACT_INTEGER:  # type: ignore[operator]
+            raise _refusal("json.integer", at)
+    elif kind is float:
+        _check_float(value, at)  # type: ignore[arg-type]
+    elif kind is dict:
+        _check_object(value, at, depth)  # type: ignore[arg-type]
+    elif kind is list or kind is tuple:
+        _check_depth(at, depth)
+        for index, item in enumerate(value):  # type: ignore[arg-type, var-annotated]
+            _check(item, f"{at}/{index}", depth + 1)
+    elif value is not None and kind is not bool:
+        raise _refusal("json.type", at, type=kind.__name__)
+
+
+def _check_float(value: float, at: str) -> None:
+    if not math.isfinite(value):
+        raise _refusal("json.number", at, value=value)
+    if EXACT_INTEGER <= abs(value) < _SPELLED_WITH_EXPONENT:
+        raise _refusal("json.integer", at)
+
+
+def _check_object(value: Mapping[Any, Any], at: str, depth: int) -> None:
+    _check_depth(at, depth)
+    for key, item in value.items():
+        if type(key) is not str:
+            raise _refusal("json.key", at, name=repr(key))
+        place = f"{at}/{key.replace('~', '~0').replace('/', '~1')}"
+        check_text(key, place)
+        _check(item, place, depth + 1)
+
+
+def _check_depth(at: str, depth: int) -> None:
+    if depth > _DEPTH:
+        raise _refusal("json.depth", at)
+
+
+def check_text(value: str, at: str) -> None:
+    """Raises InvalidConfirmation, naming the place `at` (a JSON pointer), for text that UTF-8 can't carry."""
+    if value.isascii():
+        return
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        place = at.encode(errors="backslashreplace").decode()
+        raise _refusal("json.surrogate", place) from None
+
+
+def _refusal(key: str, at: str, **facts: object) -> InvalidConfirmation:
+    return InvalidConfirmation(say(key, at=at or "/", **facts))

@@ -1,0 +1,122 @@
+"""Whether what the store holds is what was written there: one call with its record, or the whole record."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from hitl.call import MAY_RUN, Decision, Event, State
+from hitl.lifecycle import RESULTS, Trigger
+from hitl.outcomes import Fact, fact
+from hitl.proof import seals
+from hitl.proof.chain import DECIDED, FIRST, steps_held, verify
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from hitl.call import Call, Recorded, Vote
+    from hitl.proof.keyring import Keyring
+
+
+class Flaw(StrEnum):
+    """What isn't as it was written. Each is the key of a sentence."""
+
+    ROW = "flaw.row"
+    DECISION = "flaw.decision"
+    CLAIM = "flaw.claim"
+    RESULT = "flaw.result"
+    VOTES = "flaw.votes"
+    LINE = "flaw.line"
+    PLAIN = "flaw.plain"
+    UNRECORDED = "flaw.unrecorded"
+    NO_CALL = "flaw.no_call"
+    GAP = "flaw.gap"
+    CUT = "flaw.cut"
+    SUMMARY = "flaw.summary"
+    EVENT = "flaw.event"
+    CARD = "flaw.card"
+    PROMPT = "flaw.prompt"
+    MESSAGE = "flaw.message"
+    MOVE = "flaw.move"
+    TALK = "flaw.talk"
+    CREDENTIAL = "flaw.credential"
+    TURN = "flaw.turn"
+
+
+def flaws_of(keys: Keyring, call: Call, votes: Sequence[Vote], lines: Sequence[Recorded]) -> list[Fact]:
+    """What isn't as it was written of a call, its votes and its chain; the first line that is wrong is told."""
+    found = []
+    if part := seals.broken(keys, call):
+        found.append(fact(Flaw[part.upper()], short=call.short))
+    if call.decision is Decision.APPROVED and not seals.votes_hold(keys, call, votes):
+        found.append(fact(Flaw.VOTES, short=call.short))
+    if seq := verify(keys, lines):
+        found.append(fact(Flaw.LINE, short=call.short, seq=seq))
+    if not _tells(call, lines):
+        found.append(fact(Flaw.UNRECORDED, short=call.short))
+    return found
+
+
+def _tells(call: Call, lines: Sequence[Recorded]) -> bool:
+    """Whether the chain tells of the call what its row does: that it was asked, what was decided, how it ended."""
+    if not lines or lines[0].event != Event.ASKED:
+        return False
+    decided = [line.event for line in lines if line.event in DECIDED]
+    ended = [line.event for line in lines if "result" in steps_held([(line.event, line.data)]).done]
+    wanted = ([call.decision.value] if call.decision else [], call.result.value if call.result else None)
+    return (decided, ended[-1] if ended else None) == wanted and call.state is _state(call)
+
+
+def _state(call: Call) -> State:
+    """The state that a call with that decision and result is in."""
+    if call.archived:
+        return State.IDLE
+    if call.result is not None:
+        return State.COMPLETED if call.result in RESULTS[Trigger.COMPLETE] else State.ERROR
+    if call.decision is None:
+        return State.AWAITING
+    return State.EXECUTING if call.decision in MAY_RUN else State.IDLE
+
+
+def flaws_of_record(
+    keys: Keyring,
+    chains: Mapping[str, Sequence[Recorded]],
+    refs: Iterable[str],
+    hashes: Mapping[int, str],
+    mark: tuple[int, str],
+) -> list[Fact]:
+    """What isn't as it was written of the record as a whole.
+
+    `hashes` are those of all lines by position, `refs` those of all calls, and `mark` a position that the record had
+    reached, with the hash of its line then (0 where there is none).
+    """
+    found = [fact(Flaw.NO_CALL, ref=ref) for ref in sorted(chains.keys() - {"", *refs})]
+    service = chains.get("", ())
+    if seq := verify(keys, service):
+        found.append(fact(Flaw.LINE, short="-", seq=seq))
+        service = [line for line in service if line.seq < seq]
+    expected = 1
+    for position in sorted(hashes):
+        if position != expected:
+            found.append(fact(Flaw.GAP, first=expected, last=position - 1))
+        expected = position + 1
+    position, line = mark
+    if position and hashes.get(position) != line:
+        found.append(fact(Flaw.CUT, last=expected - 1, mark=position))
+    return [*found, *_of_first_format(service, hashes)]
+
+
+def _of_first_format(service: Iterable[Recorded], hashes: Mapping[int, str]) -> list[Fact]:
+    """Lines of the first format have plain hashes. One line took them in; they are what they were then, or it shows."""
+    found, taken = [], 0
+    for line in service:
+        if line.event == Event.SEALED:
+            told = json.loads(line.data)
+            taken = told["lines"]
+            before = "".join(hashes.get(position, FIRST) for position in range(1, taken + 1))
+            if hashlib.sha256(before.encode()).hexdigest() != told["digest"]:
+                found.append(fact(Flaw.SUMMARY, lines=taken))
+    plain = [position for position, line in hashes.items() if position > taken and ":" not in line]
+    return [*found, *(fact(Flaw.PLAIN, position=position) for position in sorted(plain))]

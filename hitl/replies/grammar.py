@@ -1,0 +1,306 @@
+"""What one language makes of a message: an approval, a rejection with its reason, or neither."""
+
+from itertools import pairwise
+
+from hitl.records import replace
+from hitl.replies.automaton import Match
+from hitl.replies.emoji import Sign
+from hitl.replies.explain import why_unclear
+from hitl.replies.model import ALL, Reading, Verdict
+from hitl.replies.parse import NOWHERE, Parse
+from hitl.replies.phrase_roles import (
+    ALL_OF_THEM,
+    AND,
+    BECAUSE,
+    BEFORE_NO,
+    CONDITION,
+    FAULT,
+    HEDGE,
+    LATER,
+    NO,
+    NO_OPEN,
+    OPENS,
+    POLITE,
+    REASON_START,
+    REFUSES,
+    REMARK,
+    TURN,
+    UNCLEAR,
+    YES,
+)
+from hitl.replies.reasons import reason_start, verbatim
+from hitl.replies.spelling import fold
+from hitl.replies.targets import is_ref
+from hitl.replies.tokens import Kind, Token
+
+TO_ANOTHER = "it is said to somebody else"
+_MAY_FOLLOW_NO = REASON_START | BECAUSE | POLITE | REFUSES
+_YES_AFTER_ALL = REMARK | OPENS | POLITE | CONDITION | HEDGE | BEFORE_NO | LATER
+#: Our own name. A surface knows our handle there, and takes it off before the words are read.
+_US = "sayso"
+_COLONS = frozenset({":", "\uff1a"})
+#: Between words they offer a choice: "approve/reject", "yes|no".
+_OFFERS = frozenset("/|")
+_WORDS_ALONE = frozenset({Kind.WORD})
+_APPROVED = Reading(Verdict.APPROVE)
+
+
+def unclear(why: str) -> Reading:
+    """Give the reading of a message that is no answer, with what kept it from being one."""
+    return Reading(Verdict.UNCLEAR, why=why)
+
+
+def answers(parse: Parse, text: str) -> list[Reading]:
+    """Read one answer, or several that each name their target."""
+    if Kind.TARGET in parse.kinds and len(parse.targets(0, len(parse.tokens))) > 1:
+        cuts = parse.cuts()
+        several = _several(parse, text, cuts) if len(cuts) > 1 else []
+        if several:
+            return several
+    return [_answer(parse, text)]
+
+
+def _several(parse: Parse, text: str, cuts: list[int]) -> list[Reading]:
+    readings: list[Reading] = []
+    for start, end in zip(cuts, [*cuts[1:], len(parse.tokens)], strict=True):
+        part = Parse(_without_and(parse, start, end), parse.language)
+        reading = _answer(part, text[: parse.tokens[end - 1].end])
+        if readings and reading.verdict is Verdict.UNCLEAR and all(map(part.is_target, range(len(part.tokens)))):
+            reading = replace(readings[-1], target=part.tokens[0].text)
+        if reading.verdict is Verdict.UNCLEAR or reading.target is None:
+            return []
+        readings.append(reading)
+    return readings
+
+
+def _without_and(parse: Parse, start: int, end: int) -> list[Token]:
+    tokens = parse.tokens[start:end]
+    while tokens and (tokens[-1].kind is Kind.BREAK or parse.longest(start + len(tokens) - 1)[1] & AND):
+        tokens = tokens[:-1]
+    return tokens
+
+
+def _answer(parse: Parse, text: str) -> Reading:
+    if Kind.ASKS in parse.kinds:
+        return unclear("question")
+    furthest, yes = parse.covered(0, len(parse.tokens), YES)
+    reading = approval(parse, furthest, yes=yes) or _after_turn(parse) or _rejection(parse, text)
+    return reading or unclear(why_unclear(parse, furthest))
+
+
+def _after_turn(parse: Parse) -> Reading | None:
+    """Read what stands behind a change of mind: a yes ("I changed my mind, I accept"), or doubt; None for the rest."""
+    end = parse.role_ends(0, TURN) if parse.tokens else NOWHERE
+    if end in {NOWHERE, len(parse.tokens)}:
+        return None
+    rest = Parse(parse.tokens[end:], parse.language)
+    if rest.wordless:
+        return None
+    furthest, yes = rest.covered(0, len(rest.tokens), YES)
+    doubt = any(rest.longest(at)[1] & (LATER | HEDGE) for at in range(len(rest.tokens)))
+    return unclear(why_unclear(parse, 0)) if doubt else approval(rest, furthest, yes=yes)
+
+
+def approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
+    """Give the approval that a message is, or None.
+
+    `furthest` and `yes` are what `Parse.covered` found for the whole message.
+    """
+    end = len(parse.tokens)
+    everything = furthest < end
+    if everything and parse.met() & ALL_OF_THEM:
+        furthest, yes = parse.covered(0, end, YES, ALL_OF_THEM)
+    if furthest < end or not yes:
+        return None
+    if parse.kinds == _WORDS_ALONE:
+        return Reading(Verdict.APPROVE, target=ALL) if everything else _APPROVED
+    return _approval_beside_signs(parse, everything=everything)
+
+
+def _approval_beside_signs(parse: Parse, *, everything: bool) -> Reading | None:
+    """Give the approval that a yes among signs, emoji, mentions or refs is, or None."""
+    if parse.holds_idiom():
+        return None
+    if _asks_another(parse):
+        return unclear(TO_ANOTHER)
+    why = _whose_words(parse)
+    if why:
+        return unclear(why)
+    if _emoji_beside_others(parse) or _calls(parse):
+        return None
+    targets = [ALL] * everything + parse.targets(0, len(parse.tokens))
+    if len(targets) > 1:
+        return unclear("two answers")
+    return Reading(Verdict.APPROVE, target=targets[0]) if targets else _APPROVED
+
+
+def _calls(parse: Parse) -> bool:
+    """Tell whether a bracket opens right behind a word, as in code: "run(yes)"."""
+    if Kind.BREAK not in parse.kinds:
+        return False
+    pairs = pairwise(parse.tokens)
+    return any(mark.text in {"(", "["} and mark.start == word.end and word.kind is Kind.WORD for word, mark in pairs)
+
+
+def _asks_another(parse: Parse) -> bool:
+    """Tell whether it mentions somebody, a time or a place ("@6pm"), and not us alone."""
+    if Kind.MENTION not in parse.kinds:
+        return False
+    mentions = [token.text for token in parse.tokens if token.kind is Kind.MENTION]
+    return len(mentions) > 1 or fold(mentions[0]) != f"@{_US}"
+
+
+def _whose_words(parse: Parse) -> str:
+    """Say why a yes isn't the person's answer: it is a transcript or a choice ("yes/ok"); empty if it is."""
+    if _is_transcript(parse):
+        return "a speaker's name stands before it"
+    choice = Kind.BREAK in parse.kinds and any(token.text in _OFFERS for token in parse.tokens)
+    return "it offers a choice" if choice else ""
+
+
+def _is_transcript(parse: Parse) -> bool:
+    """Tell whether a speaker's name with a colon stands before the words: "bot: yes". "sayso:" says whom they are for.
+
+    A yes before the colon is the person's own, and a ref there says which call is meant.
+    """
+    if Kind.BREAK not in parse.kinds:
+        return False
+    texts = [token.text for token in parse.tokens]
+    colon = next((at for at, text in enumerate(texts) if text in _COLONS), 0)
+    name = range(colon)
+    words = [at for at in name if parse.tokens[at].kind is Kind.WORD]
+    if not words or texts[words[-1]] == _US or parse.targets(0, colon):
+        return False
+    return not any(parse.longest(at)[1] & YES for at in name)
+
+
+def _emoji_beside_others(parse: Parse) -> bool:
+    """Tell whether an emoji alone stands beside what may be another's: "!", or what only looks like an id."""
+    if not parse.wordless:
+        return False
+    breaks = [i for i, token in enumerate(parse.tokens) if token.kind is Kind.BREAK and token.text.strip()]
+    apart = any(i == 0 or parse.tokens[i].start > parse.tokens[i - 1].end for i in breaks)
+    return apart or any(parse.is_target(at) and not _is_ref(token) for at, token in enumerate(parse.tokens))
+
+
+def _is_ref(token: Token) -> bool:
+    return token.end - token.start > len(token.text) or is_ref(token.text)
+
+
+def _rejection(parse: Parse, text: str) -> Reading | None:
+    start = _head(parse)
+    if start == NOWHERE:
+        return None
+    after, roles = _head_end(parse, start)
+    end = len(parse.tokens)
+    if after < end and (_glued(parse, after) or _numbered(parse, after)):
+        return None
+    runs_on = after < end and parse.tokens[after].kind is Kind.WORD
+    open_clause = runs_on and roles & NO_OPEN and parse.tokens[start].kind is Kind.WORD
+    if _contradicted(parse, _clause_end(parse, after) if open_clause else after):
+        return unclear("yes and no")
+    if parse.is_idiom():
+        return None
+    if runs_on and not roles & NO_OPEN and not _may_follow(parse, after):
+        return None
+    reason_at = reason_start(parse, after)
+    return Reading(Verdict.REJECT, _reason(parse, text, start, after, reason_at), _target(parse, max(reason_at, after)))
+
+
+def _glued(parse: Parse, at: int) -> bool:
+    """Tell whether a sign that is no stop sticks to the no: "no=yes", "n°"."""
+    return at > 0 and parse.tokens[at].kind is Kind.OTHER and parse.tokens[at].start == parse.tokens[at - 1].end
+
+
+def _numbered(parse: Parse, at: int) -> bool:
+    """Tell whether a no seems to name a call by a number, which no call has: "reject #2", "reject 2", "no. 7"."""
+    at += parse.tokens[at].text == "." and at + 1 < len(parse.tokens)
+    token, closes = parse.tokens[at], at + 1 == len(parse.tokens) or parse.role_ends(at + 1, BECAUSE | AND) != NOWHERE
+    return token.text.startswith("#") or (token.kind is Kind.NUMBER and closes)
+
+
+def _head(parse: Parse) -> int:
+    """Give the token at which a no begins, after nothing but politeness; NOWHERE if something else comes first."""
+    at = 0
+    while at < len(parse.tokens):
+        token = parse.tokens[at]
+        end, roles = parse.longest(at)
+        if token.sign is Sign.NO or (roles & REFUSES and not roles & (UNCLEAR | LATER)):
+            return at
+        if token.kind in {Kind.BREAK, Kind.MENTION} or parse.is_target(at):
+            at += 1
+        elif roles & (POLITE | BEFORE_NO | TURN) and not roles & YES:
+            at = end
+        else:
+            return NOWHERE
+    return NOWHERE
+
+
+def _head_end(parse: Parse, at: int) -> tuple[int, int]:
+    if parse.tokens[at].kind is Kind.EMOJI:
+        return at + 1, NO | NO_OPEN
+    any_role = 0
+    for _, roles in parse.phrases(at):
+        any_role |= roles & NO_OPEN
+    end, roles = _before_fault(parse, at)
+    return end, roles | any_role
+
+
+def _before_fault(parse: Parse, at: int) -> Match:
+    """Give the longest no at a token, or the shorter one that a fault follows: "stop" of "stop this is wrong"."""
+    longest = parse.longest(at)
+    for match in parse.phrases(at)[:-1]:
+        end, roles = parse.longest(match[0]) if match[0] < len(parse.tokens) else match
+        if match[1] & REFUSES and roles & FAULT and end > longest[0]:
+            return match
+    return longest
+
+
+def _clause_end(parse: Parse, at: int) -> int:
+    return next((i for i in range(at, len(parse.tokens)) if parse.tokens[i].kind is Kind.BREAK), len(parse.tokens))
+
+
+def _may_follow(parse: Parse, at: int) -> bool:
+    """Tell whether a reason, or more of the no, can begin at a word that follows it without a stop."""
+    end, roles = parse.longest(at)
+    closes = end == len(parse.tokens) or parse.tokens[end].kind is not Kind.WORD
+    return bool(roles & _MAY_FOLLOW_NO or (roles & ALL_OF_THEM and closes))
+
+
+def _contradicted(parse: Parse, at: int) -> bool:
+    """Tell whether a yes stands anywhere beside the no: an emoji, or a whole clause."""
+    if Kind.EMOJI in parse.kinds and any(token.sign is Sign.YES for token in parse.tokens):
+        return True
+    if at == len(parse.tokens):
+        return False
+    breaks = [i for i in range(at, len(parse.tokens)) if parse.tokens[i].kind is Kind.BREAK]
+    edges = [at - 1, *breaks, len(parse.tokens)]
+    return any(_is_yes(parse, left + 1, right) for left, right in pairwise(edges))
+
+
+def _is_yes(parse: Parse, start: int, end: int) -> bool:
+    furthest, yes = parse.covered(start, end, YES, _YES_AFTER_ALL)
+    return yes and furthest == end
+
+
+def _reason(parse: Parse, text: str, start: int, after: int, reason_at: int) -> str | None:
+    end = len(parse.tokens)
+    roles = parse.longest(start)[1]
+    if after == end and not roles & FAULT:
+        return None
+    joined = any(parse.role_ends(at, BECAUSE) != NOWHERE for at in range(after, reason_at))
+    if not joined and parse.covered(start, end, NO, BEFORE_NO | ALL_OF_THEM)[0] == end:
+        return None
+    own_words = (
+        after < end and parse.tokens[after].kind is Kind.WORD and parse.role_ends(after, BECAUSE | FAULT) < after
+    )
+    sentence = roles & FAULT or (roles & NO_OPEN and own_words)
+    return verbatim(parse, text, start if sentence else reason_at)
+
+
+def _target(parse: Parse, end: int) -> str | None:
+    named = parse.targets(0, end)
+    if named:
+        return named[0]
+    everything = any(parse.longest(at)[1] & ALL_OF_THEM for at in range(min(end, len(parse.tokens))))
+    return ALL if everything else None

@@ -1,0 +1,101 @@
+"""`sayso init HOST` and what `sayso doctor` says of installed hooks."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from bot.cli.main import app
+from bot.cli.setting_up import Platform
+from bot.doctor.checks import run_checks
+from bot.settings import load
+from hitl.platforms import Health
+from sayso_client.hooks.__main__ import HOSTS
+from sayso_client.hooks.installing import module
+
+ME = f"local:{os.getuid()}"
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Settings whose service has a socket, a home folder, and every host on the path in a version that was tried."""
+    file = tmp_path / "etc" / "sayso.toml"
+    for folder in ("etc", "home", "bin", "run", "state"):
+        (tmp_path / folder).mkdir(mode=0o700)
+    folders = "".join(f'{name} = "{tmp_path}/{name}"\n' for name in ("state", "workspace", "runtime"))
+    file.write_text(folders.replace("/runtime", "/run") + f'requesters = ["{ME}"]\napprovers = ["{ME}"]\n')
+    for host in HOSTS:
+        program = tmp_path / "bin" / module(host).PROGRAM
+        program.write_text(f"#!/bin/sh\necho {'.'.join(map(str, module(host).TRIED))}\n")
+        program.chmod(0o755)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
+    monkeypatch.delenv("SAYSO_CONFIG", raising=False)
+    monkeypatch.chdir(tmp_path)
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "run" / "sayso.sock"))
+        yield file
+
+
+def init(*words: str) -> Result:
+    """Type the command."""
+    return CliRunner().invoke(app, ["init", *words])
+
+
+def test_every_host_has_a_word(settings: Path) -> None:
+    """What hooks know, `init` takes."""
+    del settings
+    assert set(HOSTS) == set(Platform) - {"telegram", "slack", "mcp"}
+
+
+@pytest.mark.parametrize("host", sorted(HOSTS))
+def test_a_hook_asks_on_the_services_own_socket(settings: Path, tmp_path: Path, host: str) -> None:
+    """It is installed, found by doctor, and taken out again."""
+    file = tmp_path / "home" / module(host).FILE
+    done = init(host, "--config", str(settings), "--yes")
+    assert 0 == done.exit_code, done.output
+    command = "".join(each.read_text() for each in file.parent.iterdir() if each.is_file())
+    assert f"--socket {tmp_path}/run/sayso.sock --uid {os.getuid()}" in command
+
+    states = {check.state for check in run_checks(load(settings), settings) if check.name == f"hook {host}"}
+    assert Health.GREEN in states
+    assert Health.RED not in states
+
+    assert 0 == init(host, "--config", str(settings), "--remove", "--yes").exit_code
+    assert not [check for check in run_checks(load(settings), settings) if check.name == f"hook {host}"]
+
+
+def test_a_hook_whose_program_is_gone_is_red(settings: Path, tmp_path: Path) -> None:
+    """After an upgrade that took the old environment away, every call is blocked: doctor says why."""
+    init("claude-code", "--config", str(settings), "--yes")
+    file = tmp_path / "home" / module("claude-code").FILE
+    file.write_text(file.read_text().replace(" -I -m", "-gone -I -m"))
+    red = {check.name for check in run_checks(load(settings), settings) if check.state is Health.RED}
+
+    assert "hook claude-code" in red
+
+
+def test_settings_of_the_working_folder_are_not_taken_unnamed(settings: Path, tmp_path: Path) -> None:
+    """A project could bring its own, with a socket of its own."""
+    (tmp_path / "sayso.toml").write_text(settings.read_text())
+
+    assert 2 == init("claude-code", "--yes").exit_code
+    assert [] == [*(tmp_path / "home").iterdir()]
+
+
+def test_other_settings_of_the_host_stay(settings: Path, tmp_path: Path) -> None:
+    """Before, beside and after the hook."""
+    file = tmp_path / "home" / ".claude" / "settings.json"
+    file.parent.mkdir()
+    file.write_text('{"model":"opus"}')
+    init("claude-code", "--config", str(settings), "--yes")
+    assert "opus" == json.loads(file.read_text())["model"]
+    init("claude-code", "--config", str(settings), "--remove", "--yes")
+
+    assert '{"model":"opus"}' == file.read_text()

@@ -1,0 +1,28 @@
+"""A thing is said once a minute."""
+
+from __future__ import annotations
+
+from hitl.throttle import EVERY_S, Patience
+
+
+def test_a_thing_is_said_once_a_minute_and_others_meanwhile() -> None:
+    """By the clock that it was given."""
+    now = [0.0]
+    patience = Patience(lambda: now[0])
+    first = [patience.admits("a"), patience.admits("a"), patience.admits("b")]
+    now[0] = EVERY_S - 0.1
+    early = patience.admits("a")
+    now[0] = EVERY_S
+    late = patience.admits("a")
+
+    assert [True, False, True] == first
+    assert [False, True] == [early, late]
+
+
+def test_it_remembers_ten_thousand_things() -> None:
+    """The oldest is forgotten first."""
+    patience = Patience(lambda: 0.0)
+    for number in range(10_001):
+        patience.admits(number)
+
+    assert [True, False] == [patience.admits(0), patience.admits(10_000)]

@@ -66,12 +66,12 @@ class GateContext:
 
     @property
     def access(self) -> Access:
-        """Who may do what, by the directory of now."""
+        """Return the answers on access, by the directory as it is now."""
         return self._access
 
     @property
     def people(self) -> Directory:
-        """The directory of now. Whoever shows names goes by the same one."""
+        """Return the directory as it is now. Names are shown by the same directory."""
         return self._access.people
 
     @people.setter

@@ -36,7 +36,7 @@ _INDEXED = _NUMERIC | {"eq", "in", "glob", "matches"}
 
 
 class HasRule(Protocol):
-    """A rule in any form that still tells what was written."""
+    """A rule in any form, with the rule as it was written."""
 
     @property
     def rule(self) -> Rule:

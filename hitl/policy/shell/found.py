@@ -39,7 +39,7 @@ class PathUse:
     configuration) or ``addresses`` (it shows the addresses of other repositories). ``wild``: the path is a pattern.
     ``only``: of a tree, the patterns of base names that are read. ``visible``: hidden files are left out. ``dashes``: a
     name that the pattern matches could be taken for an option. ``follows``: links in the tree are read where they lead.
-    ``split``: the names are handed on as text, so that one with a blank would be taken for other names.
+    ``split``: the names are handed on as text, so that a name with a blank would be taken for several names.
     """
 
     how: str

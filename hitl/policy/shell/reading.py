@@ -102,7 +102,7 @@ class PayloadReader(Protocol):
     """The reader of a text, as far as programs need it that are given another text or command."""
 
     reading: ShellReading
-    #: The words that each positional parameter stands for.
+    #: The words of each positional parameter.
     positional: dict[str, list[str | None]]
 
     def source(self, text: str, positional: Words = ()) -> None:

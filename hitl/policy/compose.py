@@ -19,7 +19,7 @@ from hitl.policy.presets import presets
 from hitl.records import replace
 
 
-def compose(own: Checked, parsed: text.Parsed, name: str) -> Checked:
+def compose(own: Checked, parsed: text.ParsedDocument, name: str) -> Checked:
     """Join a document with the presets that it names; a document without presets is returned as it came.
 
     ``parsed`` gives the line numbers for warnings.
@@ -123,7 +123,7 @@ def _appended(first: Sequence[Rule], then: Sequence[Rule]) -> tuple[Rule, ...]:
     return (*first, *placed)
 
 
-def _without_effect(own: Checked, preset: Checked, parsed: text.Parsed) -> list[Problem]:
+def _without_effect(own: Checked, preset: Checked, parsed: text.ParsedDocument) -> list[Problem]:
     """Warn of each action of the document that has no effect because the preset's is stricter."""
     found = []
     stated = _default(own)
@@ -136,6 +136,6 @@ def _without_effect(own: Checked, preset: Checked, parsed: text.Parsed) -> list[
     return found
 
 
-def _problem(parsed: text.Parsed, path: str, given: Action, closed: Action) -> Problem:
+def _problem(parsed: text.ParsedDocument, path: str, given: Action, closed: Action) -> Problem:
     said = f"{given!r} has no effect: the preset's {closed!r} is stricter"
     return Problem(parsed.line(path), path, said, "write a rule for the calls that you mean")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from hitl.policy.globs import WILD, Glob, clean, is_pattern, meets
 from hitl.policy.model import PolicyCall
-from hitl.policy.shell.effects import Effects, Use
+from hitl.policy.shell.effects import Effects, PathUse
 from hitl.policy.shell.plain_words import looks_like_a_file
 from hitl.policy.three_valued import NO, UNSURE, YES
 from hitl.records import replace
@@ -74,9 +74,9 @@ class Vouching:
         """YES if every file below the folders may be read, or if the file system can't be asked; else NO or UNSURE."""
         if self.paths is None:
             return YES
-        return min((self._tree(Use("tree", folder)) for folder in folders), default=YES)
+        return min((self._tree(PathUse("tree", folder)) for folder in folders), default=YES)
 
-    def _use(self, use: Use) -> int:
+    def _use(self, use: PathUse) -> int:
         if use.how in ("repository", "addresses"):
             return self._repository(use)
         if use.how in ("tree", "tracked", "moved"):
@@ -96,7 +96,7 @@ class Vouching:
 
     # --- patterns
 
-    def _matches(self, use: Use, tool: str) -> int:
+    def _matches(self, use: PathUse, tool: str) -> int:
         """Judge a pattern of file names.
 
         YES if no closed glob meets the pattern, or if the tool may use every file that the pattern matches now.
@@ -167,7 +167,7 @@ class Vouching:
 
     # --- trees and repositories
 
-    def _tree(self, use: Use) -> int:
+    def _tree(self, use: PathUse) -> int:
         """Judge every file below a folder: ``read_file`` must be allowed on each, for moves ``write_file`` as well."""
         if use.wild and use.how == "moved":
             return min(self._matches(use, READ), self._matches(use, WRITE), self._expanded_moved(use))
@@ -182,7 +182,7 @@ class Vouching:
             return UNSURE if tree is None else YES
         return self._files(use, tree, tools)
 
-    def _files(self, use: Use, tree: Tree, tools: Sequence[str]) -> int:
+    def _files(self, use: PathUse, tree: Tree, tools: Sequence[str]) -> int:
         """Judge the files of a tree that the command uses."""
         found = list(tree.files)
         if use.how == "tracked":
@@ -199,12 +199,12 @@ class Vouching:
         led = min((self._one(READ, path) for path in paths if path in links), default=YES)
         return min(led, *(self._open(paths, tool) for tool in tools))
 
-    def _may_name_closed(self, use: Use) -> bool:
+    def _may_name_closed(self, use: PathUse) -> bool:
         """Whether a file that appears before the command runs could be closed, going by its name."""
         lasts = {_last(path) for one in self.closed[READ].globs for path in one.alternatives}
         return any(meets(pattern, last) for pattern in use.only for last in lasts)
 
-    def _expanded_moved(self, use: Use) -> int:
+    def _expanded_moved(self, use: PathUse) -> int:
         """Judge the folders that a pattern matches now, each with all files below it."""
         found = self._expanded(use.path)
         if found is None:
@@ -237,7 +237,7 @@ class Vouching:
         tree = self.paths.tree(posixpath.join(self.cwd, path), most=MOST_ENTRIES, deep=deep)
         return tree if tree is not None and tree.complete else None
 
-    def _repository(self, use: Use) -> int:
+    def _repository(self, use: PathUse) -> int:
         """YES if git's own files can't make a reading command run a program or show a password, else UNSURE."""
         if self.paths is None or self.cwd is None:
             return YES
@@ -258,7 +258,7 @@ _SPLITS: Final = re.compile(r"[\s'\"\\]")
 
 
 def _example(pattern: str) -> str:
-    """Return a name made from a pattern, to stand for the names that it matches."""
+    """Return one name that a pattern matches, as an example for all of them."""
     return "".join("x" if char in WILD else char for char in pattern.replace("]", ""))
 
 
@@ -267,7 +267,7 @@ def _last(alternative: str) -> str:
     return alternative.removesuffix("/**").rpartition("/")[2]
 
 
-def _passed_over(name: str, use: Use) -> bool:
+def _passed_over(name: str, use: PathUse) -> bool:
     """Whether the command leaves a file out, because it is hidden or because no pattern covers its name."""
     parts = name.split("/")
     if use.visible and any(part.startswith(".") for part in parts):

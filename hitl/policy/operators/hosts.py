@@ -12,17 +12,17 @@ from hitl.policy.operators.base import (
     TEXT,
     BadValue,
     Condition,
+    ConditionUse,
     Judge,
     Operator,
     Test,
-    Use,
     a_text,
     entries,
     of_texts,
     scoped,
     split,
 )
-from hitl.policy.operators.scope import ANYWHERE, Scope
+from hitl.policy.operators.scope import ANYWHERE, CallScope
 from hitl.policy.three_valued import NO, UNSURE, YES
 
 MAX_URL = 16_384  # some clients accept longer URLs, but it takes too long to decode them
@@ -70,10 +70,10 @@ def _contenox_hosts(value: Any) -> hosts.HostList:
     return _host_list(split(a_text(value)))
 
 
-def _build_host(condition: Condition, use: Use) -> Test:
+def _build_host(condition: Condition, use: ConditionUse) -> Test:
     listed: hosts.HostList = condition.value
 
-    def of(scope: Scope) -> Judge:
+    def of(scope: CallScope) -> Judge:
         def judge(value: Any) -> int:
             text = values.text(value)
             if value is None or not text.strip():
@@ -96,7 +96,7 @@ def _build_host(condition: Condition, use: Use) -> Test:
     return scoped(condition.key, of, use, _URL_COST)
 
 
-def _resolved(scope: Scope, url: hosts.Url) -> Sequence[str] | None:
+def _resolved(scope: CallScope, url: hosts.Url) -> Sequence[str] | None:
     """Return the addresses of the URL's host at the time of the call.
 
     None if the resolver can't give them; () if there is no resolver, no host, or the host is an address.
@@ -107,10 +107,10 @@ def _resolved(scope: Scope, url: hosts.Url) -> Sequence[str] | None:
     return resolver.resolve(url.host)
 
 
-def _build_class(condition: Condition, use: Use) -> Test:
+def _build_class(condition: Condition, use: ConditionUse) -> Test:
     wanted: frozenset[str] = condition.value
 
-    def of(scope: Scope) -> Judge:
+    def of(scope: CallScope) -> Judge:
         def judge(value: Any) -> int:
             url = hosts.read_url(values.text(value))
             addresses = _resolved(scope, url)
@@ -133,8 +133,8 @@ def _all_classes(url: hosts.Url, addresses: Sequence[str]) -> frozenset[str]:
         return hosts.url_classes(url) | {"ambiguous"}
 
 
-def _url_part(part: Callable[[hosts.Url], Any]) -> Callable[[Condition, Use], Test]:
-    def build(condition: Condition, use: Use) -> Test:
+def _url_part(part: Callable[[hosts.Url], Any]) -> Callable[[Condition, ConditionUse], Test]:
+    def build(condition: Condition, use: ConditionUse) -> Test:
         def judge(value: Any) -> int:
             url = hosts.read_url(values.text(value))
             found = part(url) in condition.value

@@ -13,7 +13,7 @@ CUT: Final = object()
 SCALARS: Final = frozenset((str, int, float, bool, Decimal, type(None)))
 MAX_NODES = 20_000
 _MAX_NUMBER = 64
-_EXPONENT_FROM = 1e21  # where ECMAScript and Go begin to write exponents
+_EXPONENT_FROM = 1e21  # from this size on, ECMAScript and Go write an exponent
 
 
 def pointer(key: str) -> tuple[str, ...]:

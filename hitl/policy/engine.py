@@ -263,12 +263,12 @@ class _Group:
         self._shared = Index(wide, plain_paths=plain_paths) if shares else None
         self._own = [one for one in rules if not _is_wide(one.rule)] if shares else self.rules
 
-    def of(self, call: PolicyCall) -> Index | None:
+    def of(self, call: PolicyCall) -> Index[Compiled] | None:
         """Return the index of the rules for this call's tool that are not in the shared index, or None."""
         own = [one for one in self._own if _applies(one.rule, call)]
         return Index(own, plain_paths=self._plain_paths) if own else None
 
-    def candidates(self, own: Index | None, args: Mapping[str, Any]) -> Sequence[Compiled]:
+    def candidates(self, own: Index[Compiled] | None, args: Mapping[str, Any]) -> Sequence[Compiled]:
         """Return the rules that may hold for a call, in order."""
         narrow = () if own is None else own.candidates(args)
         if self._shared is None:
@@ -298,9 +298,9 @@ class _Plan:
     """
 
     named: risk.Named
-    forbid: Index | None
-    rules: Index | None
-    levels: Index | None
+    forbid: Index[Compiled] | None
+    rules: Index[Compiled] | None
+    levels: Index[Compiled] | None
     raising: tuple[Compiled, ...]
     shell: str | None
     quiet: bool

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from hitl.policy import text
-from hitl.policy.dialects.importing import Translation
+from hitl.policy.dialects.translation import Translation
 
 #: The tools in the package's own configuration. They apply if the host's configuration names no tools.
 _PUBLISHED: Final = ("refund", "delete", "send_email")

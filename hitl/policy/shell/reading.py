@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from hitl.policy.shell.work import MAX_COMMANDS, MAX_NAME, MAX_WORK
 
@@ -96,3 +96,23 @@ class ShellReading:
 
 
 _TOO_MUCH = "is too long or too deeply nested to read"
+
+
+class PayloadReader(Protocol):
+    """The part of a text's reader that is needed to read a text or command inside it."""
+
+    reading: ShellReading
+    #: The values of the positional parameters, by their names.
+    positional: dict[str, list[str | None]]
+
+    def source(self, text: str, positional: Words = ()) -> None:
+        """Read shell text that a command would get, with ``positional`` as its parameters from ``$0`` on."""
+
+    def nested(self, command: Words, origin: Node | None, *, guessed: bool = False) -> None:
+        """Record a command in the arguments of another command. ``guessed``: the words only may be a command."""
+
+    def exactly(self, node: Node) -> list[str]:
+        """Return a list with the text of a word, or an empty list if the text is known only when the line runs."""
+
+    def texts(self, node: Node) -> list[str]:
+        """Return the texts that a word may have by the values that the line gives its variables; empty if unknown."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
     from typing import TypeAlias
 
-    from hitl.call import Call, Incoming, Kind, Verb
+    from hitl.call import Call, Incoming, ReplyKind, Verb
     from hitl.events import Heard
     from hitl.people import Directory
     from hitl.people.names import Names
@@ -68,7 +68,7 @@ class Surface:
     #: Identities that many people share. No list may name one.
     shared: frozenset[str] = frozenset()
     #: The ways in which people answer there, and what to look at if no answer ever came that way.
-    answers: Mapping[Kind, str] = field(default_factory=dict)
+    answers: Mapping[ReplyKind, str] = field(default_factory=dict)
     #: The text that people type before the name of a command.
     prefix: str = ""
     #: The key of the sentence that lists the commands.

@@ -19,7 +19,7 @@ _UNENDED = "\n\\ No newline at end of file"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileChange:
     """The difference between two texts."""
 
     #: The unified diff, cut in the middle if it is long.
@@ -30,7 +30,7 @@ class Change:
     removed: int
 
 
-def change(path: str, old: str | None, new: str) -> Change:
+def change(path: str, old: str | None, new: str) -> FileChange:
     """Return the change from one text to another. `old` is None if there is no file yet.
 
     Only a line feed ends a line, so another line break can't hide a part of a line.
@@ -41,7 +41,7 @@ def change(path: str, old: str | None, new: str) -> Change:
     marks = [line[:1] for line in hunks]
     names = ["--- /dev/null" if old is None else f"--- {path}", f"+++ {path}"] if hunks else []
     diff = "\n".join([*names, *(line[:-1] if line.endswith("\n") else line + _UNENDED for line in hunks)])
-    return Change(cut_middle(diff, PREVIEW_KEPT).text, marks.count("+"), marks.count("-"))
+    return FileChange(cut_middle(diff, PREVIEW_KEPT).text, marks.count("+"), marks.count("-"))
 
 
 def lines_of(text: str) -> list[str]:

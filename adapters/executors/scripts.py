@@ -32,7 +32,7 @@ from adapters.executors.folder import Folder, explained
 from hitl.errors import InvalidConfirmation
 
 if TYPE_CHECKING:
-    from hitl.policy.shell import Command, Reading
+    from hitl.policy.shell import ShellReading, SimpleCommand
 
 #: The prefix of the names of preconditions on scripts. The path follows it.
 SCRIPT = "script:"
@@ -147,7 +147,7 @@ def bytes_of(folder: Folder, path: str) -> tuple[bytes, int]:
 class _Finder:
     """Finds the files that a line's commands run."""
 
-    def __init__(self, folder: Folder, reading: Reading) -> None:
+    def __init__(self, folder: Folder, reading: ShellReading) -> None:
         self._folder = folder
         self._commands = [command for command in reading.commands if not command.unsure]
         self._folders = list(islice(dict.fromkeys(["", *self._gone_to()]), _MOST_FOLDERS))
@@ -174,7 +174,7 @@ class _Finder:
                 if option in _FOLDER_OPTIONS and value:
                     yield value
 
-    def _run_by(self, command: Command) -> Iterator[str]:
+    def _run_by(self, command: SimpleCommand) -> Iterator[str]:
         program, *rest = command.words
         if program is not None and ("/" in program or PurePosixPath(program).suffix in _SUFFIXES):
             yield from self._files([program])
@@ -217,7 +217,7 @@ class _Finder:
         for folder in self._folders:
             yield from islice(self._in(folder, names), 1 if base.endswith("make") else len(names))
 
-    def _reads_commands(self, command: Command) -> bool:
+    def _reads_commands(self, command: SimpleCommand) -> bool:
         """Return whether a program may get its commands from its input: it names no file, or a word isn't known yet."""
         if command.base is None:
             return True
@@ -294,14 +294,14 @@ def _read(folder: Folder, path: str) -> Script | None:
     return Script(path, hashlib.sha256(data).hexdigest(), as_text(data) if len(data) <= READ_WHOLE else None)
 
 
-def _is_alone(reading: Reading) -> bool:
+def _is_alone(reading: ShellReading) -> bool:
     """Return whether the line is one command that redirects no output to a file. A `cd` doesn't count as a command."""
     commands = [command for command in reading.commands if command.base != "cd" and not command.unsure]
     whole = list(commands[0].words) if commands else []
     return not reading.writes and all(whole[-len(each.words) :] == list(each.words) for each in commands)
 
 
-def _inputs(reading: Reading) -> list[str]:
+def _inputs(reading: ShellReading) -> list[str]:
     """Return the files that a line reads through `<`, without quotes."""
     if reading.tree is None:
         return []

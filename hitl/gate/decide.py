@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hitl import replies
-from hitl.call import Call, Event, Kind, PromptKind, Reply, State, Verb
+from hitl.call import Call, Event, PromptKind, Reply, ReplyKind, State, Verb
 from hitl.cards.text import encodable
 from hitl.errors import InvalidConfirmation, Tampered, Unavailable
 from hitl.gate.moves import sealed_decision
@@ -18,7 +18,7 @@ from hitl.ports import Change
 from hitl.proof import seals
 from hitl.records import replace
 from hitl.replies import ALL, Reading, Span
-from hitl.replies import Verdict as Says
+from hitl.replies import Meaning as Says
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -31,7 +31,7 @@ _VERBS = {Verb.APPROVE: Says.APPROVE, Verb.REJECT: Says.REJECT}
 async def decide(gate: Gate, reply: Reply) -> tuple[Answer, ...]:
     """Implement `Gate.decide`."""
     reply = _speakable(reply)
-    if reply.kind in {Kind.TEXT, Kind.REACTION}:
+    if reply.kind in {ReplyKind.TEXT, ReplyKind.REACTION}:
         return await _decide_text(gate, reply)
     call = await find(gate, reply.target or "")
     if call is None:

@@ -19,8 +19,8 @@ from hitl.gate.swap import find
 from hitl.outcomes import Refusal, Told, fact
 from hitl.proof.keyring import as_short
 from hitl.proof.seals import bound_holds
+from hitl.replies import Meaning as Says
 from hitl.replies import Reading
-from hitl.replies import Verdict as Says
 
 if TYPE_CHECKING:
     from collections.abc import Collection

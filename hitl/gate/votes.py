@@ -7,7 +7,7 @@ import math
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from hitl.call import Action, Call, Event, Kind, Prompt, PromptKind, Reply, Risk, Runs, Verdict, Vote
+from hitl.call import Action, Call, Event, Prompt, PromptKind, Reply, ReplyKind, Risk, Runs, Verdict, Vote
 from hitl.cards.card import is_cut
 from hitl.cards.redaction import mask
 from hitl.cards.text import one_line
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     Sealed: TypeAlias = Callable[[datetime], Vote]
 
 #: Replies that name their call in words, which a critical one asks for.
-_NAMING = frozenset({Kind.TEXT, Kind.COMMAND})
+_NAMING = frozenset({ReplyKind.TEXT, ReplyKind.COMMAND})
 
 
 async def vote_yes(gate: Gate, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
@@ -133,11 +133,11 @@ async def _second_yes(
     """None when this is the second yes of this person, in its time; else what to answer to the first."""
     first = await gate.store.prompt(call.ref, principal, PromptKind.CONFIRM)
     age = (gate.clock.now() - first.at).total_seconds() if first else math.inf
-    how = fact(Told.CONFIRM_BY_API, short=call.short) if reply.kind is Kind.API else ""
+    how = fact(Told.CONFIRM_BY_API, short=call.short) if reply.kind is ReplyKind.API else ""
     if age < gate.limits.soonest_second_yes_s:
         soon = Answer(Came.CONFIRM, fact(Told.CONFIRM_SOON, short=call.short, how=how), call)
         return await note(gate, reply, call, Event.HELD, soon)
-    if age <= gate.limits.second_yes_s and (reply.confirmed or reply.kind is not Kind.API):
+    if age <= gate.limits.second_yes_s and (reply.confirmed or reply.kind is not ReplyKind.API):
         return None
     await leave_open(gate, reply, call, principal, PromptKind.CONFIRM, reading.reason)
     what = Told.CONFIRM_RAISED if raised else Told.CONFIRM
@@ -171,7 +171,7 @@ async def leave_open(
 async def vote_no(gate: Gate, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
     """The answer to a no, or None where somebody, or the clock, was quicker."""
     reason = reading.reason
-    asked = reply.kind is Kind.BUTTON and not reason
+    asked = reply.kind is ReplyKind.BUTTON and not reason
 
     def seal(now: datetime) -> Change:
         vote = _sealed_vote(gate, reply, call, principal, now, approve=False, reason=reason)
@@ -221,8 +221,8 @@ def set_aside(reply: Reply, call: Call, reading: Reading, risk: Risk) -> Answer 
     """What to answer to a reply that can't decide a critical call: a reaction, or a text that doesn't name it."""
     if risk is not Risk.CRITICAL:
         return None
-    if reply.kind is Kind.REACTION:
+    if reply.kind is ReplyKind.REACTION:
         return Answer(Came.UNCLEAR, fact(Told.NO_REACTION, short=call.short), call)
-    if reply.kind is Kind.TEXT and reading.target is None:
+    if reply.kind is ReplyKind.TEXT and reading.target is None:
         return Answer(Came.UNCLEAR, fact(Told.NAME_IT, short=call.short), call)
     return None

@@ -42,10 +42,10 @@ class Imported:
 
 
 @dataclass(slots=True)
-class Writer:
+class Translation:
     """Collects the differences and the problems of a document that is being translated."""
 
-    parsed: text.Parsed
+    parsed: text.ParsedDocument
     differences: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
@@ -92,14 +92,14 @@ def import_foreign(document: str, format: ForeignFormat) -> Imported:  # noqa: A
             format, [Problem(1, "", "is PHP", "print the configuration as JSON: json_encode(config(...))")]
         )
     parsed = text.parse(document, name=format)
-    writer = Writer(parsed)
+    writer = Translation(parsed)
     found = _translated(writer, parsed, format)
     if writer.problems:
         raise PolicyInvalid(format, writer.problems)
     return Imported(_without_impossible(_tidy(found), writer), tuple(dict.fromkeys(writer.differences)))
 
 
-def _translated(writer: Writer, parsed: text.Parsed, format: ForeignFormat) -> dict[str, Any]:  # noqa: A002 - as above
+def _translated(writer: Translation, parsed: text.ParsedDocument, format: ForeignFormat) -> dict[str, Any]:  # noqa: A002 - as above
     from hitl.policy.dialects import harombe, laravel  # noqa: PLC0415 - only for imports
 
     if format == "contenox":
@@ -111,7 +111,7 @@ def _tidy(document: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in document.items() if value not in ([], {}, None)}
 
 
-def _without_impossible(document: dict[str, Any], writer: Writer) -> dict[str, Any]:
+def _without_impossible(document: dict[str, Any], writer: Translation) -> dict[str, Any]:
     """Leave out the rules that our documents refuse because they can never fire."""
     checked = _checked(document)
     if "rules" not in document:
@@ -142,7 +142,7 @@ def _apart(rule: Rule) -> Rule:
 
 def _checked(document: dict[str, Any]) -> Checked:
     try:
-        return check(text.Parsed(value=document), "import")
+        return check(text.ParsedDocument(value=document), "import")
     except PolicyInvalid as error:
         raise PolicyInvalid(
             "import", [replace(one, message=f"once translated: {one.message}") for one in error.problems]

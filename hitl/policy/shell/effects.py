@@ -15,9 +15,9 @@ from typing import Final
 
 from hitl.policy.globs import is_pattern
 from hitl.policy.shell import special
-from hitl.policy.shell.arguments import Parsed, parse, program_name
+from hitl.policy.shell.arguments import ParsedArguments, parse, program_name
 from hitl.policy.shell.plain import Step, steps
-from hitl.policy.shell.plain_words import NotPlain, Word
+from hitl.policy.shell.plain_words import NotPlain, ShellWord
 from hitl.policy.tables import known
 
 _SAYS: Final = {
@@ -39,7 +39,7 @@ _PATHS = frozenset(("path", "named", "item"))
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class PathUse:
     """One path that a command uses.
 
     ``how``: ``read`` (this file, or the names in this folder), ``write``, ``tree`` (every file below it), ``tracked``
@@ -67,7 +67,7 @@ class Effects:
 
     does: frozenset[str]
     says: str
-    uses: tuple[Use, ...]
+    uses: tuple[PathUse, ...]
     programs: tuple[str, ...]
 
     @property
@@ -89,9 +89,9 @@ def _told(command: str | tuple[str, ...], folder: str) -> Effects | str:
     found = Found()
     try:
         if folder:
-            found.path("read", Word(folder), ("",))
+            found.path("read", ShellWord(folder), ("",))
         where = (folder,)
-        whole = steps(command, where) if isinstance(command, str) else [Step(tuple(map(Word, command)), where)]
+        whole = steps(command, where) if isinstance(command, str) else [Step(tuple(map(ShellWord, command)), where)]
         found.run(whole)
     except NotPlain as why:
         return str(why)
@@ -107,7 +107,7 @@ class Found:
 
     does: set[str] = field(default_factory=set)
     says: str = ""
-    uses: list[Use] = field(default_factory=list)
+    uses: list[PathUse] = field(default_factory=list)
     programs: list[str] = field(default_factory=list)
     steps_taken: int = 0
 
@@ -142,7 +142,7 @@ class Found:
         """Take in a program that its table tells whole."""
         self.apply(parse(step))
 
-    def apply(self, call: Parsed) -> None:
+    def apply(self, call: ParsedArguments) -> None:
         """Take in a program whose words are read by its table."""
         program = call.program
         self.effect(program.does, program.says)
@@ -160,9 +160,9 @@ class Found:
         for word in (*paths, *written[:-1]) if program.path[0] in _MOVES else ():
             self.path("moved", word, folders, guarded=call.guarded(word))
         if not paths and (program.bare or call.has(*program.tree)) and not written:
-            self.path("tree" if tree else "read", Word("."), folders, only=call.only())
+            self.path("tree" if tree else "read", ShellWord("."), folders, only=call.only())
 
-    def options_of(self, call: Parsed) -> None:
+    def options_of(self, call: ParsedArguments) -> None:
         """Note the paths that options name: files, and the folder that the program works in."""
         for kind, word in call.values:
             if kind in _PATHS:
@@ -170,7 +170,7 @@ class Found:
             elif kind == "out":
                 self.path("write", word, call.folders)
             elif kind == "folder":
-                self.uses += [Use("read", folder) for folder in call.folders]
+                self.uses += [PathUse("read", folder) for folder in call.folders]
 
     def effect(self, does: str, says: str) -> None:
         """Note an effect; the strongest one's phrase is kept."""
@@ -181,7 +181,7 @@ class Found:
     def path(
         self,
         how: str,
-        word: Word,
+        word: ShellWord,
         folders: Sequence[str],
         *,
         only: tuple[str, ...] = (),
@@ -200,7 +200,7 @@ class Found:
             # One of the names may be a folder's, and a reader of trees reads every file in it.
             named = below.only if how == "read" else ()
             self.uses += [
-                Use("tree", posixpath.join(folder, root), only=named, follows=True, split=below.split)
+                PathUse("tree", posixpath.join(folder, root), only=named, follows=True, split=below.split)
                 for folder in folders
                 for root in below.roots
             ]
@@ -214,4 +214,4 @@ class Found:
             raise NotPlain("the command names too many paths")
         for folder in folders:
             joined = posixpath.join(folder, word.text) if folder else word.text
-            self.uses.append(Use(how, joined, word.wild, only, visible, dashes, follows))
+            self.uses.append(PathUse(how, joined, word.wild, only, visible, dashes, follows))

@@ -158,7 +158,7 @@ class ModelAgent:
         return None
 
     async def _answer(self, thread: Thread, toolset: Offered) -> None:
-        """Ask the model once, and put its answer into the thread in place of the prompts and outcomes it now knows."""
+        """Ask the model once. Put its answer into the thread, and remove the prompts and outcomes that it got."""
         left = self._bounds.requests - thread.requests
         if left <= 0:
             raise UsageLimitExceeded("requests")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 #: Accepts arguments without conversion, so that the values that run are the values that people see.
 _AS_THEY_ARE = SchemaValidator(core_schema.any_schema())
-#: How often a model may correct the arguments of a call before its run ends.
+#: The number of times that a model may correct a call's arguments before its run ends.
 _REPAIRS = 2
 #: The longest tool name that every provider accepts.
 _LONGEST = 64

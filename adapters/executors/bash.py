@@ -44,12 +44,12 @@ if TYPE_CHECKING:
     from adapters.executors.confining.plan import Bounds
 
 _CHUNK = 1 << 16
-# Seconds that the keeper gets to kill processes and to exit, after the grace that it gives them.
+# Seconds that the keeper gets to kill processes and to exit, after `GRACE_S`.
 _KEEPER_S = 3.0
 _SIGNALLED = 128
 # The kernel's limit for one argument in bytes (MAX_ARG_STRLEN), without the final NUL.
 _LONGEST_COMMAND = 131_071
-#: The most scripts that the card names. It gives the number of further scripts.
+#: The most scripts that the card names. The card gives the number of the other scripts.
 _NAMED = 5
 #: The most scripts whose last text is remembered, so that the card can show changes since people were last asked.
 _REMEMBERED = 256

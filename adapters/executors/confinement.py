@@ -167,7 +167,7 @@ class Sandbox:
         return [sys.executable, "-I", "-S", KEEPER, plan.dumped(), "--", *shell]
 
     def give(self, folder: Path) -> None:
-        """Make the user that the command runs as the owner of a folder."""
+        """Change the owner of a folder to the user that commands run as."""
         if self.user is not None:
             os.chown(folder, self.user.uid, self.user.gid)
 

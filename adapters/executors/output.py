@@ -14,7 +14,7 @@ ERROR_KEPT = 2_000
 
 
 def storable(text: str) -> str:
-    """Return the text with lone surrogates and NUL escaped: UTF-8 can't hold the first, databases not the second."""
+    """Return the text with lone surrogates and NUL escaped. UTF-8 can't hold surrogates; databases can't hold NUL."""
     return text.encode(errors="backslashreplace").decode().replace("\0", r"\x00")
 
 

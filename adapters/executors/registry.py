@@ -287,7 +287,7 @@ async def _contained(work: Awaitable[T]) -> T:
 
 
 def _in_thread(function: Callable[..., T], *args: Any) -> asyncio.Future[T]:
-    """Run a function in its own daemon thread, so that a stuck function blocks no other and not the process's exit."""
+    """Run a function in its own daemon thread. A stuck function blocks neither other tools nor the process's exit."""
     promise: concurrent.futures.Future[T] = concurrent.futures.Future()
 
     def body() -> None:

@@ -5,7 +5,7 @@ for each file, a hook, and the same in every submodule. A policy may allow such 
 anyone. A user who can write one file of the repository could therefore make that command run any program.
 
 This module finds and reads the same files as git, and never runs git. It has a list of harmless keys. A repository
-with any other key counts as armed, and so do keys that a later version of git adds.
+with any other key counts as armed. This includes keys that a later version of git adds.
 
 The search follows gitrepository-layout(5), gitsubmodules(7) and git's setup.c. Git's own test of a repository is
 stricter in some cases. In those cases the folder counts as armed, because git might use another repository.
@@ -82,7 +82,7 @@ class _Armed(Exception):
     """The repository could make git run a program or read elsewhere. The only argument names the first finding."""
 
 
-#: The user name, with or without a password, before the host of an URL (RFC 3986, section 3.2.1).
+#: The user name, with or without a password, before the host of a URL (RFC 3986, section 3.2.1).
 _SOMEBODY = re.compile(r"://[^/\s]*@")
 
 
@@ -274,7 +274,7 @@ def _settings(path: str, shown: str) -> Iterator[Setting]:
 
 
 def _submodules(place: _Place) -> Iterator[str]:
-    """Yield the paths of the submodules in the index. `git status` also runs git in each of them that exists."""
+    """Yield the paths of the submodules in the index. `git status` also runs git in each submodule that exists."""
     for path in (f"{place.own}/index", *_shared_indexes(place)):
         status = _status(path)
         if status is None or not status.st_size:

@@ -3,10 +3,11 @@
     python -I -S .../confining/__main__.py PLAN_JSON -- PROGRAM ARG ...
 
 The keeper is a separate program because limits must be set between fork and exec, which is safe only in a process
-with one thread. The kernel makes the keeper the parent of every orphaned process of the command, even of one in
-another session (PR_SET_CHILD_SUBREAPER). The keeper can therefore find all of them. It kills them when the command
-ends, when it exceeds its bounds, when the keeper gets a signal to stop, and when the service dies (PR_SET_PDEATHSIG
-sends SIGTERM then). After a signal to stop, the keeper first sends SIGTERM and kills after the plan's `grace_s`.
+with one thread. The kernel makes the keeper the parent of every orphaned process of the command, also in another
+session (PR_SET_CHILD_SUBREAPER). The keeper can therefore find all processes of the command. It kills them when the
+command ends and when the command exceeds its bounds. When the keeper gets SIGTERM or another signal to stop, it first
+sends them SIGTERM, and kills them after the plan's `grace_s`. When the service dies, the kernel sends the keeper such a
+signal (PR_SET_PDEATHSIG).
 
 The order of the steps in the child process matters. First come the limits, while the process may still set them.
 Then come the change of the user, the settings that this change resets, and the confinement. The filter of system calls
@@ -153,7 +154,7 @@ class _Keeping:
         return time.monotonic() >= self.kill_at
 
     def _bound(self) -> None:
-        """Have a command killed that exceeds a bound, and report the bound's name to the service."""
+        """If the command exceeds a bound, begin to kill it, and report the bound's name to the service."""
         if self.kill_at is None and not self.alone and (exceeded := _exceeded(self.plan.bounds)):
             self.kill_at = time.monotonic()
             if self.plan.report is not None:

@@ -9,16 +9,15 @@ import json
 import os
 import secrets
 from base64 import b64decode, b64encode
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from adapters.database.sqlite.folder import close_to_others, sync_folder
 from hitl.errors import Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from adapters.database.sqlite.store import SqliteStore
     from hitl.proof.keyring import Keyring
 
 _FILE_MODE = 0o600
@@ -66,7 +65,20 @@ def _unreadable(path: Path, error: OSError) -> Unavailable:
     return Unavailable(f"The keys in {path} can't be read: {error.strerror}.")
 
 
-async def check_keys(store: SqliteStore, keyring: Keyring) -> None:
+class KeptKeys(Protocol):
+    """A store that knows the ids of the keys that made the MACs of its rows."""
+
+    async def key_ids(self) -> frozenset[str]:
+        """Return the ids of all keys that may have made MACs in the store."""
+
+    async def open_key_ids(self) -> frozenset[str]:
+        """Return the ids of the keys that made the MACs of the calls that aren't over."""
+
+    async def keep_key_ids(self, ids: Iterable[str]) -> None:
+        """Store the ids of the keys in use."""
+
+
+async def check_keys(store: KeptKeys, keyring: Keyring) -> None:
     """Check that the keyring has the keys of all open calls, and store the ids of the keyring's keys.
 
     Raises Unavailable if a call that isn't over has a MAC of a key that isn't in the keyring.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hitl.call import ReplyKind
-from hitl.platforms import Place, Surface
+from hitl.surfaces import Place, Surface
 
 PLATFORM = "slack"
 #: The prefix of an identity that is an address.

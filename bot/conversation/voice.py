@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from hitl.call import Call, Event, ReplyKind
     from hitl.events import Heard
     from hitl.gate.response import Answer
-    from hitl.platforms import Surface, Talker
+    from hitl.platforms import Talker
+    from hitl.surfaces import Surface
 
 DECIDED = frozenset({Came.APPROVED, Came.REJECTED})
 

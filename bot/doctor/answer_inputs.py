@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from hitl.platforms import Surface
+    from hitl.surfaces import Surface
 
 #: So many of the latest lines of the record are looked at.
 _LATEST = 10_000

@@ -251,12 +251,12 @@ class _Group:
         self._shared = Index(wide, plain_paths=plain_paths) if shares else None
         self._own = [one for one in rules if not _is_wide(one.rule)] if shares else self.rules
 
-    def of(self, call: PolicyCall) -> Index | None:
+    def of(self, call: PolicyCall) -> Index[Compiled] | None:
         """The index of the rules for this call's tool beside the shared ones; None if there are none."""
         own = [one for one in self._own if _applies(one.rule, call)]
         return Index(own, plain_paths=self._plain_paths) if own else None
 
-    def candidates(self, own: Index | None, args: Mapping[str, Any]) -> Sequence[Compiled]:
+    def candidates(self, own: Index[Compiled] | None, args: Mapping[str, Any]) -> Sequence[Compiled]:
         """The rules that may hold for a call, in order."""
         narrow = () if own is None else own.candidates(args)
         if self._shared is None:
@@ -283,9 +283,9 @@ class _Plan:
     """What applies to one tool. ``quiet``: without a candidate, nothing about the call needs to be read."""
 
     named: risk.Named
-    forbid: Index | None
-    rules: Index | None
-    levels: Index | None
+    forbid: Index[Compiled] | None
+    rules: Index[Compiled] | None
+    levels: Index[Compiled] | None
     raising: tuple[Compiled, ...]
     shell: str | None
     quiet: bool

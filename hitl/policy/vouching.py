@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 from hitl.policy.globs import WILD, Glob, clean, is_pattern, meets
 from hitl.policy.model import PolicyCall
-from hitl.policy.shell.effects import Effects, PathUse
+from hitl.policy.shell.effects import Effects
+from hitl.policy.shell.found import PathUse
 from hitl.policy.shell.plain_words import looks_like_a_file
 from hitl.policy.three_valued import NO, UNSURE, YES
 from hitl.records import replace

@@ -62,7 +62,9 @@ def turn_of(*row: Any) -> KeptTurn:
     name, place, identity, requester, message, text, said, state, done, mac = row
     try:
         lines = msgspec.json.decode(said, type=tuple[tuple[str, str], ...])
-        return KeptTurn(name, place, identity, requester, message, text, lines, bytes(state), bool(done), mac)
+        if not isinstance(state, bytes):
+            raise TypeError("the state of a turn is bytes")
+        return KeptTurn(name, place, identity, requester, message, text, lines, state, bool(done), mac)
     except (msgspec.MsgspecError, TypeError):
         return KeptTurn(name, place, identity, requester, message, text)
 

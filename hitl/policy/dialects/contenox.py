@@ -22,7 +22,7 @@ from hitl.policy.shell.lists import wrong_entry
 from hitl.policy.text import join
 
 if TYPE_CHECKING:
-    from hitl.policy.dialects.importing import Translation
+    from hitl.policy.dialects.translation import Translation
 
 _TOP_KEYS = ("version", "default_action", "rules", "compute", "attention")
 _RULE_KEYS = ("tools", "tool", "when", "action", "timeout_s", "on_timeout")

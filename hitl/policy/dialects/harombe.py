@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hitl.policy import text
-from hitl.policy.dialects.importing import Translation, is_seconds
+from hitl.policy.dialects.translation import Translation, is_seconds
 from hitl.policy.globs import is_pattern
 from hitl.policy.model import RISKS
 from hitl.policy.operators import OPERATORS

@@ -11,15 +11,16 @@ translated or named among the differences; a setting without a safe meaning is r
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from hitl.policy import text
 from hitl.policy.dialects import check, contenox
+from hitl.policy.dialects.translation import Translation
 from hitl.policy.document import All, AnyOf, Checked, Rule
 from hitl.policy.lint import covered, impossible
-from hitl.policy.model import MAX_TIMEOUT_S, MIN_TIMEOUT_S, PolicyInvalid, Problem
+from hitl.policy.model import PolicyInvalid, Problem
 from hitl.records import replace
 
 ForeignFormat = Literal["harombe", "contenox", "laravel-hitl"]
@@ -39,41 +40,6 @@ class Imported:
 
         notes = "".join(f"# {line}\n" for difference in self.differences for line in difference.splitlines())
         return notes + yaml.safe_dump(self.document, sort_keys=False, allow_unicode=True, width=110)
-
-
-@dataclass(slots=True)
-class Translation:
-    """Collects the differences and the problems of a document that is being translated."""
-
-    parsed: text.ParsedDocument
-    differences: list[str] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-
-    def differ(self, where: str, what: str) -> None:
-        """Name a place where the translation decides differently, or a setting that it doesn't carry."""
-        self.differences.append(f"{where}: {what}")
-
-    def refuse(self, path: str, what: str) -> None:
-        """Name something without a safe meaning here."""
-        self.problems.append(Problem(self.parsed.line(path), path, what))
-
-    def timeout(self, where: str, seconds: int) -> int:
-        """A timeout within the bounds of ours; said where that changes it."""
-        if MIN_TIMEOUT_S <= seconds <= MAX_TIMEOUT_S:
-            return seconds
-        bounded = MAX_TIMEOUT_S if seconds <= 0 else min(max(seconds, MIN_TIMEOUT_S), MAX_TIMEOUT_S)
-        self.differ(where, f"the timeout {seconds} becomes {bounded} s")
-        return bounded
-
-    def left_out(self, where: str, value: Any, why: str) -> None:
-        """Name a setting, with all keys inside it, that the translation doesn't carry."""
-        inside = f" ({', '.join(map(str, value))})" if isinstance(value, Mapping) and value else ""
-        self.differ(where, f"left out{inside}: {why}")
-
-
-def is_seconds(value: Any) -> bool:
-    """Whether a value is a whole number, as timeouts are."""
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def import_foreign(document: str, format: ForeignFormat) -> Imported:  # noqa: A002 - the public name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from hitl.policy import text
-from hitl.policy.dialects.importing import Translation
+from hitl.policy.dialects.translation import Translation
 
 #: What the package's own configuration lists where a host's names no tools.
 _PUBLISHED: Final = ("refund", "delete", "send_email")

@@ -20,7 +20,7 @@ from hitl.policy.operators.base import (
 )
 from hitl.policy.operators.scope import CallScope, plain_words
 from hitl.policy.shell import ShellReading, read_line
-from hitl.policy.shell.effects import EFFECTS
+from hitl.policy.shell.found import EFFECTS
 from hitl.policy.shell.lists import Prefixes, Programs, wrong_entry
 from hitl.policy.three_valued import NO, UNSURE, YES
 

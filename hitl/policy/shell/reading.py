@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from hitl.policy.shell.work import MAX_COMMANDS, MAX_NAME, MAX_WORK
 
@@ -96,3 +96,23 @@ class ShellReading:
 
 
 _TOO_MUCH = "is too long or too deeply nested to read"
+
+
+class PayloadReader(Protocol):
+    """The reader of a text, as far as programs need it that are given another text or command."""
+
+    reading: ShellReading
+    #: The words of each positional parameter.
+    positional: dict[str, list[str | None]]
+
+    def source(self, text: str, positional: Words = ()) -> None:
+        """Read shell text that a command would be given."""
+
+    def nested(self, command: Words, origin: Node | None, *, guessed: bool = False) -> None:
+        """Read a command that the later words of another command name; `guessed`: words that may name one."""
+
+    def exactly(self, node: Node) -> list[str]:
+        """Return the text that a word has; none if it is known only when the line runs."""
+
+    def texts(self, node: Node) -> list[str]:
+        """Return the texts that a word may have; none if they are not known."""

@@ -16,7 +16,7 @@ from hitl.policy.tables import names
 from hitl.records import replace
 
 if TYPE_CHECKING:
-    from hitl.policy.shell.effects import Found
+    from hitl.policy.shell.found import Found
 
 Handler = Callable[["Found", Step], None]
 

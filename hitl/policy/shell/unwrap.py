@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from hitl.policy.shell import programs, running_arguments, scripts, subcommand_names, words, wrappers
-from hitl.policy.shell.reading import SimpleCommand, Words, base_name
+from hitl.policy.shell.reading import PayloadReader, SimpleCommand, Words, base_name
 from hitl.policy.shell.starts_nothing import STARTS_NOTHING
 from hitl.policy.shell.stdin import standard_input, written
 from hitl.policy.shell.subcommands import Positionals
@@ -19,7 +19,6 @@ from hitl.policy.shell.wrappers import Options, Wrapper
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from hitl.policy.shell.syntax import LineReader
 
 _KEYWORDS = words.RESERVED - {"time", "coproc", "[[", "]]"}
 _WORDS_A_UNIT = 32
@@ -57,7 +56,7 @@ _FIND_WRITES = frozenset({"-delete", "-fprint", "-fprint0", "-fprintf", "-fls"})
 class Run:
     """A command that runs others: the reader it was found by, the program's base name, its words, where it stands."""
 
-    reader: LineReader
+    reader: PayloadReader
     base: str
     words: Words
     origin: Node | None
@@ -86,7 +85,7 @@ class Run:
 Handler = Callable[[Run], None]
 
 
-def run(reader: LineReader, command: Words, origin: Node | None) -> None:
+def run(reader: PayloadReader, command: Words, origin: Node | None) -> None:
     """Record a command and everything that it would run in turn; ``origin`` is where it stands in the tree."""
     reading = reader.reading
     if reading.exhausted(1 + len(command) // _WORDS_A_UNIT):
@@ -111,7 +110,7 @@ def run(reader: LineReader, command: Words, origin: Node | None) -> None:
         handle(Run(reader, base if base in _HANDLERS else programs.plain_name(base), command, origin))
 
 
-def _pathed(reader: LineReader, name: str) -> None:
+def _pathed(reader: PayloadReader, name: str) -> None:
     if _SAME_FOLDER.sub("/", name).rpartition("/")[0] not in programs.TRUSTED_FOLDERS:
         reader.reading.doubts.append(f"{name[:MAX_NAME]} lies outside the system's program folders")
 

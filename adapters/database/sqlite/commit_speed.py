@@ -33,7 +33,7 @@ class Mean:
 
 
 class Pace:
-    """Chooses the loop's thread or the worker thread for each commit, by means: one commit may be slow by chance.
+    """Chooses the loop or the worker thread for each commit, by running means: one commit may be slow by chance.
 
     A unit alone is committed on the loop if the commit probably takes less than ALONE_S. A group is committed on the
     loop if the commit probably takes less time than the way to the worker thread and back.

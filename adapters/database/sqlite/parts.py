@@ -73,7 +73,7 @@ class SqliteCalls(Part):
         return self._call(sql.CALL_BY_KEY, requester, key)
 
     async def page(self, before: str | None, limit: int, *, pending: bool) -> Sequence[Call]:
-        """Return at most `limit` calls that are older than the call `before`, the newest first."""
+        """Return at most `limit` calls, the newest first: those older than the call `before`, or from the newest on."""
         before = _BEHIND_ALL if before is None else before
         if not pending:
             return self._calls(sql.CALLS_BEFORE, before, limit)

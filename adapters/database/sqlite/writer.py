@@ -1,7 +1,7 @@
 """The one writer of the database. It commits units in groups, and answers only after the data is on disk.
 
-The units that arrive during the commit of a group form the next group. The writer has no timer, and never waits to
-fill a group. The statements of a group run on the event loop's thread. Its COMMIT waits for the disk. If the disk is
+The units that arrive during the commit of a group form the next group. The writer never waits to fill a group. The
+statements of a group run on the event loop's thread. The COMMIT of the group must wait for the disk. If the disk is
 quick, the COMMIT runs on the loop's thread too, because the way to another thread and back takes as long as a quick
 disk. If the disk is slow, the COMMIT runs on a worker thread, and the loop goes on (`commit_speed.py` measures both).
 The same connection copies the log into the database on the worker thread, after a number of units, or when nothing was

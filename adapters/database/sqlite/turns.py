@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
@@ -60,13 +61,11 @@ class SqliteTurns(Part):
 def turn_of(*row: Any) -> KeptTurn:
     """Return the turn of a row. A row that can't be read becomes a turn whose MAC doesn't hold."""
     name, place, identity, requester, message, text, said, state, done, mac = row
-    try:
+    with contextlib.suppress(msgspec.MsgspecError, TypeError):
         lines = msgspec.json.decode(said, type=tuple[tuple[str, str], ...])
-        if not isinstance(state, bytes):
-            raise TypeError("the state of a turn is bytes")
-        return KeptTurn(name, place, identity, requester, message, text, lines, state, bool(done), mac)
-    except (msgspec.MsgspecError, TypeError):
-        return KeptTurn(name, place, identity, requester, message, text)
+        if isinstance(state, bytes):
+            return KeptTurn(name, place, identity, requester, message, text, lines, state, bool(done), mac)
+    return KeptTurn(name, place, identity, requester, message, text)
 
 
 def _values(turn: KeptTurn) -> tuple[object, ...]:

@@ -78,7 +78,7 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
     """Return a service over the state folder, ready to `start`.
 
     `allow` names the workspace tools that may run; None allows all. `others` are the executors of other tool groups.
-    `sandbox` is how commands run; None takes the best one that works here when the first command comes. By default the
+    `sandbox` is how commands run; with None, the first command finds the best sandbox of this machine. By default the
     mark (`adapters.database.mark`) lies beside the state folder, and the master keys lie in it.
 
     Raises hitl.errors.Unavailable if a part can't be opened, and the errors of `chats`; opened parts are then closed
@@ -150,7 +150,7 @@ def policy_library(folders: Sequence[Path], *, resolve_hosts: bool = False) -> L
 
 
 def sandbox_of(settings: Settings) -> Sandbox | None:
-    """Return the sandbox of the settings, or None for the best one that works here, found with the first command.
+    """Return the sandbox of the settings. With None, the first command finds the best sandbox of this machine.
 
     Raises Unavailable if commands can't run as `tools_user`, or that user can't work in the workspace.
     """

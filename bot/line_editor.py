@@ -93,7 +93,7 @@ class Talk:
             self._aimed = focus.ref if focus else None
 
     def _bar(self) -> str:
-        """Return the bottom line: the request that keys act on now, or the one that the begun line is for."""
+        """Return the bottom line: the request that keys act on now, or the request of the begun line."""
         waiting = list(self._waiting.values())
         call = self._waiting.get(self._aimed or "") or self._console.focus(waiting)
         return countdown(call, len(waiting) - 1, self._clock.now(), _columns())

@@ -56,7 +56,7 @@ def usual_file(client: McpClient) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What is to be written where."""
+    """A planned move: the files to write, and their contents."""
 
     client: McpClient
     file: Path

@@ -154,7 +154,7 @@ class Policies:
             await self._record(Event.POLICY_LOADED)
 
     def troubles(self) -> Sequence[str]:
-        """Return why the present document isn't the one that applies, or nothing."""
+        """Return why the present document doesn't apply, or nothing."""
         return [self._trouble] if self._trouble else []
 
     async def start(self, store: Calls) -> None:
@@ -187,7 +187,7 @@ class Policies:
                 await self._take(self._seen)
 
     async def _look(self) -> Document | str:
-        """Return the document as it is now, or the reason why it can't be read."""
+        """Return the present document, or the reason why it can't be read."""
         try:
             return await asyncio.to_thread(self._library.read, self._name)
         except SettingsError as error:

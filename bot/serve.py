@@ -139,7 +139,7 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
 
 
 def surface_lines(settings: Settings) -> Iterator[str]:
-    """Yield a sentence for each surface of an installation: what it is, and where its cards go."""
+    """Yield a sentence for each surface of an installation: its address, and the places of its cards."""
     yield say("start.socket", path=settings.folder("runtime") / SOCKET_NAME)
     if settings.http.port is not None:
         yield say("start.http", host=settings.http.host, port=settings.http.port)

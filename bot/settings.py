@@ -197,7 +197,7 @@ class McpServerSettings(_Part):
 
     @model_validator(mode="after")
     def _one_way(self) -> McpServerSettings:
-        """Refuse a server with both a command and a URL, or with settings that don't fit the one that it has."""
+        """Refuse a server with both a command and a URL, or with settings of the other kind."""
         if bool(self.command) == bool(self.url):
             raise ValueError("give either command or url")
         if self.url and (self.env or self.env_files or self.env_pass):

@@ -58,9 +58,9 @@ class Hearing(Protocol):
 
 
 class Upstream:
-    """Owns the client of one server, in one task: the library's scopes must be left where they were entered.
+    """Owns the client of one server, in one task, because the library's scopes must be left where they were entered.
 
-    `keep` gives the command line that starts the server such that nothing it started outlives it.
+    `keep` returns the command line that starts the server in such a way that no process of it outlives it.
     """
 
     def __init__(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from sayso_client.asking import Asking, Call
 
-#: Exit statuses by how a call ended for the one who asked; any other status means that another waiter got it.
+#: Exit statuses by the end of a call. Any other end means that another waiter got the call.
 STATUSES: Mapping[str, int] = {
     "rejected": 10,
     "expired": 11,

@@ -31,7 +31,7 @@ SocketFile = Annotated[Path | None, typer.Option("--socket", help="The service's
 
 
 def _refs() -> list[tuple[str, str]]:
-    """The pending refs with their headlines, for a shell's completion; none if the service can't be asked."""
+    """Return the pending refs with their headlines, for a shell's completion, or nothing if that fails."""
     try:
         with connect(None, None, shown=True) as client:
             return [(call["short"], call["headline"]) for call in client.call("pending")["calls"]]
@@ -150,7 +150,7 @@ def painted(text: str, colour: str, stream: TextIO | None = None) -> str:
 
 
 def about(client: Client, op: str, target: str, **fields: Any) -> dict[str, Any]:
-    """Send a request about one call. Raises ClientError, which names a pending ref that looks like an unknown one."""
+    """Send a request about one call. Raises ClientError, which names a pending ref similar to an unknown one."""
     from difflib import get_close_matches
 
     from hitl.errors import CallUnknown

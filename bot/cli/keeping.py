@@ -23,9 +23,9 @@ def backup(
 ) -> None:
     """Copy the database while the service runs.
 
-    The copy shows one moment, and is verified like `sayso audit verify` does it. It doesn't hold the keys of the
-    integrity checks (keys.json in the state folder, or SAYSO_KEYS_FILE): keep those elsewhere, because a person who has
-    both can forge an approval.
+    The copy shows one moment, and is verified in the same way as by `sayso audit verify`. It doesn't hold the keys of
+    the integrity checks (keys.json in the state folder, or SAYSO_KEYS_FILE): keep those elsewhere, because a person who
+    has both can forge an approval.
 
     Example: sayso backup /var/backups/sayso-monday.db
     """

@@ -103,7 +103,7 @@ def explain(
 ) -> None:
     """Explain the verdict on a call.
 
-    It lists every rule up to the one that decides, and whether it held. Nothing is run.
+    The output lists every rule up to the deciding rule, and whether each of them held. Nothing is run.
 
     Example: sayso policy explain policy.yaml --tool read_file --args '{"path": "../notes.txt"}' --cwd /srv/app
     """
@@ -292,7 +292,7 @@ def _past(config: Path | None, since: str | None) -> list[Call]:
 
 
 def _read(file: Path | None, preset: Preset | None, config: Path | None) -> tuple[str, str]:
-    """Return name and text of a document: a file, a preset, or the policy of the settings; exit 2 if there is none."""
+    """Return name and text of a document: a file, a preset, or the settings' policy; exit 2 without a document."""
     if file is not None and preset is not None:
         fail("Name a file or a preset, not both.", 2)
     if file is not None:

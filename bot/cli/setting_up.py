@@ -267,7 +267,7 @@ _WAYS = {Platform.TELEGRAM: (Receive.POLLING, Receive.WEBHOOK), Platform.SLACK: 
 
 
 def _way(platform: Platform, receive: Receive | None) -> Receive:
-    """How events come in: as asked, else the platform's usual way; exit 2 where it has no such way."""
+    """Return how events arrive: as the option says, else in the platform's usual way; exit 2 if it has no such way."""
     ways = _WAYS[platform]
     if receive is not None and receive not in ways:
         fail(f"{platform.value} receives by {' or '.join(ways)}, not by {receive.value}; nothing was written.", 2)

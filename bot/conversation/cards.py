@@ -56,7 +56,7 @@ class Cards:
         await self._adopt(heard, call, route)
 
     async def correct(self, heard: Press, route: str, answer: Answer) -> None:
-        """A second card of the call, which the outbox doesn't know of, tells the truth once it was pressed."""
+        """Edit the pressed message if it is a second card of a decided call, because the outbox doesn't know it."""
         call = answer.call
         if call is None or not heard.message or isinstance(answer.error, NotApprover):
             return

@@ -89,7 +89,7 @@ class Presses:
         return True
 
     async def _toasted(self, press: str, reply: Reply) -> tuple[Answer, bool]:
-        """What came of a press, and whether it could be told in the one answer that a press gets."""
+        """Return the answer to a press, and whether it was sent as the one reply that the platform allows."""
         deciding = asyncio.ensure_future(self._service.decide(reply))
         done, _ = await asyncio.wait({deciding}, timeout=PRESS_WITHIN_S)
         if not done:
@@ -100,7 +100,7 @@ class Presses:
         return answer, bool(done)
 
     async def _after(self, heard: Press, route: str, answer: Answer, *, told: bool) -> None:
-        """Ask for the reason of a yes that needs one, or of a no that may have one; else tell what wasn't told yet."""
+        """Ask for a reason if an approval needs one or a rejection may have one; else send an unsent answer."""
         call = answer.call
         if call is None:
             return

@@ -93,7 +93,7 @@ class Router:
             await self._voice.show(heard, call)
 
     async def _moved(self, heard: Moved) -> None:
-        """A conversation got another name. A platform may say so twice: here, and to whoever writes to the old one."""
+        """Handle a conversation's new name. A platform may announce it here, and again on a message to the old name."""
         self._voice.talker.learn_move(heard.conversation, heard.moved_to)
         if (await self._voice.store.moves()).get(heard.conversation) != heard.moved_to:
             await self._voice.service.moved(heard.conversation, heard.moved_to)

@@ -127,7 +127,7 @@ class StoredTurns:
         return True
 
     async def _as_kept(self, turn: KeptTurn) -> KeptTurn:
-        """Return the turn as it is stored now, because it may have gone on since it was read."""
+        """Return the turn in its stored form, because it may have gone on since it was read."""
         return next((kept for kept in await self._store.open_turns() if kept.id == turn.id), turn)
 
     async def _withdraw(self, turn: KeptTurn, identity: str) -> int:
@@ -252,9 +252,10 @@ class _Turn:
             _log.warning("turn.not_said", {"turn": self.kept.id, "why": str(error)})
 
     async def call(self, tools: str, tool: str, args: Mapping[str, object], *, name: str) -> Call:
-        """Ask for a call in the name of who spoke, unless it was asked for before; the call once it is over.
+        """Ask for a call in the requester's name, unless it was asked for before. Return the call when it has ended.
 
-        It is found by its key: what it would do may have changed since, because it was done.
+        An earlier call is found by its key and not by its arguments: its effect may have changed what they would do
+        now.
         """
         key = _key(self.kept, name)
         call = await self._service.store.by_key(self.on_behalf_of, key)

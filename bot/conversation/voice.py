@@ -85,7 +85,7 @@ class Voice:
             await self.talker.tell(heard.conversation, text, about=ref, answers=heard.message)
 
     def may_question(self, heard: Text, about: Call | None) -> bool:
-        """Whether to ask back: people who talk to each other are asked once a minute for each person and card."""
+        """Return whether to ask back. In talk among people, each person is asked once a minute for each card."""
         place = about.ref if about else heard.conversation
         return heard.addressed or self.patience.admits((heard.identity, place, "asked"))
 

@@ -77,7 +77,7 @@ class Words:
     async def _reason(self, heard: Text, ref: str) -> None:
         """Handle a reason that we asked this person for. It completes their approval, or explains their rejection.
 
-        It is never read as a decision, except one that takes the approval back. Words that may be no reason (a
+        The text is never read as a decision, except if it takes the approval back. Words that may be no reason (a
         question, a condition, a "wait") complete nothing.
         """
         call, who = await self._voice.store.get(ref), self._voice.principal(heard)

@@ -25,7 +25,7 @@ _WITHIN_S = 10.0
 
 
 async def dry_run(beside: Path) -> tuple[float, str]:
-    """Return how many seconds a call took on the disk of the folder `beside`, and the fault, '' if there is none.
+    """Return how many seconds a call took on the disk of the folder `beside`, and the fault, or ''.
 
     Raises SaysoError, SettingsError or OSError if a step can't run at all.
     """

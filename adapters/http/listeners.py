@@ -60,7 +60,7 @@ class Server(uvicorn.Server):
                 proxy_headers=False,
                 lifespan="off",
                 backlog=_BACKLOG,
-                timeout_keep_alive=3600,  # The door has its own clocks.
+                timeout_keep_alive=3600,  # `Door` has its own time limits.
                 timeout_graceful_shutdown=_STOP_WITHIN_S,
             )
         )

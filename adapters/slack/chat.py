@@ -1,4 +1,4 @@
-"""The `Chat` port over slack-sdk: cards, windows and answers out."""
+"""The `Chat` port over slack-sdk: sends cards, windows and answers."""
 
 from __future__ import annotations
 

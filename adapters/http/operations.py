@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from adapters.http import documents
 from adapters.http.queues import Queues
-from hitl.call import Ask, Call, Kind, Lease, Preparation, Ran, Reply, Runs, Status, Verb
+from hitl.call import Ask, Call, Lease, Preparation, Ran, Reply, ReplyKind, Runs, Status, Verb
 from hitl.cards.data import full_view
 from hitl.cards.wording import sentence
 from hitl.credentials import Scope
@@ -236,7 +236,7 @@ class Operations:
             identity=caller.identity,
             surface=caller.surface,
             conversation=caller.conversation,
-            kind=Kind.API,
+            kind=ReplyKind.API,
             verb=verb,
             target=call.ref,
             reason=reason,

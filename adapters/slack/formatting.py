@@ -60,14 +60,14 @@ _LINKED: Mapping[str, Sequence[str]] = {
 }
 
 
-class Shown(NamedTuple):
+class FormattedText(NamedTuple):
     """A text as people see it, and its formatted spans."""
 
     text: str
     spans: tuple[Span, ...]
 
 
-def shown(event: Mapping[str, Any], me: str) -> Shown:
+def shown(event: Mapping[str, Any], me: str) -> FormattedText:
     """Return the text of a person's message, without our name (`me` is our user id) at either end."""
     blocks = event.get("blocks")
     if isinstance(blocks, list) and blocks:
@@ -116,9 +116,9 @@ class _Page:
         else:
             self.spans.append(Span(start, len(self.text), SpanKind.MENTION))
 
-    def done(self) -> Shown:
+    def done(self) -> FormattedText:
         """Return the text without our name at either end. The name only says whom the text addresses."""
-        whole = Shown(self.text, tuple(self.spans))
+        whole = FormattedText(self.text, tuple(self.spans))
         for start, end in reversed(self.ours):
             if not whole.text[:start].strip():
                 whole = _replaced(whole, 0, _after_name(whole.text, end), "")
@@ -136,7 +136,7 @@ def _after_name(text: str, end: int) -> int:
     return found.end() if found else end
 
 
-def _replaced(whole: Shown, start: int, end: int, new: str) -> Shown:
+def _replaced(whole: FormattedText, start: int, end: int, new: str) -> FormattedText:
     """Return the text with the characters from `start` to `end` replaced, and its spans moved accordingly."""
     longer = len(new) - (end - start)
 
@@ -145,18 +145,18 @@ def _replaced(whole: Shown, start: int, end: int, new: str) -> Shown:
 
     spans = (Span(moved(one.start), moved(one.end), one.kind) for one in whole.spans)
     text = whole.text[:start] + new + whole.text[end:]
-    return Shown(text, tuple(one for one in spans if one.start < one.end))
+    return FormattedText(text, tuple(one for one in spans if one.start < one.end))
 
 
 # -- mrkdwn -------------------------------------------------------------------------------------------------
 
 
-def _of_mrkdwn(text: str, me: str) -> Shown:
+def _of_mrkdwn(text: str, me: str) -> FormattedText:
     page = _Page(me)
     _render(page, text, _MRKDWN)
     found = page.done()
     quoted = (Span(*one.span(), SpanKind.QUOTE) for one in _QUOTED.finditer(found.text))
-    return _signed(Shown(found.text, (*found.spans, *quoted)))
+    return _signed(FormattedText(found.text, (*found.spans, *quoted)))
 
 
 def _render(page: _Page, raw: str, pattern: re.Pattern[str]) -> None:
@@ -186,7 +186,7 @@ def _unescaped(text: str) -> str:
     return _ESCAPED.sub(lambda found: _CHARACTERS[found[1]], text)
 
 
-def _signed(whole: Shown) -> Shown:
+def _signed(whole: FormattedText) -> FormattedText:
     """Return the text with an emoji at its start as a character, because the emoji can be the whole answer."""
     found = _LEADING.match(whole.text)
     sign = EMOJI.get(found[1]) if found else None
@@ -196,7 +196,7 @@ def _signed(whole: Shown) -> Shown:
 # -- rich text ----------------------------------------------------------------------------------------------
 
 
-def _of_blocks(blocks: Sequence[object], me: str) -> Shown:
+def _of_blocks(blocks: Sequence[object], me: str) -> FormattedText:
     """Read rich text. People can't type any other block, so another block becomes its name, marked as a link."""
     page = _Page(me)
     for block in blocks:

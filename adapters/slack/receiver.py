@@ -58,7 +58,7 @@ OK, BAD, BUSY = 200, 400, 503
 _log = logging.getLogger(__name__)
 
 
-class Inbox:
+class EventRecorder:
     """Records what Slack sends. It calls `missed` when events may have been lost."""
 
     def __init__(self, store: ports.Inbox, missed: Callable[[], None]) -> None:
@@ -112,7 +112,7 @@ class Sockets:
 
     def __init__(
         self,
-        inbox: Inbox,
+        inbox: EventRecorder,
         client: AsyncWebClient,
         session: aiohttp.ClientSession,
         token: str,
@@ -158,7 +158,7 @@ class _Line:
 
     def __init__(
         self,
-        inbox: Inbox,
+        inbox: EventRecorder,
         client: AsyncWebClient,
         session: aiohttp.ClientSession,
         token: str,

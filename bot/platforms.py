@@ -59,7 +59,7 @@ class Platforms:
         return {platform.surface.name: platform.chat for platform in self._platforms}
 
     def attach(self, service: Service, turns: StoredTurns | None = None) -> None:
-        """Give the platforms their service, and the stored turns of its agent if it has any.
+        """Connect the platforms with the service, and with the stored turns of its agent if it has any.
 
         Raises SettingsError.
         """

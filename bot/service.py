@@ -97,7 +97,8 @@ class Service:
                 await self.store.commit(adding(Change(handled=(event.source, event.id))))
         for turn in await self.store.open_turns():
             await self.store.keep_turn(replace(turn, done=True))
-        # This comes last, because it moves the mark on: a start that fails before this line begins again.
+        # This comes last because it moves the mark. If a start fails before this line, the next start repeats all
+        # steps.
         await self.store.commit(adding(Change(entries=(Entry("", Event.ROLLED_BACK, "service", {}),))))
 
     async def _voided(self, call: Call) -> Call | None:
@@ -266,7 +267,10 @@ class Service:
         await self._record(lease, ran)
 
     async def _record(self, lease: Lease, ran: Ran) -> None:
-        """Store how a run ended. Try several times if the store is in trouble; after that it becomes `unknown`."""
+        """Store how a run ended. If the store is in trouble, try several times.
+
+        After that the lease runs out, and the result becomes `unknown`.
+        """
         for attempt in range(_TRIES_TO_RECORD):
             try:
                 await self.gate.finish_own(lease, ran)

@@ -309,7 +309,11 @@ class Settings(BaseSettings):
         return self.keys_file and self.keys_file.expanduser().absolute()
 
     def directory(self) -> Directory:
-        """Return the lists of people. Raises SettingsError if they contradict each other."""
+        """Return the lists of people.
+
+        Raises SettingsError if an identity belongs to two principals or to many people, or if critical calls may be
+        self-approved.
+        """
         conversations = {
             place: Conversation(
                 place, _names(c.approvers), _names(c.requesters), _risk(c.self_approval), _names(c.routes)

@@ -53,11 +53,11 @@ _MANY = _refusal(429, TooManyPending.code, say("api.many"), "retry-after: 1")
 class Limits:
     """Limits of connections, in seconds, bytes and counts. `counts` holds the open connections of each peer."""
 
-    #: From the connection, or the first byte of a request, to the end of the headers.
+    #: The longest time from the connection, or from a request's first byte, to the end of its headers.
     head_s: float = 5.0
-    #: From the headers to the end of the body.
+    #: The longest time from the end of the headers to the end of the body.
     body_s: float = 15.0
-    #: Between an answer and the next request.
+    #: The longest time between an answer and the next request.
     idle_s: float = 30.0
     #: The longest time in which the peer reads nothing of an answer.
     write_s: float = 20.0
@@ -65,7 +65,8 @@ class Limits:
     #: the peer would lose the answer.
     linger_s: float = 1.0
     head_bytes: int = 32 * 1024
-    #: Enough for arguments of 1 MiB as canonical JSON, whatever their characters, if the client doesn't escape these.
+    #: The longest body. It has room for 1 MiB of arguments as canonical JSON, with any characters, if the client
+    #: doesn't escape them.
     body_bytes: int = 2 * 1024 * 1024
     per_peer: int = 2_000
     in_all: int = 4_000

@@ -56,7 +56,10 @@ class Catalogue:
         return found + own_tools()
 
     async def tool(self, shown: str) -> tuple[str, str] | None:
-        """Return server and own name of the tool with that name for clients. An unknown tool is looked up once more."""
+        """Return a tool's server and its name there.
+
+        `shown` is its name for clients; an unknown tool is looked up again.
+        """
         if shown not in self._tool_names():
             await self._all("fresh")
         return self._tool_names().get(shown)
@@ -69,7 +72,7 @@ class Catalogue:
         return [named[which].model_copy(update={"name": shown}) for shown, which in self._prompts.items()]
 
     async def prompt(self, shown: str) -> tuple[str, str] | None:
-        """Return server and own name of the prompt with that name for clients."""
+        """Return a prompt's server and its name there. `shown` is its name for clients."""
         if shown not in self._prompts:
             await self.prompts()
         return self._prompts.get(shown)

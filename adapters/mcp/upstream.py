@@ -58,7 +58,7 @@ class Hearing(Protocol):
 
 
 class Upstream:
-    """Owns the client of one server, in one task, because the library's scopes must be left where they were entered.
+    """Owns the client of one server, in one task: the library requires that one task enters and leaves its scopes.
 
     `keep` returns the command line that starts the server in such a way that no process of it outlives it.
     """

@@ -1,4 +1,4 @@
-"""Turns every refusal by Slack, and every answer that isn't from Slack, into the port's one error."""
+"""Turns every refusal by Slack, and every answer that isn't from Slack, into PlatformError, the port's one error."""
 
 from __future__ import annotations
 

@@ -169,7 +169,10 @@ def said(body: Mapping[str, Any], me: Me) -> Heard | None:
 
 
 def _echo(event: Mapping[str, Any], me: Me) -> Heard | None:
-    """Read a card of ours that Slack sends back. In a direct conversation its place names the channel, no person."""
+    """Read a card of ours that Slack sends back.
+
+    In a direct conversation its place contains the id of the channel, and not of the person.
+    """
     elements = (element for block in event.get("blocks") or () for element in _fields(block).get("elements") or ())
     data = next((found.get("value") for found in map(_fields, elements) if found.get("action_id") == APPROVE), None)
     if not isinstance(data, str):

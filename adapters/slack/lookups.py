@@ -139,7 +139,7 @@ class Lookups:
             return None
 
     async def _takes_part(self, thread: str) -> bool:
-        """Return whether somebody has addressed us in that thread, or cards go there.
+        """Return whether we have written in that thread, or cards go there.
 
         After a restart this is known only if a call from the thread is pending, or if the settings name the thread.
         """

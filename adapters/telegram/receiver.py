@@ -140,7 +140,7 @@ _UNREADABLE = (LookupError, TypeError, ValueError, AttributeError, RecursionErro
 
 
 def _is_numbered(update: Any) -> bool:
-    """Return whether it has the id that every update has."""
+    """Return whether this is an update with an id. Every real update has one."""
     return isinstance(update, dict) and type(update.get("update_id")) is int
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from bot.settings import Settings
 
-#: `revoke` lists the person's approvals of this time.
+#: `revoke` lists the person's approvals from this period.
 _LOOKS_BACK = timedelta(days=7)
 
 

@@ -237,8 +237,8 @@ def _gate(host: str, config: Path | None, words: list[str], *, remove: bool) -> 
     from bot.settings import find_config
 
     if config is None and (found := find_config(None)) and found.absolute().parent == Path.cwd():
-        # The hook stays installed. So its settings must not come by accident from a folder with somebody else's
-        # project.
+        # An installed hook keeps using these settings. So they must be named if they lie in the working folder, which
+        # may hold somebody else's project.
         fail(f"Settings in the working folder must be named: --config {found.name}. Nothing was written.", 2)
     raise typer.Exit(set_up(settings(config, ruling=True), host, words, remove=remove))
 

@@ -55,7 +55,10 @@ class Presses:
         return await self._cards.correct(heard, route, answer)
 
     async def _look(self, heard: Press, route: str, reply: Reply) -> Answer:
-        """Show a whole call. The look is recorded only if the call was really shown, because the gate relies on it."""
+        """Show a whole call.
+
+        The look is recorded only if the call was really shown, because later approvals rely on it.
+        """
         answer, press = await self._voice.gate.peek(reply), str(heard.press)
         seen = answer.came is Came.DETAILS
         if self._toasts or not seen:

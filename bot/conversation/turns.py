@@ -50,7 +50,7 @@ class Turns:
         self._history: FIFOCache[str, deque[Line]] = FIFOCache(_CONVERSATIONS)
 
     def is_for_agent(self, heard: Text) -> bool:
-        """Return whether an unclear text that names no call is a command to the agent, and no failed answer."""
+        """Return whether an unclear text is a command to the agent. Otherwise it is a failed answer to a card."""
         listens = heard.addressed or heard.overheard
         return listens and (_is_question(heard.text) or (self._stored is None and self._agent.understands(heard.text)))
 

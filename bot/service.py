@@ -152,11 +152,11 @@ class Service:
         return await self.ended(successor, limit_s) if successor else await self._ready(ended)
 
     async def decided(self, call: Call, limit_s: float | None = None) -> Call:
-        """Return the call when people no longer need to answer, or its present state when the time is up."""
+        """Return the call when no answer can come any more, or its present state when the time is up."""
         return await self._ready(await self.waiting.until(call, lambda c: c.state is not State.AWAITING, limit_s))
 
     async def explained(self, call: Call, limit_s: float | None = None) -> Call:
-        """Return the call when people need neither answer nor give a reason, or its state when the time is up."""
+        """Return the call when no answer and no reason can come any more, or its state when the time is up."""
         answered = await self.waiting.until(
             call, lambda c: c.state is not State.AWAITING and not c.awaits_reason, limit_s
         )

@@ -227,7 +227,8 @@ class Preparation(Struct, frozen=True):
     """An executor's findings about a call, before anyone is asked.
 
     `preconditions` are facts that must still hold when the call runs (`base:notes.txt` -> SHA-256 of the file).
-    `preview` is a unified diff of everything that the call would change.
+    `preview` is a unified diff of everything that the call would change. It must show the whole effect of the text
+    arguments, because the card shows it in place of these arguments.
     `sentence` follows "wants to" on the card: `delete notes.txt`, without a full stop.
     `notes` are warnings (`not confined`). `floor` is the lowest risk that a policy may give. `undo` is one sentence
     about undoing the call, '' if nothing is known about that.

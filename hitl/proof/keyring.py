@@ -225,7 +225,7 @@ class ButtonData:
         return urlsafe_b64encode(raw).rstrip(b"=").decode()
 
     def holds(self, keys: Keyring, *, digest: str, deadline: datetime, place: str) -> bool:
-        """Return whether one of our keys made it for exactly this call, verb and place, by comparing in constant time."""
+        """Return whether one of our keys made it for exactly this call, verb and place. The check is constant-time."""
         said = _said(self.verb, self.ref, digest, deadline, place)
         return any(hmac.compare_digest(mac, self.mac) for mac in keys.short_macs(Purpose.BUTTON, said))
 

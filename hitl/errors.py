@@ -127,7 +127,7 @@ class KeyConflict(Refused):
 
 
 class ConfirmationExpired(Refused):
-    """Time was up: silence means no. Nothing ran."""
+    """The time to answer is over, and silence means no. Nothing ran."""
 
     code = "CONF_EXPIRED"
     status = 410
@@ -148,7 +148,7 @@ class ReloadRefused(Refused):
 
 
 class TooManyPending(Refused):
-    """Too many calls wait already. Nothing was recorded; ask again when some are decided."""
+    """Too many calls are pending. Nothing was recorded. Ask again after some of them are decided."""
 
     code = "TOO_MANY_PENDING"
     status = 429
@@ -193,4 +193,4 @@ class IllegalTransition(Failed):
 
 
 class SettingsError(Exception):
-    """The settings can't be used; the message says which file, which key, and what is wrong. No call is involved."""
+    """The settings can't be used. The message names the file, the key and the mistake. No call is involved."""

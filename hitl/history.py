@@ -1,7 +1,7 @@
 """The record as people and programs read it: each line together with its request, and counts of what happened.
 
-A stored line holds only an event and its actor. The lines that this file returns also describe the request, so that
-they can be searched, printed and exported without the database. Secrets are masked.
+A stored line holds its event, its actor and some data, but not the request. The lines that this file returns also
+describe the request, so that they can be searched, printed and exported without the database. Secrets are masked.
 """
 
 from __future__ import annotations

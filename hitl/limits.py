@@ -29,10 +29,10 @@ class Limits:
     The time limit is `caller_execution_s` if the caller runs the call, and else the policy's, at most `execution_s`.
     The second confirmation of a critical call must come between `soonest_second_yes_s` and `second_yes_s` after the
     first. A reason can follow a rejection for `late_reason_s`. At most `open_per_requester` calls of one requester are
-    pending at once. A flood is more than `asks` questions to people from one requester and agent within
-    `asks_within_s`. If a person rejected a call that its caller would run, the same requester and agent can't ask for
-    it again within `again_s`. Arguments take at most `args_bytes` bytes as canonical JSON, because each drawing of a
-    card reads all of them. `approvals` is the number of people who must approve.
+    pending at once. Of one requester and agent, at most `asks` calls may go to people within `asks_within_s`; more are
+    a flood. If a person rejected a call that its caller would run, the same requester and agent can't ask for it again
+    within `again_s`. Arguments take at most `args_bytes` bytes as canonical JSON, because each drawing of a card reads
+    all of them. `approvals` is the number of people who must approve.
     """
 
     claim_caller_s: float = 300

@@ -249,7 +249,7 @@ class Conversations(Protocol):
 
 
 class Turns(Protocol):
-    """Turns of agents that outlive a process."""
+    """Stored turns of agents, with which another process can go on."""
 
     async def begin_turn(self, turn: KeptTurn) -> bool:
         """Store a new turn. If a turn with that id is stored already, change nothing and return False.
@@ -271,7 +271,7 @@ class Credentials(Protocol):
     """Bearer tokens. A row with a wrong MAC is never returned, and is reported in the log."""
 
     async def credentials(self) -> Sequence[Credential]:
-        """Return all tokens, revoked ones too."""
+        """Return all tokens, including revoked tokens."""
 
     async def keep_credential(self, credential: Credential) -> bool:
         """Store a new token and its line of the record. Return False if its name was used before."""
@@ -556,7 +556,7 @@ class Tree:
     files: Sequence[str]
     #: False if a folder could not be read, or if there were more entries than the caller's limit.
     complete: bool
-    #: The path that was asked for is a file, and `files` is its name.
+    #: Whether the given path is a file. Then `files` holds only its name.
     single: bool = False
     #: The symbolic links among `files`.
     links: Sequence[str] = ()

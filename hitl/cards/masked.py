@@ -37,7 +37,7 @@ _CODE_NAMES = frozenset({"command", "cmd", "code", "script", "text", "content", 
 class Masked:
     """The texts of one call, with its secrets masked."""
 
-    #: Name and value of each argument as visible text, with floods folded to a count.
+    #: Name and value of each argument as visible text, with long runs replaced by a count.
     arguments: tuple[tuple[str, str], ...]
     #: Each argument's own name, its masked name and its masked value.
     values: tuple[tuple[str, str, Any], ...]

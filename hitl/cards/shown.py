@@ -57,7 +57,7 @@ class Kind(StrEnum):
     DIFF = "diff"
     #: An argument: its name, and its value if both fit on one line.
     FIELD = "field"
-    #: An argument without a value: an empty text. The text of the part is ours.
+    #: An argument that is an empty text. The part shows words of ours in its place.
     EMPTY = "empty"
     #: A line of ours: it counts hidden text or hidden arguments.
     OURS = "ours"
@@ -137,7 +137,7 @@ def _is_number(value: Any, text: str) -> bool:
 
 
 def safe(text: str) -> str:
-    """Return a text for a block: visible, with floods of characters folded to a count, without its last line feed."""
+    """Return a text for a block: visible, without its last line feed, and with long runs replaced by a count."""
     return folded(visible(text.removesuffix("\n")))
 
 

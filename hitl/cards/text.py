@@ -26,7 +26,7 @@ MARKS_KEPT = 4
 # Characters of categories C and Z, except the space, the line feed and the tab; characters that fonts ignore; and two
 # characters that look like a blank or a box. The emoji variation selector has its own rule below.
 _UNSEEN = r"[[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\ufffc]--[ \n\t\ufe0f]]"
-# U+FE0F stays right behind a picture, and between a keycap's character and its frame (UTS 51).
+# U+FE0F is escaped except right after a picture, and between a keycap's character and its frame (UTS 51).
 _STRAY_SELECTOR = r"\ufe0f(?<![\p{Extended_Pictographic}--\p{C}]\ufe0f)(?<![0-9#*]\ufe0f(?=\u20e3))"
 _MARKS = r"(?P<marks>[\p{M}--\p{Default_Ignorable_Code_Point}]+)"
 _UNSAFE = regex.compile(rf"(?V1){_UNSEEN}|{_STRAY_SELECTOR}|{_MARKS}")
@@ -231,10 +231,10 @@ def _cluster_ends(text: str, start: int) -> Iterator[int]:
 
 
 def _surely_a_boundary(text: str, place: int) -> int:
-    """Return a place before `place` where a cluster surely begins: an ASCII character other than a line feed.
+    """Return a place at or before `place` where a cluster surely begins: an ASCII character other than a line feed.
 
-    A line feed may belong to the carriage return before it. Without such a place nearby, the limit of looking back
-    must do.
+    A line feed doesn't count, because it may belong to the carriage return before it. If there is no such place within
+    `_LOOK_BACK` characters, return the earliest place of these.
     """
     earliest = max(place - _LOOK_BACK, 0)
     back = range(min(place, len(text) - 1), earliest, -1)

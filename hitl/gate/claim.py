@@ -1,4 +1,4 @@
-"""The one permission to run a call, and the report of how the run ended."""
+"""Claims a call, which gives the one permission to run it, and records the report of the run."""
 
 from __future__ import annotations
 

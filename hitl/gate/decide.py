@@ -103,7 +103,7 @@ async def _vote(gate: Gate, reply: Reply, call: Call, reading: Reading) -> Answe
 
 
 async def _before(gate: Gate, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
-    """Return the answer to a yes or no that can't count under any policy. None: the vote goes on."""
+    """Return the answer to a yes or no that can't count under any policy, or None if the vote may go on."""
     approve = reading.verdict is Says.APPROVE
     if refusal := may_not(gate, reply, call, call.verdict, approve=approve):
         return await note(gate, reply, call, Event.REFUSED, refuse(refusal, call))

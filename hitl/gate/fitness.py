@@ -97,7 +97,7 @@ async def why_unfit(gate: Gate, call: Call, verdict: Verdict) -> Fact | None:
 
 
 def judged_now(gate: Gate, call: Call) -> Verdict:
-    """Return the current policy's verdict on a stored call. Raises PolicyUnusable without a policy."""
+    """Return the current policy's verdict on a stored call. Raises PolicyUnusable if it can't judge."""
     info = gate.executor.info(call.tools, call.tool) if call.runs is Runs.SERVICE else None
     return gate.terms.verdict(gate.policies, question(call, call.arguments, call, info))
 

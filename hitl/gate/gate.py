@@ -1,4 +1,4 @@
-"""The class that the other code uses: it holds the ports, and has one method for each use case."""
+"""The class `Gate`, through which other code uses the gate. It holds the ports, and has a method for each use case."""
 
 from __future__ import annotations
 

@@ -226,7 +226,7 @@ def may_not(gate: Gate, reply: Reply, call: Call, verdict: Verdict, *, approve: 
 def set_aside(reply: Reply, call: Call, reading: Reading, risk: Risk) -> Answer | None:
     """Return the answer to a reply that can't decide a critical call, or None for any other reply.
 
-    A reaction can't, and a text can't without the call's ref.
+    A reaction never decides a critical call. A text decides it only if the text holds the call's ref.
     """
     if risk is not Risk.CRITICAL:
         return None

@@ -24,7 +24,7 @@ class Kind(IntEnum):
 
 
 class Token(NamedTuple):
-    """A piece of the message: its kind, its comparable text and its place, [start, end), in the original."""
+    """A piece of the message: its kind, its folded text, and its place in the original (`end` is excluded)."""
 
     kind: Kind
     text: str

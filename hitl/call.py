@@ -378,7 +378,7 @@ class Vote(Struct, frozen=True):
     mac: str
 
 
-class Kind(StrEnum):
+class ReplyKind(StrEnum):
     """The kinds of replies. Each kind names its call in another way."""
 
     BUTTON = "button"
@@ -418,7 +418,7 @@ class Reply(Struct, frozen=True):
     identity: str
     surface: str
     conversation: str
-    kind: Kind
+    kind: ReplyKind
     verb: Verb | None = None
     text: str = ""
     reason: str | None = None

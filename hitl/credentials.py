@@ -12,7 +12,7 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from hitl.platforms import Place
+    from hitl.surfaces import Place
 
 #: The beginning of every bearer token, by which people and secret scanners recognise our tokens.
 PREFIX = "sayso_"

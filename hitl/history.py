@@ -57,7 +57,7 @@ _TYPES = {event: name for name, events in EVENT_TYPES.items() for event in event
 HASTY_S = 2.0
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class RecordQuery(Struct, frozen=True, kw_only=True):
     """A query of the record. An empty field admits every line.
 
     `statuses`, `risks`, `tools` and `surfaces` hold the admitted values of the line's request. `people` holds

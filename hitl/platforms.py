@@ -1,13 +1,11 @@
-"""The contract between a platform and the other code: the declaration of a surface, and the protocol of a platform.
+"""The protocol of a chat platform, which is a surface (`hitl.surfaces`) that gets its cards through the outbox.
 
-A surface is where cards appear and decisions arrive. Each adapter declares its surface as one record, so that no
-other code asks which platform it is talking to. A chat platform is a surface that cards reach through the outbox;
-its adapter implements `Platform`. `docs/how-to/add-a-platform.md` builds one.
+The adapter of a platform implements `Platform`. `docs/how-to/add-a-platform.md` shows how to build an adapter.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -17,12 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
     from typing import TypeAlias
 
-    from hitl.call import Call, Incoming, Kind, Verb
+    from hitl.call import Call, Incoming, Verb
     from hitl.events import Heard
     from hitl.people import Directory
     from hitl.people.names import Names
     from hitl.ports import Store
     from hitl.proof.keyring import Keyring
+    from hitl.surfaces import Surface
 
     #: Handles one event. Raises the errors of the store and of the platform.
     Hear: TypeAlias = Callable[[Heard], Awaitable[None]]
@@ -30,64 +29,6 @@ if TYPE_CHECKING:
     ReadBody: TypeAlias = Callable[[], Awaitable[bytes | None]]
     #: Adds an operator's own handlers to the application object of the platform's library.
     Register: TypeAlias = Callable[[Any], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A place where cards go and people answer. Only its own platform parses the name of a place."""
-
-    #: The whole name, such as `PLATFORM:CHAT/TOPIC`.
-    name: str
-    #: The name of the chat to which the place belongs. A place that is a whole chat belongs to itself.
-    chat: str
-    #: The name of the place whose settings apply here. Its cards may be answered here as well.
-    room: str
-
-    @classmethod
-    def whole(cls, name: str) -> Place:
-        """Return a place that has no parts and isn't a part of another place."""
-        return cls(name, name, name)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surface:
-    """The abilities of a surface. Code asks this declaration, and never compares the name of a platform."""
-
-    #: The part before the colon in its places and identities, and the name of its settings section.
-    name: str
-    #: Its name for people.
-    title: str = ""
-    #: Parses a place. None: the surface gets no cards through the outbox, and its places have no parts.
-    parse: Callable[[str], Place] | None = None
-    #: Whether people see and decide every call there, wherever its cards are.
-    shows_every_call: bool = False
-    #: Whether the setting `self_approval_socket`, and not the conversation's setting, limits self-approval there.
-    own_self_approval: bool = False
-    #: Kind of identity that the surface proves -> the setting of its section that must be on for that ('': always).
-    proves: Mapping[str, str] = field(default_factory=dict)
-    #: Identities that many people share. No list may name one.
-    shared: frozenset[str] = frozenset()
-    #: Kind of reply that people can send there -> the thing to check if no such reply ever came.
-    answers: Mapping[Kind, str] = field(default_factory=dict)
-    #: The text that people type before the name of a command.
-    prefix: str = ""
-    #: The key of the sentence that lists the commands.
-    help: str = ""
-    #: Whether each press needs one answer at once, even an empty one. Elsewhere a press gets an answer only for news.
-    toasts: bool = False
-    #: Whether the outcome of a call appears there at once by itself, so that an approval needs no answer.
-    shows_outcomes: bool = False
-    #: Whether presses are lost while this process is down, so that open cards are edited at each start.
-    loses_presses: bool = False
-
-    @property
-    def is_chat(self) -> bool:
-        """Whether cards reach the surface through the outbox."""
-        return self.parse is not None
-
-    def place(self, name: str) -> Place:
-        """Return the place with that name."""
-        return self.parse(name) if self.parse else Place.whole(name)
 
 
 class Talker(Protocol):

@@ -9,6 +9,6 @@ uses no chat platform, database, event loop or clock itself.
 from __future__ import annotations
 
 from hitl.gate.gate import Gate
-from hitl.gate.moves import secret_hash
+from hitl.proof.keyring import secret_hash
 
 __all__ = ["Gate", "secret_hash"]

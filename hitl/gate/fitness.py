@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from hitl.gate.gate import Gate
+    from hitl.gate.context import GateContext
 
 
-async def why_unfit_stored(gate: Gate, call: Call) -> Fact | None:
+async def why_unfit_stored(gate: GateContext, call: Call) -> Fact | None:
     """Return the reason why a call that was decided earlier may not run now, or None.
 
     Unlike `why_unfit`, this also checks the stored MACs, the claim window and the votes. The MACs come first.
@@ -56,7 +56,7 @@ async def why_unfit_stored(gate: Gate, call: Call) -> Fact | None:
     return await why_unfit(gate, call, verdict)
 
 
-def _broken(gate: Gate, call: Call, votes: Sequence[Vote]) -> Fact | None:
+def _broken(gate: GateContext, call: Call, votes: Sequence[Vote]) -> Fact | None:
     """Return a fact about the first MAC of the stored call that doesn't hold, or None."""
     if not seals.row_holds(gate.keys, call):
         return fact(Unfit.ROW)
@@ -68,7 +68,7 @@ def _broken(gate: Gate, call: Call, votes: Sequence[Vote]) -> Fact | None:
     return None
 
 
-def counted(gate: Gate, call: Call, verdict: Verdict, votes: Sequence[Vote]) -> Tally:
+def counted(gate: GateContext, call: Call, verdict: Verdict, votes: Sequence[Vote]) -> Tally:
     """Count the votes of the people whose approval counts now, under this verdict and the current directory."""
 
     def person(voter: str) -> str | None:
@@ -78,7 +78,7 @@ def counted(gate: Gate, call: Call, verdict: Verdict, votes: Sequence[Vote]) -> 
     return tally(votes, person, gate.limits.approvals)
 
 
-async def why_unfit(gate: Gate, call: Call, verdict: Verdict) -> Fact | None:
+async def why_unfit(gate: GateContext, call: Call, verdict: Verdict) -> Fact | None:
     """Return the reason why the call may not run now, or None.
 
     It checks exposed keys, the verdict and, for calls that this service runs, the allowlist and the preconditions.
@@ -96,7 +96,7 @@ async def why_unfit(gate: Gate, call: Call, verdict: Verdict) -> Fact | None:
     return fact(Unfit.CHANGED, why=_told(changed)) if changed else None
 
 
-def judged_now(gate: Gate, call: Call) -> Verdict:
+def judged_now(gate: GateContext, call: Call) -> Verdict:
     """Return the current policy's verdict on a stored call. Raises PolicyUnusable if it can't judge."""
     info = gate.executor.info(call.tools, call.tool) if call.runs is Runs.SERVICE else None
     return gate.terms.verdict(gate.policies, question(call, call.arguments, call, info))

@@ -2,75 +2,25 @@
 
 from __future__ import annotations
 
-import math
-from functools import partial
 from typing import TYPE_CHECKING
 
-from hitl.cards import masked
 from hitl.errors import SaysoError
 from hitl.gate import claim, decide, end, submit, swap, target
-from hitl.gate.moves import secret_hash
-from hitl.gate.operating_mode import Terms
-from hitl.limits import Flood, Limits, Rejections
-from hitl.people import Access
-from hitl.people.names import Names
-from hitl.proof.keyring import new_secret
-from hitl.route_health import Reach
+from hitl.gate.context import GateContext
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from datetime import datetime
+    from collections.abc import Sequence
 
     from hitl.call import Ask, Call, Lease, Ran, Reply
     from hitl.gate.response import Answer, Submitted
-    from hitl.people import Directory
-    from hitl.ports import Beside, Executor, Observer, PolicySource, Store
-    from hitl.proof.keyring import Keyring
 
 
-class Gate:
+class Gate(GateContext):
     """All use cases of a service. Each service has one gate.
 
     `owner` names this process in its leases. The part up to the last colon names a place in which only one process
     works at a time; the part after it names the process.
     """
-
-    def __init__(  # noqa: PLR0913 - each port is one, by keyword
-        self,
-        *,
-        store: Store,
-        policies: PolicySource,
-        people: Directory,
-        executor: Executor,
-        keys: Keyring,
-        owner: str,
-        limits: Limits | None = None,
-        terms: Terms | None = None,
-        observers: Sequence[Observer] = (),
-        names: Names | None = None,
-        exposed: Callable[[], str | None] = lambda: None,
-        beside: Beside | None = None,
-    ) -> None:
-        self.store = store
-        self.clock = store.clock
-        self.policies = policies
-        #: The names of people. No use case reads them: a name decides nothing.
-        self.names = names or Names(people)
-        self.people = people
-        self.executor = executor
-        self.keys = keys
-        self.owner = owner
-        self.limits = limits or Limits()
-        self.terms = terms or Terms()
-        self.observers = list(observers)
-        #: Returns a sentence that says why others may know or change the keys, or None. Called before each run.
-        self.exposed = exposed
-        self.reach = Reach()
-        self.beside = beside
-        self.flood = Flood(self.limits)
-        self.rejections = Rejections(self.limits)
-        self.secret = new_secret()
-        self.secret_hash = secret_hash(self.secret)
 
     # -- the use cases --------------------------------------------------------------------------------------
 
@@ -174,7 +124,7 @@ class Gate:
         """
         return await claim.finish_own(self, lease, ran)
 
-    # -- what they share ------------------------------------------------------------------------------------
+    # -- which call ----------------------------------------------------------------------------------------
 
     async def find(self, name: str) -> Call | None:
         """Return the call with this ref or short ref, or None. A short ref may be typed in any of its forms."""
@@ -183,35 +133,3 @@ class Gate:
     async def pointed_at(self, message: str) -> target.Pointed | None:
         """Return the call that a message of ours is about, by the message's id, or None for any other message."""
         return await target.pointed_at(self, message)
-
-    @property
-    def access(self) -> Access:
-        """The rights of people, by the current directory."""
-        return self._access
-
-    @property
-    def people(self) -> Directory:
-        """The current directory. The names of people come from the same directory."""
-        return self._access.people
-
-    @people.setter
-    def people(self, people: Directory) -> None:
-        self._access = Access(people)
-        self.names.people = people
-
-    async def ready(self, call: Call) -> None:
-        """Mask the texts of a large call ahead, where that delays nobody. Afterwards its cards are drawn at once."""
-        await self.prepare(masked.key_of(call))
-
-    async def prepare(self, key: masked.Key) -> None:
-        """Do the same as `ready` for the arguments and preview of a call that doesn't exist yet."""
-        if self.beside and masked.is_large(key) and not masked.is_kept(key):
-            masked.keep(key, await self.beside(partial(masked.made, key)))
-
-    def seen_locally(self, call: Call) -> bool:
-        """Return whether an approver can see the call in this machine's pending list, without any chat."""
-        return any(map(self.people.is_local, call.approvers))
-
-    def age(self, at: datetime | None) -> float:
-        """Return the seconds since that time, infinity for None."""
-        return (self.clock.now() - at).total_seconds() if at else math.inf

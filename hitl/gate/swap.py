@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from hitl.gate.gate import Gate
+    from hitl.gate.context import GateContext
 
 #: Decisions after which a card shows how its call ended.
 _ON_CARDS = frozenset({Decision.APPROVED, Decision.REJECTED, Decision.EXPIRED, Decision.WITHDRAWN})
@@ -34,7 +34,7 @@ _ON_CARDS = frozenset({Decision.APPROVED, Decision.REJECTED, Decision.EXPIRED, D
 TRIES = 20
 
 
-async def find(gate: Gate, target: str) -> Call | None:
+async def find(gate: GateContext, target: str) -> Call | None:
     """Implement `Gate.find`."""
     target = encodable(target)
     if short := as_short(target):
@@ -42,7 +42,7 @@ async def find(gate: Gate, target: str) -> Call | None:
     return await gate.store.get(target)
 
 
-async def known(gate: Gate, target: str) -> Call:
+async def known(gate: GateContext, target: str) -> Call:
     """Return the call with this ref or short ref. Raises CallUnknown."""
     call = await find(gate, target)
     if call is None:
@@ -51,7 +51,7 @@ async def known(gate: Gate, target: str) -> Call:
 
 
 async def swap(
-    gate: Gate, call: Call, seal: Callable[[datetime], Change], *, overdue: bool | None = False
+    gate: GateContext, call: Call, seal: Callable[[datetime], Change], *, overdue: bool | None = False
 ) -> Call | None:
     """Make the conditional write, notify the observers, and return the new call.
 
@@ -70,7 +70,7 @@ async def swap(
 
 
 async def close(
-    gate: Gate, call: Call, seal: Callable[[datetime], Change], *, overdue: bool | None = True
+    gate: GateContext, call: Call, seal: Callable[[datetime], Change], *, overdue: bool | None = True
 ) -> Call | None:
     """Make the write of `swap` for an end by the clock or by a dead process.
 
@@ -87,20 +87,20 @@ async def close(
         return await swap(gate, call, as_tampered, overdue=overdue)
 
 
-async def tampered(gate: Gate, call: Call, actor: str) -> Tampered:
+async def tampered(gate: GateContext, call: Call, actor: str) -> Tampered:
     """Record that a call fails its integrity check or contradicts its chain, and return the error."""
     await gate.store.commit(adding(Change(entries=(entry_of(call, Event.TAMPERED, actor),))))
     return Tampered()
 
 
-async def fresh(gate: Gate, call: Call) -> Call:
+async def fresh(gate: GateContext, call: Call) -> Call:
     """Read a call again after a lost swap. If the call is overdue, end it first."""
     if call.due_at is not None and call.due_at <= gate.clock.now():
         await settle(gate, call)
     return await known(gate, call.ref)
 
 
-async def settle(gate: Gate, call: Call, *, unseen: bool = False) -> Call | None:
+async def settle(gate: GateContext, call: Call, *, unseen: bool = False) -> Call | None:
     """Implement `Gate.settle`."""
     if call.due_at is None:
         return None
@@ -114,7 +114,7 @@ async def settle(gate: Gate, call: Call, *, unseen: bool = False) -> Call | None
     return await close(gate, call, seal)
 
 
-def _overdue(gate: Gate, call: Call, now: datetime, *, unseen: bool) -> Call:
+def _overdue(gate: GateContext, call: Call, now: datetime, *, unseen: bool) -> Call:
     if call.state is State.AWAITING:
         error = str(Unfit.UNSEEN) if unseen else None
         return with_decision(gate, call, Trigger.EXPIRE, "service", now, error=error)
@@ -123,7 +123,7 @@ def _overdue(gate: Gate, call: Call, now: datetime, *, unseen: bool) -> Call:
     return with_result(gate, call, Trigger.FAIL, Result.UNKNOWN, now)
 
 
-async def note(gate: Gate, reply: Reply, call: Call, event: Event, answer: Answer) -> Answer:
+async def note(gate: GateContext, reply: Reply, call: Call, event: Event, answer: Answer) -> Answer:
     """Record a reply that decided nothing, and return its answer."""
     code = answer.error.code if answer.error else None
     entry = entry_of(call, event, gate.people.principal(reply.identity), **arrival(reply), code=code)
@@ -131,14 +131,14 @@ async def note(gate: Gate, reply: Reply, call: Call, event: Event, answer: Answe
     return answer
 
 
-def tell(gate: Gate, call: Call) -> None:
+def tell(gate: GateContext, call: Call) -> None:
     """Notify the observers of a changed call."""
     gate.rejections.heard(call)
     for observer in gate.observers:
         observer.changed(call)
 
 
-def left_unexplained(gate: Gate, call: Call) -> Change:
+def left_unexplained(gate: GateContext, call: Call) -> Change:
     """Return the change that ends the wait for a reason: cards stop asking for it.
 
     The requester is notified if no card shows the end.
@@ -147,13 +147,13 @@ def left_unexplained(gate: Gate, call: Call) -> Change:
     return Change(told, entries=(entry_of(told, Event.NO_REASON, "service"),), posts=edits(gate, told))
 
 
-def edits(gate: Gate, call: Call) -> tuple[Post, ...]:
+def edits(gate: GateContext, call: Call) -> tuple[Post, ...]:
     """Return the outbox rows that update every card of a call and, after its end, notify the conversation."""
     cards = tuple(Post(call.ref, route, PostKind.EDIT) for route in call.routes)
     return (*cards, *_notices(gate, call))
 
 
-def _notices(gate: Gate, call: Call) -> tuple[Post, ...]:
+def _notices(gate: GateContext, call: Call) -> tuple[Post, ...]:
     """Return the notice about a call's end for the conversation that asked, unless the card there shows the end whole.
 
     A rejection is always notified if it has a reason. While a reason may still come, the notice waits for it.

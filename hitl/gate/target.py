@@ -23,13 +23,13 @@ from hitl.gate.swap import find
 from hitl.outcomes import Refusal, Told, fact
 from hitl.proof.keyring import as_short
 from hitl.proof.seals import bound_holds
+from hitl.replies import Meaning as Says
 from hitl.replies import Reading
-from hitl.replies import Verdict as Says
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from hitl.gate.gate import Gate
+    from hitl.gate.context import GateContext
 
 _WORD = re.compile(r"\w+")
 #: At most this many words of a reply are looked up as refs.
@@ -73,7 +73,7 @@ class Scene:
     explainable: bool = False
 
 
-async def pointed_at(gate: Gate, message: str) -> Pointed | None:
+async def pointed_at(gate: GateContext, message: str) -> Pointed | None:
     """Return the call that a message of ours is about, by the message's id, or None for any other message.
 
     The words of the message never identify the call, because they may repeat a text that somebody typed.
@@ -85,7 +85,7 @@ async def pointed_at(gate: Gate, message: str) -> Pointed | None:
     return Pointed(bound.ref, asks=bound.asks) if bound and bound_holds(gate.keys, bound) else None
 
 
-async def survey(gate: Gate, reply: Reply) -> tuple[Scene, str]:
+async def survey(gate: GateContext, reply: Reply) -> tuple[Scene, str]:
     """Return the scene of a reply, and the conversation in which it counts.
 
     If the reply answers a card, this is the card's conversation, else the reply's own.
@@ -110,7 +110,7 @@ async def survey(gate: Gate, reply: Reply) -> tuple[Scene, str]:
     return scene, place
 
 
-async def _open(gate: Gate, reply: Reply, place: str, principal: str) -> tuple[Call, ...]:
+async def _open(gate: GateContext, reply: Reply, place: str, principal: str) -> tuple[Call, ...]:
     """Return the pending calls of the conversation that the person's words may be about.
 
     In a conversation between people, a call that was asked for elsewhere concerns only its approvers.
@@ -180,7 +180,7 @@ def _just_lost(scene: Scene, reading: Reading) -> Call | None:
     return last if last.decided_by != scene.principal or explained else None
 
 
-async def named_refs(gate: Gate, reply: Reply, scene: Scene) -> set[str]:
+async def named_refs(gate: GateContext, reply: Reply, scene: Scene) -> set[str]:
     """Return the refs that the words may name, as the person typed them.
 
     These are the short refs of the calls that are pending here and of the call that the reply answers, and every typed
@@ -195,7 +195,7 @@ async def named_refs(gate: Gate, reply: Reply, scene: Scene) -> set[str]:
     return known
 
 
-def each_by_name(gate: Gate, scene: Scene) -> Answer:
+def each_by_name(gate: GateContext, scene: Scene) -> Answer:
     """Return the answer to a word for all calls, such as "yes to all": a list of the calls that the person may decide.
 
     Each call must then be decided by its own ref.

@@ -7,7 +7,7 @@ import math
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from hitl.call import Action, Call, Event, Kind, Prompt, PromptKind, Reply, Risk, Runs, Verdict, Vote
+from hitl.call import Action, Call, Event, Prompt, PromptKind, Reply, ReplyKind, Risk, Runs, Verdict, Vote
 from hitl.cards.card import is_cut
 from hitl.cards.redaction import mask
 from hitl.cards.text import one_line
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import TypeAlias
 
-    from hitl.gate.gate import Gate
+    from hitl.gate.context import GateContext
 
     #: Makes one person's vote with its MAC, for the time of the write.
     Sealed: TypeAlias = Callable[[datetime], Vote]
 
 #: Kinds of replies that can name their call in words. Other approvals of a critical call must be given twice.
-_NAMING = frozenset({Kind.TEXT, Kind.COMMAND})
+_NAMING = frozenset({ReplyKind.TEXT, ReplyKind.COMMAND})
 
 
-async def vote_yes(gate: Gate, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
+async def vote_yes(gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
     """Handle an approval, and return the answer. Return None if another change or the clock came first."""
     try:
         verdict = judged_now(gate, call)
@@ -67,7 +67,7 @@ async def vote_yes(gate: Gate, reply: Reply, call: Call, principal: str, reading
     return await vote
 
 
-async def _count(gate: Gate, reply: Reply, call: Call, sealed: Sealed, missing: int) -> Answer | None:
+async def _count(gate: GateContext, reply: Reply, call: Call, sealed: Sealed, missing: int) -> Answer | None:
     """Store an approval that leaves the call pending, because more people must approve."""
 
     def seal(now: datetime) -> Change:
@@ -80,7 +80,7 @@ async def _count(gate: Gate, reply: Reply, call: Call, sealed: Sealed, missing: 
     return Answer(Came.COUNTED, fact(Told.COUNTED, short=call.short, missing=missing), still) if still else None
 
 
-async def _approve(gate: Gate, reply: Reply, call: Call, sealed: Sealed, verdict: Verdict) -> Answer | None:
+async def _approve(gate: GateContext, reply: Reply, call: Call, sealed: Sealed, verdict: Verdict) -> Answer | None:
     """Decide the call by the last missing approval. If this service runs it, take the lease in the same commit."""
     unfit = await why_unfit(gate, call, verdict) if call.runs is Runs.SERVICE else None
 
@@ -105,7 +105,7 @@ async def _approve(gate: Gate, reply: Reply, call: Call, sealed: Sealed, verdict
 
 
 async def _hold(
-    gate: Gate, reply: Reply, call: Call, principal: str, reading: Reading, verdict: Verdict
+    gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading, verdict: Verdict
 ) -> Answer | None:
     """Return the answer to an approval that doesn't count yet, or None if it counts.
 
@@ -131,7 +131,7 @@ async def _hold(
 
 
 async def _second_yes(
-    gate: Gate, reply: Reply, call: Call, principal: str, reading: Reading, raised: Risk | None
+    gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading, raised: Risk | None
 ) -> Answer | None:
     """Return None if this is the person's second yes, not too soon and not too late after the first.
 
@@ -139,18 +139,18 @@ async def _second_yes(
     """
     first = await gate.store.prompt(call.ref, principal, PromptKind.CONFIRM)
     age = (gate.clock.now() - first.at).total_seconds() if first else math.inf
-    how = fact(Told.CONFIRM_BY_API, short=call.short) if reply.kind is Kind.API else ""
+    how = fact(Told.CONFIRM_BY_API, short=call.short) if reply.kind is ReplyKind.API else ""
     if age < gate.limits.soonest_second_yes_s:
         soon = Answer(Came.CONFIRM, fact(Told.CONFIRM_SOON, short=call.short, how=how), call)
         return await note(gate, reply, call, Event.HELD, soon)
-    if age <= gate.limits.second_yes_s and (reply.confirmed or reply.kind is not Kind.API):
+    if age <= gate.limits.second_yes_s and (reply.confirmed or reply.kind is not ReplyKind.API):
         return None
     await leave_open(gate, reply, call, principal, PromptKind.CONFIRM, reading.reason)
     what = Told.CONFIRM_RAISED if raised else Told.CONFIRM
     return Answer(Came.CONFIRM, fact(what, short=call.short, how=how, risk=raised), call)
 
 
-async def _reason_before(gate: Gate, call: Call, principal: str) -> str | None:
+async def _reason_before(gate: GateContext, call: Call, principal: str) -> str | None:
     """Return the reason that this person gave with the first yes, if a second yes can still follow it."""
     first = await gate.store.prompt(call.ref, principal, PromptKind.CONFIRM)
     if first is None or (gate.clock.now() - first.at).total_seconds() > gate.limits.second_yes_s:
@@ -162,7 +162,7 @@ async def _reason_before(gate: Gate, call: Call, principal: str) -> str | None:
 
 
 async def leave_open(
-    gate: Gate, reply: Reply, call: Call, principal: str, kind: PromptKind, reason: str | None = None
+    gate: GateContext, reply: Reply, call: Call, principal: str, kind: PromptKind, reason: str | None = None
 ) -> None:
     """Store a prompt for one person about a call, and record it with the reason that came with the reply."""
 
@@ -174,10 +174,10 @@ async def leave_open(
     await gate.store.commit(Unit(None, seal))
 
 
-async def vote_no(gate: Gate, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
+async def vote_no(gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
     """Handle a rejection, and return the answer. Return None if another change or the clock came first."""
     reason = reading.reason
-    asked = reply.kind is Kind.BUTTON and not reason
+    asked = reply.kind is ReplyKind.BUTTON and not reason
 
     def seal(now: datetime) -> Change:
         vote = _sealed_vote(gate, reply, call, principal, now, approve=False, reason=reason)
@@ -195,7 +195,7 @@ async def vote_no(gate: Gate, reply: Reply, call: Call, principal: str, reading:
     return Answer(Came.REJECTED, fact(what, short=call.short, reason=one_line(mask(reason or ""))), ended)
 
 
-async def _denied_now(gate: Gate, reply: Reply, call: Call, verdict: Verdict) -> Answer | None:
+async def _denied_now(gate: GateContext, reply: Reply, call: Call, verdict: Verdict) -> Answer | None:
     why = verdict.message or verdict.why
 
     def seal(now: datetime) -> Change:
@@ -210,13 +210,13 @@ async def _denied_now(gate: Gate, reply: Reply, call: Call, verdict: Verdict) ->
 
 
 def _sealed_vote(
-    gate: Gate, reply: Reply, call: Call, principal: str, now: datetime, *, approve: bool, reason: str | None
+    gate: GateContext, reply: Reply, call: Call, principal: str, now: datetime, *, approve: bool, reason: str | None
 ) -> Vote:
     vote = Vote(call.ref, principal, approve, reason, reply.surface, reply.pressed_at, now, "")
     return replace(vote, mac=seals.vote(gate.keys, vote, call.digest))
 
 
-def may_not(gate: Gate, reply: Reply, call: Call, verdict: Verdict, *, approve: bool) -> NotApprover | None:
+def may_not(gate: GateContext, reply: Reply, call: Call, verdict: Verdict, *, approve: bool) -> NotApprover | None:
     """Return the error for a person who may not decide this call in that place, or None."""
     why = gate.access.why_not_decide(reply, call, verdict, approve=approve)
     who = {"who": gate.people.principal(reply.identity)} if why is Refusal.STRANGER else {}
@@ -230,8 +230,8 @@ def set_aside(reply: Reply, call: Call, reading: Reading, risk: Risk) -> Answer 
     """
     if risk is not Risk.CRITICAL:
         return None
-    if reply.kind is Kind.REACTION:
+    if reply.kind is ReplyKind.REACTION:
         return Answer(Came.UNCLEAR, fact(Told.NO_REACTION, short=call.short), call)
-    if reply.kind is Kind.TEXT and reading.target is None:
+    if reply.kind is ReplyKind.TEXT and reading.target is None:
         return Answer(Came.UNCLEAR, fact(Told.NAME_IT, short=call.short), call)
     return None

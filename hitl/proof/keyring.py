@@ -232,3 +232,13 @@ class ButtonData:
 
 def _said(verb: Verb, ref: str, digest: str, deadline: datetime, place: str) -> bytes:
     return frame((verb, ref, digest, deadline.isoformat(), place))
+
+
+def secret_hash(secret: str) -> str:
+    """Return the SHA-256 of a claimant's secret, in hex. The store never gets the secret itself."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def same_secret(one: str, other: str) -> bool:
+    """Return whether two secrets, or two hashes of secrets, are equal. The comparison takes constant time."""
+    return hmac.compare_digest(one.encode(), other.encode())

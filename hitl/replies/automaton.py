@@ -9,7 +9,7 @@ very few objects to visit.
 from collections.abc import Sequence as Words
 from typing import TypeGuard
 
-from hitl.replies.templates import Choice, Item, Sequence, Word
+from hitl.replies.templates import Choice, Item, Sequence, TemplateWord
 
 Match = tuple[int, int]
 _DEAD = -1
@@ -72,7 +72,7 @@ class Phrases:
         return entries
 
     def _item(self, item: Item, entries: frozenset[int]) -> frozenset[int]:
-        if isinstance(item, Word):
+        if isinstance(item, TemplateWord):
             return self._word(item.text, entries)
         exits = self._single_words(item, entries)
         for option in item.options:
@@ -114,5 +114,5 @@ class Phrases:
         return len(self._roles) - 1
 
 
-def _is_word(option: Sequence) -> TypeGuard[tuple[Word]]:
-    return len(option) == 1 and isinstance(option[0], Word)
+def _is_word(option: Sequence) -> TypeGuard[tuple[TemplateWord]]:
+    return len(option) == 1 and isinstance(option[0], TemplateWord)

@@ -6,7 +6,7 @@ from enum import StrEnum
 ALL = "all"
 
 
-class Verdict(StrEnum):
+class Meaning(StrEnum):
     """The three meanings that a reply can have for a card."""
 
     APPROVE = "approve"
@@ -24,7 +24,7 @@ class Reading:
     without a file of its own, `why` names the language. Otherwise it is empty.
     """
 
-    verdict: Verdict
+    verdict: Meaning
     reason: str | None = None
     target: str | None = None
     why: str = ""

@@ -54,7 +54,7 @@ _BEFORE_CLOSING = re.compile("\n|[.!\u3002][ \t]")
 _MAY_QUOTE = frozenset({">", "&", "\u203a"})
 
 
-class Message(NamedTuple):
+class OwnWords(NamedTuple):
     """The author's own words, and the facts that make them suspect.
 
     `text` is the original with blanks in place of all words that aren't the author's own, so it has the same length.
@@ -69,10 +69,10 @@ class Message(NamedTuple):
     around: bool = False
 
 
-def own_words(text: str) -> Message:
+def own_words(text: str) -> OwnWords:
     """Replace quoted lines and the mail signature with blanks. All other characters keep their places."""
     if "\n" not in text and text.lstrip()[:1] not in _MAY_QUOTE:
-        return Message(text, _trick(text))
+        return OwnWords(text, _trick(text))
     lines = _LINE.findall(text)
     end = _signature_start(lines)
     rest = lines[end:]
@@ -81,10 +81,10 @@ def own_words(text: str) -> Message:
     own = "".join(kept)
     blank = " " * sum(map(len, rest))
     quoted = own.strip() != "".join(lines[:end]).strip()
-    return Message(own + blank, _trick(text), quoted, signature, around=_around(kept, lines))
+    return OwnWords(own + blank, _trick(text), quoted, signature, around=_around(kept, lines))
 
 
-def without_closing(message: Message) -> Message:
+def without_closing(message: OwnWords) -> OwnWords:
     """Remove the closing formula of a letter ("Best regards, Ada") and all words after it, if these can be a name."""
     text = message.text
     if not _BEFORE_CLOSING.search(text):

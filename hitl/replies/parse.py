@@ -16,7 +16,7 @@ from hitl.replies.phrase_roles import (
     UNCLEAR,
     YES,
 )
-from hitl.replies.tokens import Kind, Token
+from hitl.replies.tokens import Token, TokenKind
 
 NOWHERE = -1
 _COMMAS = frozenset(",\u3001\uff0c\u060c")
@@ -26,7 +26,7 @@ _PAUSES = _COMMAS | frozenset(".!\u2026\u3002\uff01")
 _LONGEST_ADDRESS = 3
 _BESIDE = POLITE | BEFORE_TARGET
 _NEVER_DECIDES = UNCLEAR | OPENS | REMARK
-_STANDS = frozenset({Kind.BREAK, Kind.MENTION, Kind.TARGET})
+_STANDS = frozenset({TokenKind.BREAK, TokenKind.MENTION, TokenKind.TARGET})
 
 
 class Parse:
@@ -38,14 +38,14 @@ class Parse:
         """Look up the words of the message in the language."""
         self.tokens = tokens
         self.language = language
-        self.kinds: set[Kind] = set()
+        self.kinds: set[TokenKind] = set()
         self.words: list[str | None] = []
         vocabulary = language.vocabulary
         for kind, text, _, _, _ in tokens:
             self.kinds.add(kind)
-            word = kind is Kind.WORD
+            word = kind is TokenKind.WORD
             self.words.append((text if text in vocabulary else language.known(text)) if word else None)
-        self.wordless = Kind.WORD not in self.kinds
+        self.wordless = TokenKind.WORD not in self.kinds
         self._graph: Phrases = language.phrases
         self._found: list[tuple[Match, ...] | None] = [None] * len(tokens)
 
@@ -82,7 +82,7 @@ class Parse:
 
     def is_target(self, at: int) -> bool:
         """Return whether a token names a call."""
-        return self.tokens[at].kind is Kind.TARGET
+        return self.tokens[at].kind is TokenKind.TARGET
 
     def covered(self, start: int, end: int, core: int, also: int = 0) -> tuple[int, bool]:
         """Cover tokens with phrases from the left, without gaps. Only phrases with an allowed role count.
@@ -108,7 +108,7 @@ class Parse:
 
         If a phrase answers nothing and has a "please" in it, it is a request to others, and doesn't count as a yes.
         """
-        if Kind.BREAK not in self.kinds:
+        if TokenKind.BREAK not in self.kinds:
             return False
         words = self._without_commas()
         at, idiom, agrees = 0, False, False
@@ -126,7 +126,7 @@ class Parse:
 
     def is_idiom(self) -> bool:
         """Return whether the whole message, without its stops, is an idiom that answers nothing: "no... wait"."""
-        if Kind.BREAK not in self.kinds:
+        if TokenKind.BREAK not in self.kinds:
             return False
         stops = [token.text in _PAUSES for token in self.tokens]
         words = [word for word, stop in zip(self.words, stops, strict=True) if not stop]
@@ -145,7 +145,7 @@ class Parse:
 
     def targets(self, start: int, end: int) -> list[str]:
         """Return the different refs between two tokens, in their order."""
-        if Kind.TARGET not in self.kinds:
+        if TokenKind.TARGET not in self.kinds:
             return []
         names = (self.tokens[i].text for i in range(start, end) if self.is_target(i))
         return list({name.casefold(): name for name in names}.values())
@@ -170,14 +170,14 @@ class Parse:
 
     def _polite_behind(self) -> bool:
         """Return whether the emoji at the start is followed by politeness only: "👍 thanks"."""
-        stops = [token.text.strip() for token in self.tokens if token.kind is Kind.BREAK]
+        stops = [token.text.strip() for token in self.tokens if token.kind is TokenKind.BREAK]
         return all(stop in {"", ",", ".", "!"} for stop in stops) and self.covered(1, len(self.tokens), 0)[0] == len(
             self.tokens
         )
 
     def _after_and(self, at: int) -> int:
         after = max(self.role_ends(at, AND), at)
-        return after if after > at or self.tokens[at - 1].kind is Kind.BREAK else len(self.tokens)
+        return after if after > at or self.tokens[at - 1].kind is TokenKind.BREAK else len(self.tokens)
 
     def introduces(self, end: int) -> bool:
         """Return whether a ref, or another phrase that introduces a ref, follows such a phrase that ends here."""
@@ -201,7 +201,7 @@ class Parse:
         phrase that introduces a ref counts only if a ref follows it.
         """
         token = self.tokens[at]
-        if token.kind is Kind.WORD:
+        if token.kind is TokenKind.WORD:
             found = self.phrases(at)
             end, roles = found[-1] if found else (at, 0)
             if (roles & UNCLEAR and not _may_stand(roles, core)) or (
@@ -217,7 +217,7 @@ class Parse:
                     decides = bool(roles & core)
                     steps.append((end, decides and not (at and end <= at + 2 and self._is_name(at, end))))
             return steps
-        if token.kind is Kind.EMOJI:
+        if token.kind is TokenKind.EMOJI:
             same = (token.sign is Sign.YES and core & YES) or (token.sign is Sign.NO and core & NO)
             if same:
                 return [(at + 1, self.wordless or (at == 0 and self._polite_behind()))]

@@ -123,9 +123,13 @@ def take_back(client: McpClient, folder: Path) -> tuple[Path, bool]:
     except (OSError, ValueError) as error:
         raise SettingsError(f"{backup} can't be read: no servers of {client.value} were moved from here.") from error
     file, settings = Path(record["file"]), Path(record["settings"])
-    if _hash(_read(file)) != record["after"]:
-        raise SettingsError(f"{file} was changed since its servers were moved. Nothing was written; {backup} has it.")
-    _replace(file, base64.b64decode(record["before"]))
+    before, now = base64.b64decode(record["before"]), _read(file)
+    if now != before:  # as it was, where the move ended before it came to this file
+        if _hash(now) != record["after"]:
+            raise SettingsError(
+                f"{file} was changed since its servers were moved. Nothing was written; {backup} has it."
+            )
+        _replace(file, before)
     text = settings.read_text("utf-8")
     whole = record["block"] in text
     if whole:
@@ -202,7 +206,11 @@ def _table(group: str, server: Mapping[str, Any], folder: Path, secrets: dict[Pa
         lines.append(f"command = [{', '.join(map(_toml, command))}]")
         lines += [f"cwd = {_toml(str(server['cwd']))}"] if server.get("cwd") else []
         key, values = "env_files", server.get("env", {})
-    files = {str(name): folder / f"{group}-{_NOT_IN_NAMES.sub('-', str(name).lower())}" for name in values}
+    # Numbered, because names that differ in case or in special characters alone would share a file.
+    files = {
+        str(name): folder / f"{group}-{at}-{_NOT_IN_NAMES.sub('-', str(name).lower())}"
+        for at, name in enumerate(values, start=1)
+    }
     secrets.update({file: str(values[name]) for name, file in files.items()})
     if files:
         named = ", ".join(f"{_toml(name)} = {_toml(str(file))}" for name, file in files.items())

@@ -147,7 +147,8 @@ class Service:
         """
         ended = await self.waiting.until(call, lambda c: c.ended, limit_s)
         again = self._again.get(ended.ref)
-        successor = await again if again else None
+        # Shielded: who gives up waiting doesn't take the others' answer along.
+        successor = await asyncio.shield(again) if again else None
         return await self.ended(successor, limit_s) if successor else await self._ready(ended)
 
     async def decided(self, call: Call, limit_s: float | None = None) -> Call:

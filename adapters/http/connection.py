@@ -115,10 +115,9 @@ class Door(HttpToolsProtocol):
 
     def handle_websocket_upgrade(self) -> None:
         """Hand the connection to the WebSocket's protocol, and hear of its end."""
-        self._arm(None)
-        if refusal := self._misled():
-            self._refuse(refusal)
+        if self._refused:
             return
+        self._arm(None)
         super().handle_websocket_upgrade()
         taker: Any = self.transport.get_protocol()
         if taker is self:
@@ -159,12 +158,15 @@ class Door(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Begin to count a request."""
         self._in_head = True
-        self._arm(self._limits.head_s)
+        if not self._refused:
+            self._arm(self._limits.head_s)
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
         """Refuse what would mislead a proxy or this service, and a body that says it is too long."""
         self._in_head, self._head, self._body = False, 0, 0
+        if self._refused:  # a request behind the one that was refused, in the same bytes
+            return
         self._arm(self._limits.body_s)
         if refusal := self._misled():
             self._refuse(refusal)
@@ -191,8 +193,8 @@ class Door(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """Stop the clock: now it is our turn."""
-        self._arm(None)
         if not self._refused:
+            self._arm(None)
             super().on_message_complete()
 
     def on_response_complete(self) -> None:

@@ -237,11 +237,13 @@ async def _converse(socket: WebSocket, feed: Feed, caller: Caller, place: int) -
     sending = asyncio.ensure_future(_send(socket, feed, caller, place))
     hearing = asyncio.ensure_future(_hear(socket))
     try:
-        await asyncio.wait([sending, hearing], return_when=asyncio.FIRST_COMPLETED)
+        done, _ = await asyncio.wait([sending, hearing], return_when=asyncio.FIRST_COMPLETED)
     finally:
         for task in (sending, hearing):
             task.cancel()
         await asyncio.gather(sending, hearing, return_exceptions=True)
+    if sending in done:
+        sending.result()
 
 
 async def _send(socket: WebSocket, feed: Feed, caller: Caller, place: int) -> None:

@@ -150,7 +150,7 @@ class CardTerms(Struct, frozen=True):
     stage: str = ""
     #: The arguments' names in the order in which the caller gave them, () for the canonical order.
     order: tuple[str, ...] = ()
-    #: (argument, number): numbers with the digits that the caller wrote.
+    #: (name of an argument, its number with the digits that the caller wrote).
     numbers: tuple[tuple[str, str], ...] = ()
 
 

@@ -1,7 +1,12 @@
 """Sends the outbox to the chat platforms: posts cards, edits them, and gives up on cards that can't be posted.
 
-Each message is delivered at least once. If every surface refuses a card for good, its call becomes `undeliverable` at
-once. After a passing failure, the message is tried again until the deadline.
+Each message is delivered at least once. The rows of one call on one route go out in the order in which they were
+queued, and each route gets one message at a time. If every surface refuses a card for good, its call becomes
+`undeliverable` at once. After a passing failure, the message is tried again until the deadline.
+
+A process can die after the platform took a card and before the store knows the card's message. Then the card is posted
+twice, and a press on either copy counts: its button names the call. The first copy that the store knows stays the card,
+and the other copy is edited so that it says so.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class SaysoError(Exception):
 
     @property
     def fact(self) -> Fact | None:
-        """The fact that the core raised; None for an error that was raised with a sentence."""
+        """The fact with which the error was raised, or None if it was raised with a sentence."""
         why = self.args[0]
         return why if isinstance(why, Fact) else None
 

@@ -42,7 +42,7 @@ OUTPUT_CHARS = 600
 _PUSH = 240
 _RUNNING = frozenset({Status.APPROVED, Status.ALLOWED, Status.RUNNING})
 _DONE = frozenset({Status.SUCCEEDED, Status.RELEASED, *_RUNNING})
-#: The values of `agent` in requests that a person makes, with `sayso ask` for example, and no agent.
+#: The values of `agent` in requests that a person makes without an agent, for example with `sayso ask`.
 _BY_HAND = frozenset({"", "ask"})
 
 

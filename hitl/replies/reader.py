@@ -345,7 +345,11 @@ def _agreed(parses: list[Parse], text: str) -> list[Reading]:
 
 
 def _refuses(parse: Parse) -> bool:
-    """Return whether a language finds a no or a remark in a message, or an idiom that answers nothing without a yes."""
+    """Return whether a language contradicts a yes that another language found.
+
+    A no, a remark or an idiom that answers nothing contradicts it. Another phrase that answers nothing does so only if
+    this language finds no yes.
+    """
     return _holds(parse, REFUSES | REMARK) or parse.holds_idiom() or (_holds(parse, UNCLEAR) and not _agrees(parse))
 
 

@@ -14,7 +14,7 @@ from adapters.terminal.surface import SURFACE as TERMINAL
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from hitl.platforms import Surface
+    from hitl.surfaces import Surface
 
 #: The chat platforms: the name of the settings section, of routes and of identities, and the package that implements
 #: the platform. A platform is added here, and as a section in `bot/settings.py`.

@@ -374,7 +374,7 @@ class Vote(Struct, frozen=True):
     mac: str
 
 
-class Kind(StrEnum):
+class ReplyKind(StrEnum):
     """How a reply came: each names its call in another way."""
 
     BUTTON = "button"
@@ -409,7 +409,7 @@ class Reply(Struct, frozen=True):
     identity: str
     surface: str
     conversation: str
-    kind: Kind
+    kind: ReplyKind
     verb: Verb | None = None
     text: str = ""
     reason: str | None = None

@@ -12,7 +12,7 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from hitl.platforms import Place
+    from hitl.surfaces import Place
 
 #: The beginning of every bearer token, so that scanners for secrets and people recognise tokens.
 PREFIX = "sayso_"

@@ -57,7 +57,7 @@ _TYPES = {event: name for name, events in EVENT_TYPES.items() for event in event
 HASTY_S = 2.0
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class RecordQuery(Struct, frozen=True, kw_only=True):
     """Which lines of the record are asked for. What is empty asks for all.
 
     statuses, risks, tools and surfaces are values that the line's request has; `people` are principals and identities

@@ -64,12 +64,15 @@ class Rejections:
     """
 
     limits: Limits
-    _rejected: FIFOCache[tuple[str, str, str, str], Call] = field(default_factory=lambda: FIFOCache(_KEPT_AGENTS))
+    #: By requester, agent, tool and digest: the short ref of the rejected call, and when it was rejected.
+    _rejected: FIFOCache[tuple[str, str, str, str], tuple[str, datetime]] = field(
+        default_factory=lambda: FIFOCache(_KEPT_AGENTS)
+    )
 
     def heard(self, call: Call) -> None:
         """Remember a call that a person rejected."""
-        if call.decision is Decision.REJECTED:
-            self._rejected[call.requester, call.agent, call.tool, call.digest] = call
+        if call.decision is Decision.REJECTED and call.decided_at is not None and call.runs is not Runs.SERVICE:
+            self._rejected[call.requester, call.agent, call.tool, call.digest] = call.short, call.decided_at
 
     def admit(self, ask: Ask, digest: str, now: datetime) -> None:
         """Raise RejectedRecently for what the same agent was refused less than `again_s` ago.
@@ -78,12 +81,13 @@ class Rejections:
         """
         if ask.runs is Runs.SERVICE:
             return
-        call = self._rejected.get((ask.requester, ask.agent, ask.tool, digest))
-        if call is None or call.decided_at is None:
+        rejected = self._rejected.get((ask.requester, ask.agent, ask.tool, digest))
+        if rejected is None:
             return
-        seconds = (now - call.decided_at).total_seconds()
+        short, decided_at = rejected
+        seconds = (now - decided_at).total_seconds()
         if seconds < self.limits.again_s:
-            raise RejectedRecently(fact(Refusal.AGAIN, short=call.short, seconds=int(seconds)))
+            raise RejectedRecently(fact(Refusal.AGAIN, short=short, seconds=int(seconds)))
 
 
 @dataclass(slots=True)

@@ -466,7 +466,7 @@ def _urgency(numbered: tuple[bool, int, _Queued]) -> tuple[bool, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownCard:
     """What a chat was told: where, which message ('' for a notice), and the call as it was then."""
 
     route: str
@@ -490,10 +490,10 @@ class RecordedChat:
     """
 
     def __init__(self) -> None:
-        self.posts: list[Shown] = []
-        self.updates: list[Shown] = []
-        self.spares: list[Shown] = []
-        self.notices: list[Shown] = []
+        self.posts: list[ShownCard] = []
+        self.updates: list[ShownCard] = []
+        self.spares: list[ShownCard] = []
+        self.notices: list[ShownCard] = []
         self.messages: dict[tuple[str, str], Call] = {}
         self._troubles: list[_Trouble] = []
         self._ids = count(1)
@@ -507,23 +507,23 @@ class RecordedChat:
 
     async def post(self, route: str, call: Call) -> str:
         """Post the card; the message id."""
-        shown = Shown(route, f"m{next(self._ids)}", call)
+        shown = ShownCard(route, f"m{next(self._ids)}", call)
         self._take(self.posts, shown)
         return shown.message
 
     async def notify(self, route: str, call: Call) -> None:
         """Tell the conversation that asked how its call ended."""
-        self._take(self.notices, Shown(route, "", call))
+        self._take(self.notices, ShownCard(route, "", call))
 
     async def update(self, route: str, message: str, call: Call) -> None:
         """Edit the card to what the call is now."""
-        self._take(self.updates, Shown(route, message, call))
+        self._take(self.updates, ShownCard(route, message, call))
 
     async def spare(self, route: str, message: str, call: Call) -> None:
         """Make a second copy of a card say that another one counts."""
-        self._take(self.spares, Shown(route, message, call))
+        self._take(self.spares, ShownCard(route, message, call))
 
-    def _take(self, taken: list[Shown], shown: Shown) -> None:
+    def _take(self, taken: list[ShownCard], shown: ShownCard) -> None:
         trouble = next((t for t in self._troubles if t.left and t.route in {None, shown.route}), None)
         if trouble is None or trouble.applied:
             taken.append(shown)

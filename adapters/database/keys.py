@@ -6,16 +6,15 @@ import json
 import os
 import secrets
 from base64 import b64decode, b64encode
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from adapters.database.sqlite.folder import close_to_others, sync_folder
 from hitl.errors import Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from adapters.database.sqlite.store import SqliteStore
     from hitl.proof.keyring import Keyring
 
 _FILE_MODE = 0o600
@@ -63,7 +62,20 @@ def _unreadable(path: Path, error: OSError) -> Unavailable:
     return Unavailable(f"The keys in {path} can't be read: {error.strerror}.")
 
 
-async def check_keys(store: SqliteStore, keyring: Keyring) -> None:
+class KeptKeys(Protocol):
+    """A store that remembers by which keys its rows are sealed."""
+
+    async def key_ids(self) -> frozenset[str]:
+        """Return the ids of all keys that the store may be sealed with."""
+
+    async def open_key_ids(self) -> frozenset[str]:
+        """Return the ids of the keys of calls that aren't over."""
+
+    async def keep_key_ids(self, ids: Iterable[str]) -> None:
+        """Remember the ids of the keys in use."""
+
+
+async def check_keys(store: KeptKeys, keyring: Keyring) -> None:
     """Hold the database to the keys, and remember which keys it may be sealed with from now on.
 
     Raises Unavailable where a call that isn't over is sealed with a key that isn't in the keyring.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from adapters.database.sqlite.cache import Asked, asked
+from adapters.database.sqlite.cache import PendingCall, asked
 from hitl.call import (
     Action,
     Call,
@@ -167,7 +167,7 @@ def _card(told: dict[str, Any] | None) -> CardTerms | None:
     )
 
 
-def asked_of(row: Sequence[Any]) -> tuple[str, Asked]:
+def asked_of(row: Sequence[Any]) -> tuple[str, PendingCall]:
     """The ref of a call that waits, and what is asked about the call. Raises TypeError for what isn't text."""
     ref, requester, origin, digest, agent, routes = row
     return ref, asked(requester, origin, digest, agent, _strings(routes))

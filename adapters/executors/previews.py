@@ -18,7 +18,7 @@ _UNENDED = "\n\\ No newline at end of file"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileChange:
     """How a text changes: the unified diff, cut in the middle if it is long, and the lines added and
     removed.
     """
@@ -28,7 +28,7 @@ class Change:
     removed: int
 
 
-def change(path: str, old: str | None, new: str) -> Change:
+def change(path: str, old: str | None, new: str) -> FileChange:
     """The change from one text to another; `old` None is a file that isn't there.
 
     Lines end at line feeds only, so that no other break hides one.
@@ -39,7 +39,7 @@ def change(path: str, old: str | None, new: str) -> Change:
     marks = [line[:1] for line in hunks]
     names = ["--- /dev/null" if old is None else f"--- {path}", f"+++ {path}"] if hunks else []
     diff = "\n".join([*names, *(line[:-1] if line.endswith("\n") else line + _UNENDED for line in hunks)])
-    return Change(cut_middle(diff, PREVIEW_KEPT).text, marks.count("+"), marks.count("-"))
+    return FileChange(cut_middle(diff, PREVIEW_KEPT).text, marks.count("+"), marks.count("-"))
 
 
 def lines_of(text: str) -> list[str]:

@@ -28,7 +28,7 @@ from adapters.executors.folder import Folder, explained
 from hitl.errors import InvalidConfirmation
 
 if TYPE_CHECKING:
-    from hitl.policy.shell import Command, Reading
+    from hitl.policy.shell import ShellReading, SimpleCommand
 
 #: Names of preconditions on scripts begin with this; the path follows.
 SCRIPT = "script:"
@@ -133,7 +133,7 @@ def bytes_of(folder: Folder, path: str) -> tuple[bytes, int]:
 class _Finder:
     """Goes through a line's commands; `paths` gives the paths of files, each once."""
 
-    def __init__(self, folder: Folder, reading: Reading) -> None:
+    def __init__(self, folder: Folder, reading: ShellReading) -> None:
         self._folder = folder
         self._commands = [command for command in reading.commands if not command.unsure]
         self._folders = list(islice(dict.fromkeys(["", *self._gone_to()]), _MOST_FOLDERS))
@@ -160,7 +160,7 @@ class _Finder:
                 if option in _FOLDER_OPTIONS and value:
                     yield value
 
-    def _run_by(self, command: Command) -> Iterator[str]:
+    def _run_by(self, command: SimpleCommand) -> Iterator[str]:
         program, *rest = command.words
         if program is not None and ("/" in program or PurePosixPath(program).suffix in _SUFFIXES):
             yield from self._files([program])
@@ -203,7 +203,7 @@ class _Finder:
         for folder in self._folders:
             yield from islice(self._in(folder, names), 1 if base.endswith("make") else len(names))
 
-    def _reads_commands(self, command: Command) -> bool:
+    def _reads_commands(self, command: SimpleCommand) -> bool:
         """Whether a command may read its commands from elsewhere: no file is named, or a word isn't known yet."""
         if command.base is None:
             return True
@@ -277,14 +277,14 @@ def _read(folder: Folder, path: str) -> Script | None:
     return Script(path, hashlib.sha256(data).hexdigest(), as_text(data) if len(data) <= READ_WHOLE else None)
 
 
-def _is_alone(reading: Reading) -> bool:
+def _is_alone(reading: ShellReading) -> bool:
     """Whether the line is one command, after any `cd`, that writes to no file which it names."""
     commands = [command for command in reading.commands if command.base != "cd" and not command.unsure]
     whole = list(commands[0].words) if commands else []
     return not reading.writes and all(whole[-len(each.words) :] == list(each.words) for each in commands)
 
 
-def _inputs(reading: Reading) -> list[str]:
+def _inputs(reading: ShellReading) -> list[str]:
     """The files that a line reads through `<`, as they are written, without quotes."""
     if reading.tree is None:
         return []

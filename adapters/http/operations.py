@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from adapters.http import documents
 from adapters.http.queues import Queues
-from hitl.call import Ask, Call, Kind, Lease, Preparation, Ran, Reply, Runs, Status, Verb
+from hitl.call import Ask, Call, Lease, Preparation, Ran, Reply, ReplyKind, Runs, Status, Verb
 from hitl.cards.data import full_view
 from hitl.cards.wording import sentence
 from hitl.credentials import Scope
@@ -174,7 +174,7 @@ class Operations:
                     seen.append(self.view(call))
                     if len(seen) == limit:
                         return {"calls": seen, "next": before}
-            if len(calls) < limit:
+            if not calls:  # a short page isn't the last one: rows that can't be read are left out of it
                 return {"calls": seen, "next": None}
         return {"calls": seen, "next": before}
 
@@ -232,7 +232,7 @@ class Operations:
             identity=caller.identity,
             surface=caller.surface,
             conversation=caller.conversation,
-            kind=Kind.API,
+            kind=ReplyKind.API,
             verb=verb,
             target=call.ref,
             reason=reason,

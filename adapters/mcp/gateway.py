@@ -23,7 +23,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from adapters.mcp.callers import Caller, Client, client_of, is_of, session_of
 from adapters.mcp.catalogue import STATUS, WITHDRAW, Catalogue
 from adapters.mcp.definitions import GET_PROMPT, READ_RESOURCE
-from adapters.mcp.ladder import LEGS, Waits, returning, state_of
+from adapters.mcp.ladder import LEGS, WaitTimes, returning, state_of
 from adapters.mcp.upstream import UpstreamDown
 from hitl.call import Ask, Call, Decision, Result, Runs, State
 from hitl.cards.card import outcome_for_agent
@@ -117,10 +117,10 @@ class _Server(Server[Any]):
 class Gateway:
     """The core; `server` makes a library's server of it for one connection, or for all of one transport."""
 
-    def __init__(self, desk: Desk, servers: Servers, waits: Waits | None = None) -> None:
+    def __init__(self, desk: Desk, servers: Servers, waits: WaitTimes | None = None) -> None:
         self._desk = desk
         self._servers = servers
-        self._waits = waits or Waits()
+        self._waits = waits or WaitTimes()
         self._catalogue = Catalogue(servers)
         self._bus = InMemorySubscriptionBus()
         self._connections: WeakSet[Connection] = WeakSet()

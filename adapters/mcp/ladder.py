@@ -26,7 +26,7 @@ _STATE = re.compile(r"1\.(?P<ref>[0-9a-f-]{36})\.(?P<leg>\d)")
 
 
 @dataclass(frozen=True, slots=True)
-class Waits:
+class WaitTimes:
     """Seconds. Tests make them short."""
 
     shortest_leg_s: float = 25.0

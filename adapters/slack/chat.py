@@ -52,7 +52,7 @@ _LOOKED_BACK = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Who:
+class SlackPerson:
     """What Slack says of a person: their team, whether they are a bot, and a confirmed address, if we may know it."""
 
     team: str
@@ -90,7 +90,7 @@ class SlackChat:
         self._direct: dict[str, str] = {}
         #: Held while a card is posted on a route.
         self._posting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._who: FIFOCache[str, tuple[float, Who]] = FIFOCache(_KNOWN)
+        self._who: FIFOCache[str, tuple[float, SlackPerson]] = FIFOCache(_KNOWN)
         self._team = ""
         #: The address of the workspace, with a slash at its end.
         self._home = ""
@@ -243,7 +243,7 @@ class SlackChat:
                 _log.warning("slack.not_told", {"way": tell.__name__, "why": str(error)})
         return None
 
-    async def who(self, user: str, *, again: bool = False) -> Who:
+    async def who(self, user: str, *, again: bool = False) -> SlackPerson:
         """Return Slack's record of a person, at most ten minutes old. Raises PlatformError.
 
         `again` asks Slack even if a record is kept.
@@ -400,10 +400,10 @@ def _says_no(body: str) -> bool:
     return isinstance(said, dict) and said.get("ok") is False
 
 
-def _who(user: dict[str, Any]) -> Who:
+def _who(user: dict[str, Any]) -> SlackPerson:
     profile = user.get("profile") or {}
     confirmed = user.get("is_email_confirmed", True) and not (user.get("is_stranger") or user.get("deleted"))
-    return Who(
+    return SlackPerson(
         str(user.get("team_id") or ""),
         bool(user.get("is_bot")) or user["id"] == "USLACKBOT",
         str(profile.get("email") or "").casefold() if confirmed else "",

@@ -60,14 +60,14 @@ _LINKED: Mapping[str, Sequence[str]] = {
 }
 
 
-class Shown(NamedTuple):
+class FormattedText(NamedTuple):
     """A text as people see it, and its formatted stretches."""
 
     text: str
     spans: tuple[Span, ...]
 
 
-def shown(event: Mapping[str, Any], me: str) -> Shown:
+def shown(event: Mapping[str, Any], me: str) -> FormattedText:
     """Return what a person's message says, without our own name (`me` is our user id) at either end."""
     blocks = event.get("blocks")
     if isinstance(blocks, list) and blocks:
@@ -115,9 +115,9 @@ class _Page:
         else:
             self.spans.append(Span(start, len(self.text), SpanKind.MENTION))
 
-    def done(self) -> Shown:
+    def done(self) -> FormattedText:
         """The text without our own name at either end: it says whom the text is for, not what."""
-        whole = Shown(self.text, tuple(self.spans))
+        whole = FormattedText(self.text, tuple(self.spans))
         for start, end in reversed(self.ours):
             if not whole.text[:start].strip():
                 whole = _replaced(whole, 0, _after_name(whole.text, end), "")
@@ -135,7 +135,7 @@ def _after_name(text: str, end: int) -> int:
     return found.end() if found else end
 
 
-def _replaced(whole: Shown, start: int, end: int, new: str) -> Shown:
+def _replaced(whole: FormattedText, start: int, end: int, new: str) -> FormattedText:
     """Return the text with other characters from `start` to `end`, and the spans where they are then."""
     longer = len(new) - (end - start)
 
@@ -144,18 +144,18 @@ def _replaced(whole: Shown, start: int, end: int, new: str) -> Shown:
 
     spans = (Span(moved(one.start), moved(one.end), one.kind) for one in whole.spans)
     text = whole.text[:start] + new + whole.text[end:]
-    return Shown(text, tuple(one for one in spans if one.start < one.end))
+    return FormattedText(text, tuple(one for one in spans if one.start < one.end))
 
 
 # -- mrkdwn -------------------------------------------------------------------------------------------------
 
 
-def _of_mrkdwn(text: str, me: str) -> Shown:
+def _of_mrkdwn(text: str, me: str) -> FormattedText:
     page = _Page(me)
     _render(page, text, _MRKDWN)
     found = page.done()
     quoted = (Span(*one.span(), SpanKind.QUOTE) for one in _QUOTED.finditer(found.text))
-    return _signed(Shown(found.text, (*found.spans, *quoted)))
+    return _signed(FormattedText(found.text, (*found.spans, *quoted)))
 
 
 def _render(page: _Page, raw: str, pattern: re.Pattern[str]) -> None:
@@ -185,7 +185,7 @@ def _unescaped(text: str) -> str:
     return _ESCAPED.sub(lambda found: _CHARACTERS[found[1]], text)
 
 
-def _signed(whole: Shown) -> Shown:
+def _signed(whole: FormattedText) -> FormattedText:
     """Return the text with the emoji in front, which may be all of an answer, as a character."""
     found = _LEADING.match(whole.text)
     sign = EMOJI.get(found[1]) if found else None
@@ -195,7 +195,7 @@ def _signed(whole: Shown) -> Shown:
 # -- rich text ----------------------------------------------------------------------------------------------
 
 
-def _of_blocks(blocks: Sequence[object], me: str) -> Shown:
+def _of_blocks(blocks: Sequence[object], me: str) -> FormattedText:
     """The text of rich text. People can't type any other block, so one is shown as a name that decides nothing."""
     page = _Page(me)
     for block in blocks:

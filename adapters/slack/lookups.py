@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from adapters.slack.chat import SlackChat, Who
+    from adapters.slack.chat import SlackChat, SlackPerson
     from adapters.slack.handlers import Me
     from hitl.events import Heard
     from hitl.platforms import Core
@@ -121,7 +121,7 @@ class Lookups:
             heard = replace(heard, identity=identity, barred="chat.bot" if who.bot else heard.barred)
         return await self._by_email(heard, user) if self._emails else heard
 
-    async def _who(self, user: str, *, again: bool = False) -> Who | None:
+    async def _who(self, user: str, *, again: bool = False) -> SlackPerson | None:
         """Return Slack's record of a person, None if Slack refuses. Raises PlatformError if another try may help."""
         try:
             return await self._chat.who(user, again=again)
@@ -159,7 +159,7 @@ class Lookups:
         who = await self._who(user, again=True)
         return replace(heard, identity=f"{EMAIL}{who.email}") if who and self._named(who) else heard
 
-    def _named(self, who: Who | None) -> bool:
+    def _named(self, who: SlackPerson | None) -> bool:
         """Whether a list names a member of our workspace by their address."""
         if who is None or who.bot or not who.email or who.team != self._me.team:
             return False

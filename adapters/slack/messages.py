@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from hitl.call import Verb
 from hitl.cards.card import OUTPUT_CHARS, Card, Way, card, outcome, outcome_for_agent
 from hitl.cards.lines import Code, Moment, Strong, Who, in_utc, plain
-from hitl.cards.shown import Kind
+from hitl.cards.shown import PartKind
 from hitl.cards.text import cut_middle
 from hitl.cards.wording import say
 from hitl.people.names import NOBODY
@@ -221,12 +221,12 @@ def _what(shown: Card) -> Block:
 def _thing(parts: Sequence[Part]) -> Iterator[Block]:
     """Values of one line stand with their names, anything else in a frame of its own. Slack takes no empty text."""
     for part in parts:
-        if part.kind in {Kind.CODE, Kind.DIFF}:
+        if part.kind in {PartKind.CODE, PartKind.DIFF}:
             yield _preformatted(part.text)
-        elif part.kind is Kind.OURS or not part.name:
+        elif part.kind is PartKind.OURS or not part.name:
             yield _line_of(_words(part.text, italic=True))
         else:
-            style = {"italic": True} if part.kind is Kind.EMPTY else {}
+            style = {"italic": True} if part.kind is PartKind.EMPTY else {}
             value = [_words(f" {part.text}", **style)] if part.text else []
             yield _line_of(_words(f"{part.name}:", bold=True), *value)
 

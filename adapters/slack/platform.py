@@ -16,7 +16,7 @@ from adapters.slack.handlers import read
 from adapters.slack.history import History, happened_at
 from adapters.slack.lookups import Lookups
 from adapters.slack.pace import Pace
-from adapters.slack.receiver import Inbox, Sockets
+from adapters.slack.receiver import EventRecorder, Sockets
 from adapters.slack.retries import Soon
 from adapters.slack.surface import PLATFORM, SURFACE
 from hitl.errors import SettingsError
@@ -78,7 +78,7 @@ class Slack:
         self._me: Me | None = None
         #: The newest event of the process before this one.
         self._last_before = last_before
-        self._inbox = Inbox(core.store, chat.threads.missed)
+        self._inbox = EventRecorder(core.store, chat.threads.missed)
         self._catching_up: set[asyncio.Task[None]] = set()
 
     def receiver(self, woken: Callable[[], None]) -> Sockets | None:

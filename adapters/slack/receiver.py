@@ -58,7 +58,7 @@ OK, BAD, BUSY = 200, 400, 503
 _log = logging.getLogger(__name__)
 
 
-class Inbox:
+class EventRecorder:
     """Records what Slack sends. `missed` is called when something may have passed us by."""
 
     def __init__(self, store: ports.Inbox, missed: Callable[[], None]) -> None:
@@ -111,7 +111,7 @@ class Sockets:
 
     def __init__(
         self,
-        inbox: Inbox,
+        inbox: EventRecorder,
         client: AsyncWebClient,
         session: aiohttp.ClientSession,
         token: str,
@@ -157,7 +157,7 @@ class _Line:
 
     def __init__(
         self,
-        inbox: Inbox,
+        inbox: EventRecorder,
         client: AsyncWebClient,
         session: aiohttp.ClientSession,
         token: str,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hitl.call import Kind
-from hitl.platforms import Place, Surface
+from hitl.call import ReplyKind
+from hitl.surfaces import Place, Surface
 
 PLATFORM = "slack"
 #: The prefix of an identity that is an address.
@@ -57,10 +57,10 @@ SURFACE = Surface(
     parse=_place,
     proves={PLATFORM: "", "email": "emails"},
     answers={
-        Kind.BUTTON: "is Interactivity on?",
-        Kind.TEXT: "is the app in the channel, and does it get message events?",
-        Kind.REACTION: "does it get reaction_added events?",
-        Kind.COMMAND: "is /sayso among its commands?",
+        ReplyKind.BUTTON: "is Interactivity on?",
+        ReplyKind.TEXT: "is the app in the channel, and does it get message events?",
+        ReplyKind.REACTION: "does it get reaction_added events?",
+        ReplyKind.COMMAND: "is /sayso among its commands?",
     },
     prefix="/sayso ",
     help="chat.help.sayso",

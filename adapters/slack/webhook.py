@@ -15,7 +15,7 @@ from hitl.throttle import Patience
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from adapters.slack.receiver import Inbox
+    from adapters.slack.receiver import EventRecorder
     from hitl.platforms import ReadBody
 
 PATH = "/slack/events"
@@ -23,7 +23,7 @@ _UNPROVED, _TOO_LONG = 401, 413
 _log = logging.getLogger(__name__)
 
 
-def endpoint(inbox: Inbox, secret: str, now: Callable[[], float] = time.time) -> Endpoint:
+def endpoint(inbox: EventRecorder, secret: str, now: Callable[[], float] = time.time) -> Endpoint:
     """The one endpoint for events, presses, windows and commands.
 
     Raises SettingsError without a secret: then anybody could press buttons.
@@ -46,7 +46,7 @@ def endpoint(inbox: Inbox, secret: str, now: Callable[[], float] = time.time) ->
     return Endpoint(PATH, answer)
 
 
-async def _answered(inbox: Inbox, body: bytes) -> tuple[int, bytes]:
+async def _answered(inbox: EventRecorder, body: bytes) -> tuple[int, bytes]:
     """Record an event; a question of Slack whether we are here ("url_verification", "ssl_check") is only answered."""
     try:
         asked = read(body)

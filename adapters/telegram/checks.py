@@ -14,7 +14,7 @@ from adapters.telegram.setup import missing, reason, url_of
 from adapters.telegram.surface import PLATFORM, parse_place
 from hitl.platforms import Check, Health
 from hitl.records import replace
-from hitl.replies import Verdict as Says
+from hitl.replies import Meaning as Says
 from hitl.replies import read, verdict
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from hitl.call import Verb
 from hitl.cards.card import OUTPUT_CHARS, Card, Way, card, outcome_for_agent
 from hitl.cards.lines import Code, Moment, Who, in_utc, plain
-from hitl.cards.shown import Kind
+from hitl.cards.shown import PartKind
 from hitl.cards.text import cut_middle, encodable
 from hitl.cards.wording import say
 from hitl.people.names import NOBODY
@@ -215,12 +215,12 @@ def _pending(shown: Card, names: Names, *, refreshed: bool) -> Iterator[_Part]:
 def _thing(parts: Sequence[Part]) -> Iterator[_Part]:
     """Put short values beside their names, and anything else in a block of its own."""
     for part in parts:
-        if part.kind in {Kind.CODE, Kind.DIFF}:
-            yield _Part(part.text, "diff" if part.kind is Kind.DIFF else "pre")
-        elif part.kind is Kind.OURS or not part.name:
+        if part.kind in {PartKind.CODE, PartKind.DIFF}:
+            yield _Part(part.text, "diff" if part.kind is PartKind.DIFF else "pre")
+        elif part.kind is PartKind.OURS or not part.name:
             yield _Part(part.text, "i")
         else:
-            value = f" {inert(part.text, 'i' if part.kind is Kind.EMPTY else '')}" if part.text else ""
+            value = f" {inert(part.text, 'i' if part.kind is PartKind.EMPTY else '')}" if part.text else ""
             text = f"{part.name}: {part.text}".rstrip(" ")
             yield _Part(text, markup=f"{inert(f'{part.name}:', 'b')}{value}")
 

@@ -15,7 +15,7 @@ from adapters.telegram.chat import TelegramChat
 from adapters.telegram.dispatcher import Dispatcher
 from adapters.telegram.handlers import Me
 from adapters.telegram.pace import Pace
-from adapters.telegram.receiver import Inbox, Poller, read
+from adapters.telegram.receiver import Poller, UpdateRecorder, read
 from adapters.telegram.surface import PLATFORM, SURFACE
 from hitl.cards.redaction import mask
 from hitl.errors import SettingsError
@@ -137,5 +137,5 @@ class Telegram:
         """Close the connections."""
         await self.chat.close()
 
-    def _inbox(self, woken: Callable[[], None]) -> Inbox:
-        return Inbox(self._core.store, woken)
+    def _inbox(self, woken: Callable[[], None]) -> UpdateRecorder:
+        return UpdateRecorder(self._core.store, woken)

@@ -39,7 +39,7 @@ _PATIENCE_S = 10
 _log = logging.getLogger(__name__)
 
 
-class Inbox:
+class UpdateRecorder:
     """Records updates; `woken` is called after each commit."""
 
     def __init__(self, store: ports.Inbox, woken: Callable[[], None]) -> None:
@@ -64,7 +64,7 @@ def read(body: bytes, bot: Bot) -> Update:
 class Poller:
     """The getUpdates loop. `trouble` says what is in its way, such as another poller that takes our updates."""
 
-    def __init__(self, bot: Bot, inbox: Inbox, *, poll_s: int = POLL_S) -> None:
+    def __init__(self, bot: Bot, inbox: UpdateRecorder, *, poll_s: int = POLL_S) -> None:
         self._bot = bot
         self._inbox = inbox
         self._poll_s = poll_s

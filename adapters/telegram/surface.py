@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hitl.call import Kind
-from hitl.platforms import Place, Surface
+from hitl.call import ReplyKind
+from hitl.surfaces import Place, Surface
 
 PLATFORM = "telegram"
 GENERAL_TOPIC = 1
@@ -47,10 +47,10 @@ SURFACE = Surface(
     # messages (Bot API, `Message.from`).
     shared=frozenset({f"{PLATFORM}:{number}" for number in (1087968824, 777000, 136817688)}),
     answers={
-        Kind.BUTTON: "press one",
-        Kind.TEXT: "reply to a card",
-        Kind.REACTION: "the bot must be an administrator",
-        Kind.COMMAND: "send /approve REF",
+        ReplyKind.BUTTON: "press one",
+        ReplyKind.TEXT: "reply to a card",
+        ReplyKind.REACTION: "the bot must be an administrator",
+        ReplyKind.COMMAND: "send /approve REF",
     },
     prefix="/",
     help="chat.help",

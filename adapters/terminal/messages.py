@@ -16,7 +16,7 @@ from hitl.call import Risk
 from hitl.cards.card import Card, Way, card
 from hitl.cards.lines import Moment
 from hitl.cards.lines import plain as plainly
-from hitl.cards.shown import Kind
+from hitl.cards.shown import PartKind
 from hitl.cards.wording import say
 from hitl.people.names import NOBODY
 
@@ -129,12 +129,12 @@ def _parts(shown: Card) -> Iterator[_Line]:
 
 def _thing(parts: Sequence[Part]) -> Iterator[_Line]:
     """Put short values beside their names, and anything else on lines of its own between blank lines."""
-    blocks = {Kind.CODE, Kind.DIFF, Kind.OURS}
+    blocks = {PartKind.CODE, PartKind.DIFF, PartKind.OURS}
     before = None
     for part in parts:
         if part.kind in blocks and before not in blocks:
             yield _Line("")
-        if part.kind is Kind.OURS:
+        if part.kind is PartKind.OURS:
             yield _Line(part.text, style=_FAINT)
         elif part.kind in blocks:
             yield from (_Line(line, _INDENT, _style(part.kind, line)) for line in part.text.split("\n"))
@@ -146,8 +146,8 @@ def _thing(parts: Sequence[Part]) -> Iterator[_Line]:
             yield _Line("")
 
 
-def _style(kind: Kind, line: str) -> str:
-    if kind is Kind.DIFF:
+def _style(kind: PartKind, line: str) -> str:
+    if kind is PartKind.DIFF:
         return {"+": "32", "-": "31"}.get(line[:1], "")
     return _BOLD
 

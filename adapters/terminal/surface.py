@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hitl.platforms import Surface
+from hitl.surfaces import Surface
 
 #: The kind of identity that a user id of this machine is, and the place of an attached terminal.
 LOCAL = "local"

@@ -13,7 +13,7 @@ from bot.cli.common import AsJson, Config, SocketFile, Target, about, connect, p
 from hitl.cards.wording import say
 
 
-class Verdict(StrEnum):
+class Choice(StrEnum):
     """What `decide` takes."""
 
     APPROVE = "approve"
@@ -81,7 +81,7 @@ def approve(
 
     Example: sayso approve K7Q2MX
     """
-    _decide(target, Verdict.APPROVE, reason, confirm, config, socket, json=json)
+    _decide(target, Choice.APPROVE, reason, confirm, config, socket, json=json)
 
 
 def reject(
@@ -91,12 +91,12 @@ def reject(
 
     Example: sayso reject K7Q2MX --reason "not on a Friday"
     """
-    _decide(target, Verdict.REJECT, reason, None, config, socket, json=json)
+    _decide(target, Choice.REJECT, reason, None, config, socket, json=json)
 
 
 def decide(
     target: Target,
-    verdict: Annotated[Verdict, typer.Argument(metavar="VERDICT", help="Your answer.")],
+    verdict: Annotated[Choice, typer.Argument(metavar="VERDICT", help="Your answer.")],
     reason: Reason = None,
     confirm: Confirm = None,
     config: Config = None,
@@ -114,7 +114,7 @@ def decide(
 
 def _decide(
     target: str,
-    verdict: Verdict,
+    verdict: Choice,
     reason: str | None,
     confirm: str | None,
     config: Path | None,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from bot.settings import Settings
-    from hitl.history import Asked
+    from hitl.history import RecordQuery
 
 
 class Format(StrEnum):
@@ -230,17 +230,17 @@ def _asked(
     since: str | None,
     until: str | None,
     text: str,
-) -> Asked:
+) -> RecordQuery:
     """The options as one question; exit 2 for a value that nothing has."""
     from hitl.call import Event, Risk, Status
-    from hitl.history import EVENT_TYPES, Asked
+    from hitl.history import EVENT_TYPES, RecordQuery
 
     kinds = {**EVENT_TYPES, **{each.value: frozenset({each}) for each in Event}}
     named = _known(events, kinds, "--event")
     directory = found.directory()
     principals = {directory.principal(name) for name in people or ()}
     identities = {each for name in principals for each in directory.principals.get(name, ())}
-    return Asked(
+    return RecordQuery(
         events=frozenset().union(*(kinds[name] for name in named)),
         statuses=_known(statuses, map(str, Status), "--status"),
         risks=_known(risks, map(str, Risk), "--risk"),

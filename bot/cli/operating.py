@@ -109,12 +109,12 @@ def _keep(file: Path, name: str) -> None:
 def _approved(found: Settings, principal: str) -> list[dict[str, Any]]:
     """The requests of the last days that the person approved; none if there is no database yet."""
     from adapters.database.sqlite.history import requests
-    from hitl.history import Asked
+    from hitl.history import RecordQuery
 
     if not (found.folder("state") / "sayso.db").exists():
         return []
     database, keys, _ = kept_files(found)
     people = frozenset(found.directory().identities(principal))
-    asked = Asked(people=people, since=datetime.now(UTC) - _LOOKS_BACK)
+    asked = RecordQuery(people=people, since=datetime.now(UTC) - _LOOKS_BACK)
     decided = (each for each in requests(database, keys, asked) if each["decided_by"] in people)
     return [each for each in decided if each["status"] not in {"rejected", "withdrawn", "denied", "expired", "pending"}]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hitl.call import Kind, Verb
+from hitl.call import ReplyKind, Verb
 from hitl.cards.card import headline
 from hitl.cards.wording import SIGNS, say
 from hitl.errors import SaysoError
@@ -44,7 +44,7 @@ class Commands:
         target, _, reason = " ".join(heard.text.split()).partition(" ")
         if not as_short(target):
             return await self._voice.tell(heard, self._usage(heard), alone=True)
-        reply = self._voice.reply(heard, Kind.COMMAND, verb=Verb(heard.name), target=target)
+        reply = self._voice.reply(heard, ReplyKind.COMMAND, verb=Verb(heard.name), target=target)
         reason = reason.removeprefix("because ").lstrip(":, ")
         for answer in await self._voice.service.decide(replace(reply, reason=reason or None)):
             await self._voice.answer(heard, answer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from hitl.call import Event, Kind, Verb
+from hitl.call import Event, ReplyKind, Verb
 from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation
 from hitl.gate.response import Answer, Came
@@ -41,7 +41,7 @@ class Presses:
         except InvalidConfirmation as error:
             await self._voice.record(heard, Event.FORGED)
             return await self._talker.answer_press(str(heard.press), error.message, alert=True)
-        reply = self._voice.reply(heard, Kind.BUTTON, verb=verb, target=call.ref, conversation=route)
+        reply = self._voice.reply(heard, ReplyKind.BUTTON, verb=verb, target=call.ref, conversation=route)
         if verb is Verb.DETAILS:
             answer = await self._look(heard, route, replace(reply, event=None))
         elif self._toasts:

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
     from bot.conversation.stored import StoredTurns
     from bot.service import Service
-    from hitl.platforms import Surface, Talker
+    from hitl.platforms import Talker
     from hitl.ports import Agent
+    from hitl.surfaces import Surface
 
 
 class Router:

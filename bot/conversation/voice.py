@@ -17,10 +17,11 @@ from hitl.throttle import Patience
 
 if TYPE_CHECKING:
     from bot.service import Service
-    from hitl.call import Call, Event, Kind
+    from hitl.call import Call, Event, ReplyKind
     from hitl.events import Heard
     from hitl.gate.response import Answer
-    from hitl.platforms import Surface, Talker
+    from hitl.platforms import Talker
+    from hitl.surfaces import Surface
 
 DECIDED = frozenset({Came.APPROVED, Came.REJECTED})
 
@@ -112,7 +113,7 @@ class Voice:
         names = self.gate.people.identities(self.principal(heard))
         return self.gate.people.is_chat(heard.conversation) and heard.conversation in {heard.identity, *names}
 
-    def reply(self, heard: Heard, kind: Kind, **more: Any) -> Reply:
+    def reply(self, heard: Heard, kind: ReplyKind, **more: Any) -> Reply:
         """An event as a reply to a card; `more` are fields of the reply."""
         fields = {"conversation": heard.conversation} | more
         surface = heard.conversation.partition(":")[0]

@@ -8,7 +8,7 @@ from cachetools import FIFOCache
 
 from bot.conversation.voice import DECIDED
 from hitl import replies
-from hitl.call import Decision, Kind, Reply, Verb
+from hitl.call import Decision, Reply, ReplyKind, Verb
 from hitl.gate.response import NOTHING, Came
 from hitl.records import replace
 
@@ -58,7 +58,7 @@ class Words:
         known = await self._voice.store.by_message(heard.message) if heard.message else None
         if known is None:
             return
-        reply = self._voice.reply(heard, Kind.REACTION, text=heard.text, answers=heard.message)
+        reply = self._voice.reply(heard, ReplyKind.REACTION, text=heard.text, answers=heard.message)
         for answer in await self._service.decide(reply):
             if answer.came not in DECIDED:
                 await self._voice.answer(replace(heard, conversation=known[1]), answer)
@@ -68,7 +68,9 @@ class Words:
         if heard.verb is Verb.REJECT:
             reasoned = await self._voice.gate.add_reason(heard.ref, heard.identity, heard.text)
             return await self._voice.answer(heard, reasoned)
-        reply = self._voice.reply(heard, Kind.BUTTON, verb=Verb.APPROVE, target=heard.ref, reason=heard.text or None)
+        reply = self._voice.reply(
+            heard, ReplyKind.BUTTON, verb=Verb.APPROVE, target=heard.ref, reason=heard.text or None
+        )
         for answer in await self._service.decide(reply):
             await self._voice.answer(heard, answer, alone=True)
         return None
@@ -84,7 +86,7 @@ class Words:
             return await self._voice.answer(heard, await self._voice.gate.add_reason(ref, heard.identity, heard.text))
         reply = self._reply(heard, target=ref)
         if replies.unformatted(heard.spans) and replies.is_reason(heard.text) and heard.answers not in self._spent:
-            reply = replace(reply, kind=Kind.BUTTON, verb=Verb.APPROVE, reason=heard.text)
+            reply = replace(reply, kind=ReplyKind.BUTTON, verb=Verb.APPROVE, reason=heard.text)
         for answer in await self._service.decide(reply):
             if answer.came is Came.CONFIRM:
                 self._spent[heard.answers] = None
@@ -106,7 +108,7 @@ class Words:
     async def _explain(self, heard: Text, call: Call) -> None:
         """Add why. A "no, because it is mine" gives its reason, and any other words are the reason."""
         read = replies.read(heard.text, known_refs={call.short}, language=heard.language, spans=heard.spans)
-        reason = read[0].reason if len(read) == 1 and read[0].verdict is replies.Verdict.REJECT else None
+        reason = read[0].reason if len(read) == 1 and read[0].verdict is replies.Meaning.REJECT else None
         answer = await self._voice.gate.add_reason(call.ref, heard.identity, reason or heard.text)
         await self._voice.answer(heard, answer)
 
@@ -114,7 +116,7 @@ class Words:
         """A text as a reply, with all that tells which call it is about."""
         return self._voice.reply(
             heard,
-            Kind.TEXT,
+            ReplyKind.TEXT,
             text=heard.text,
             spans=heard.spans,
             language=heard.language,

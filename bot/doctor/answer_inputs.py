@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from hitl.call import Kind
+from hitl.call import ReplyKind
 from hitl.errors import Unavailable
 from hitl.platforms import Check, Health
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from hitl.platforms import Surface
+    from hitl.surfaces import Surface
 
 #: So many of the latest lines of the record are looked at.
 _LATEST = 10_000
@@ -32,7 +32,7 @@ def report(database: Path, surfaces: Sequence[Surface]) -> list[Check]:
     ]
 
 
-def _check(surface: Surface, seen: Mapping[Kind, datetime]) -> Check:
+def _check(surface: Surface, seen: Mapping[ReplyKind, datetime]) -> Check:
     name = f"{surface.name} answers"
     if not seen:
         text = "none came in yet: ask something, answer it in each way, and look again"
@@ -40,15 +40,15 @@ def _check(surface: Surface, seen: Mapping[Kind, datetime]) -> Check:
     came = ", ".join(f"{kind.value} ({at:%Y-%m-%d %H:%M} UTC)" for kind, at in sorted(seen.items()))
     missing = ", ".join(f"{kind.value} ({why})" for kind, why in surface.answers.items() if kind not in seen)
     text = f"came in by {came}" + (f"; not yet by {missing}" if missing else "")
-    return Check(name, Health.GREEN if Kind.BUTTON in seen else Health.YELLOW, text)
+    return Check(name, Health.GREEN if ReplyKind.BUTTON in seen else Health.YELLOW, text)
 
 
-def _seen(database: Path) -> Iterator[tuple[tuple[str, Kind], datetime]]:
+def _seen(database: Path) -> Iterator[tuple[tuple[str, ReplyKind], datetime]]:
     """Surface and kind of the answers on record, and when the latest came, oldest first."""
     for at, data in reversed(_lines(database)):
         line = json.loads(data)
         if "surface" in line and "kind" in line:
-            yield (line["surface"], Kind(line["kind"])), at
+            yield (line["surface"], ReplyKind(line["kind"])), at
 
 
 def _lines(database: Path) -> Sequence[tuple[datetime, str]]:

@@ -16,7 +16,7 @@ from adapters.database.sqlite.examine import examine
 from bot.compose import compose, mark_beside, policy_library
 from bot.policies import Policies
 from bot.surfaces import surfaces
-from hitl.call import Ask, Kind, Reply, Result, Runs, Verb
+from hitl.call import Ask, Reply, ReplyKind, Result, Runs, Verb
 from hitl.cards.wording import sentence
 from hitl.people import Directory
 
@@ -48,7 +48,9 @@ async def dry_run(beside: Path) -> tuple[float, str]:
             ask = Ask(TOOLS, "list_files", {"path": "."}, _ASKER, _PLACE, Runs.SERVICE, must_ask=True)
             call = (await running.service.submit(ask)).call
             early = call.result
-            await running.service.decide(Reply(_APPROVER, "local", _PLACE, Kind.BUTTON, Verb.APPROVE, target=call.ref))
+            await running.service.decide(
+                Reply(_APPROVER, "local", _PLACE, ReplyKind.BUTTON, Verb.APPROVE, target=call.ref)
+            )
             ended = await running.service.ended(call, _WITHIN_S)
             took = time.monotonic() - began
             flaws = examine(state / "sayso.db", running.store.keys, Mark(mark_beside(state), running.store.keys)).flaws

@@ -8,6 +8,7 @@ All requests are safe to repeat: asking by its idempotency key, claiming and rep
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import secrets
 from collections.abc import Generator, Mapping, Sequence
@@ -127,17 +128,24 @@ class Secret:
 def life(request: Request) -> Life:
     """Live one call from asking to its report."""
     args, secret = request.arguments(), Secret()
+    asking = request.asking(args, secret.hash)
     try:
         # It doesn't wait in this request, so that whoever is interrupted later knows the ref and can withdraw the call.
-        call = yield request.asking(args, secret.hash)
+        call = yield asking
     except ClientError as error:
         return _refused(error, known=request.key is not None)
+    except BaseException:
+        # The service may have recorded the call before it could answer. The same key finds that call.
+        with contextlib.suppress(ClientError):
+            call = yield asking
+            yield _taken_back(request, secret, call)
+        raise
     return (yield from after_asking(request, args, secret, call))
 
 
 def after_asking(request: Request, args: Mapping[str, Any], secret: Secret, call: dict[str, Any]) -> Life:
     """Live a call on from the answer to its asking."""
-    path = f"/v1/calls/{quote(_whole(call)['ref'], safe='')}"
+    path = _path(_whole(call))
     claim = call.get("claim")
     try:
         while call["status"] == "pending":
@@ -146,7 +154,8 @@ def after_asking(request: Request, args: Mapping[str, Any], secret: Secret, call
             call = _whole((yield Send("GET", f"{path}?wait={WAIT_S}&until=explained")))
     except BaseException:
         # Nobody waits for the answer any more. What can't be withdrawn is never claimed, so it lapses and doesn't run.
-        yield Send("POST", f"{path}/withdraw", {})
+        with contextlib.suppress(ClientError):
+            yield _taken_back(request, secret, call)
         raise
     if claim is None and call["status"] in _MAY_RUN:
         try:
@@ -170,6 +179,18 @@ def after_asking(request: Request, args: Mapping[str, Any], secret: Secret, call
         raise
     yield _report(path, secret, "succeeded", output="" if value is None else str(value))
     return Ran(call["ref"], value)
+
+
+def _path(call: Mapping[str, Any]) -> str:
+    return f"/v1/calls/{quote(call['ref'], safe='')}"
+
+
+def _taken_back(request: Request, secret: Secret, call: dict[str, Any]) -> Send:
+    """Return the end of a call that nobody waits for any more; one that is claimed already is reported as not run."""
+    path = _path(_whole(call))
+    if call.get("claim") is None:
+        return Send("POST", f"{path}/withdraw", {})
+    return _report(path, secret, "failed", error=say("unfit.interrupted", tool=request.tool))
 
 
 def _whole(call: dict[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from hitl.call import Call, Decision, Result, Risk, Runs, Status
 from hitl.cards.lines import Code, Moment, Strong, Who, coded, either, in_utc, line, plain
 from hitl.cards.masked import masked
 from hitl.cards.redaction import mask
-from hitl.cards.shown import ARGUMENT_CHARS, PREVIEW_CHARS, Digits, Kind, Part, Shown, masked_arguments, show
+from hitl.cards.shown import ARGUMENT_CHARS, PREVIEW_CHARS, Digits, Part, PartKind, Shown, masked_arguments, show
 from hitl.cards.text import cut_middle, one_line, quoted, visible
 from hitl.cards.wording import SIGNS, clause, say, sentence
 from hitl.outcomes import Fact, Person, fact, unkept
@@ -181,7 +181,9 @@ class _Teller:
         if shown.line == shown.phrase:
             first = next((part for part in shown.parts if part.text and not part.name), None)
             return (
-                headline if first is None or first.kind is not Kind.CODE else f"{headline}: {one_line(first.text, 120)}"
+                headline
+                if first is None or first.kind is not PartKind.CODE
+                else f"{headline}: {one_line(first.text, 120)}"
             )
         return f"{headline}: {shown.line}"
 

@@ -83,7 +83,8 @@ def key_of(call: Call) -> Key:
 def masked(call: Call) -> Masked:
     """Return the texts of the call. They are kept, because each surface asks for them again with every change."""
     key = key_of(call)
-    return _kept.get(key) or keep(key, made(key))
+    kept = _kept.get(key)
+    return keep(key, made(key)) if kept is None else kept
 
 
 def is_kept(key: Key) -> bool:

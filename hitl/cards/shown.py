@@ -48,7 +48,7 @@ _HASH = re.compile("[0-9a-f]{1,64}")
 _HEADERS = re.compile(r"--- [^\n]*\n\+\+\+ [^\n]*\n")
 
 
-class Kind(StrEnum):
+class PartKind(StrEnum):
     """The kinds of parts of a card."""
 
     #: A command or another text, in a block of its own.
@@ -66,7 +66,7 @@ class Kind(StrEnum):
 class Part(Struct, frozen=True):
     """A part of the thing that is asked for."""
 
-    kind: Kind
+    kind: PartKind
     text: str
     name: str = ""
 
@@ -233,12 +233,12 @@ class _Told:
         parts: list[Part] = []
         left_out = 0
         if self._command is not None:
-            taken, cut = _block(Kind.CODE, self._command, room if not self._left else max(room * 2 // 3, _LEAST))
+            taken, cut = _block(PartKind.CODE, self._command, room if not self._left else max(room * 2 // 3, _LEAST))
             room -= sum(len(part.text) for part in taken)
             left_out += cut
-            parts += taken or [Part(Kind.EMPTY, say("card.empty.command"))]
+            parts += taken or [Part(PartKind.EMPTY, say("card.empty.command"))]
         if self._diff:
-            kind = Kind.DIFF if self._is_diff else Kind.CODE
+            kind = PartKind.DIFF if self._is_diff else PartKind.CODE
             taken, cut = _block(kind, self._diff, int(PREVIEW_CHARS * share))
             left_out += cut
             parts += taken
@@ -256,7 +256,7 @@ class _Told:
             parts += found
             left_out += cut + max(0, whole - len(label))
         if named[most:]:
-            parts.append(Part(Kind.OURS, say("card.arguments_hidden", count=f"{len(named) - most:,}")))
+            parts.append(Part(PartKind.OURS, say("card.arguments_hidden", count=f"{len(named) - most:,}")))
         return parts, left_out
 
 
@@ -295,14 +295,14 @@ def _label(name: str) -> tuple[str, int]:
 
 def _field(name: str, text: str, room: int) -> tuple[list[Part], int]:
     if not text:
-        return [Part(Kind.EMPTY, say("card.empty"), name)], 0
+        return [Part(PartKind.EMPTY, say("card.empty"), name)], 0
     if "\n" not in text and len(text) <= min(_INLINE, room) and text == text.strip():
-        return [Part(Kind.FIELD, text, name)], 0
-    parts, cut = _block(Kind.CODE, text, room)
-    return [Part(Kind.FIELD, "", name), *parts], cut
+        return [Part(PartKind.FIELD, text, name)], 0
+    parts, cut = _block(PartKind.CODE, text, room)
+    return [Part(PartKind.FIELD, "", name), *parts], cut
 
 
-def _block(kind: Kind, text: str, room: int) -> tuple[list[Part], int]:
+def _block(kind: PartKind, text: str, room: int) -> tuple[list[Part], int]:
     """A text in one block, or its start and end in two with a line of ours between them."""
     if not text:
         return [], 0
@@ -317,7 +317,7 @@ def _block(kind: Kind, text: str, room: int) -> tuple[list[Part], int]:
     by_lines = missing.startswith("\n") or missing.endswith("\n")
     note = say("card.lines_hidden", count=f"{lines:,}") if by_lines and lines > 1 else None
     note = note or say("card.hidden_here", count=f"{left_out:,}")
-    pieces = (Part(kind, head.removesuffix("\n")), Part(Kind.OURS, note), Part(kind, tail.removeprefix("\n")))
+    pieces = (Part(kind, head.removesuffix("\n")), Part(PartKind.OURS, note), Part(kind, tail.removeprefix("\n")))
     return [piece for piece in pieces if piece.text], left_out
 
 

@@ -6,7 +6,7 @@ text already. Templates are `str.format` ones.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from hitl.call import Risk
 from hitl.outcomes import Fact, Person
@@ -14,7 +14,6 @@ from hitl.outcomes import Fact, Person
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hitl.people.names import Names
 
 SIGNS: Mapping[Risk, str] = {Risk.CRITICAL: "🔴", Risk.HIGH: "🟠", Risk.MEDIUM: "🟡", Risk.LOW: "🟢"}
 
@@ -658,12 +657,19 @@ def say(key: str, /, **facts: object) -> str:
     return ENGLISH[key].format(**facts)
 
 
-def sentence(told: Fact, names: Names | None = None) -> str:
+class Naming(Protocol):
+    """The names of people (`hitl.people.names.Names`)."""
+
+    def of(self, principal: str) -> str:
+        """Return the name of a person."""
+
+
+def sentence(told: Fact, names: Naming | None = None) -> str:
     """A fact in words; people are called by their names, if these are handed in. Raises KeyError as `say` does."""
     return say(told.what, **{name: _filled(value, names) for name, value in told.particulars.items()})
 
 
-def _filled(value: object, names: Names | None) -> object:
+def _filled(value: object, names: Naming | None) -> object:
     if isinstance(value, Fact):
         return sentence(value, names)
     if isinstance(value, Person):

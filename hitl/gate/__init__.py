@@ -8,6 +8,6 @@ Nothing here knows a chat platform, a database, an event loop or a clock of its 
 from __future__ import annotations
 
 from hitl.gate.gate import Gate
-from hitl.gate.moves import secret_hash
+from hitl.proof.keyring import secret_hash
 
 __all__ = ["Gate", "secret_hash"]

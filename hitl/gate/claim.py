@@ -10,22 +10,23 @@ from hitl.cards.text import one_line
 from hitl.errors import AlreadyDecided, InvalidConfirmation, NotApprover, SaysoError, Tampered, Unavailable
 from hitl.faults import reach
 from hitl.gate.fitness import why_unfit_stored
-from hitl.gate.moves import same_secret, secret_hash, with_lease, with_refusal, with_result
+from hitl.gate.moves import with_lease, with_refusal, with_result
 from hitl.gate.response import too_late
 from hitl.gate.swap import TRIES, edits, entry_of, fresh, known, swap, tampered
 from hitl.lifecycle import RESULTS, Trigger
 from hitl.outcomes import BROKEN, Fact, Refusal, fact, kept
 from hitl.ports import Change
 from hitl.proof import seals
+from hitl.proof.keyring import same_secret, secret_hash
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from hitl.gate.gate import Gate
+    from hitl.gate.context import GateContext
 
 
-async def claim(gate: Gate, target: str, owner: str, secret: str) -> Lease:
+async def claim(gate: GateContext, target: str, owner: str, secret: str) -> Lease:
     """Implement `Gate.claim`."""
     call = await known(gate, target)
     for _ in range(TRIES):
@@ -38,7 +39,7 @@ async def claim(gate: Gate, target: str, owner: str, secret: str) -> Lease:
     raise Unavailable
 
 
-async def release(gate: Gate, target: str, owner: str) -> Call:
+async def release(gate: GateContext, target: str, owner: str) -> Call:
     """Implement `Gate.release`."""
 
     def released(call: Call, now: datetime) -> Call:
@@ -55,7 +56,7 @@ async def release(gate: Gate, target: str, owner: str) -> Call:
     raise Unavailable
 
 
-async def _take(gate: Gate, call: Call, owner: str, take: Callable[[Call, datetime], Call]) -> Call | None:
+async def _take(gate: GateContext, call: Call, owner: str, take: Callable[[Call, datetime], Call]) -> Call | None:
     """The call taken as `take` says, in time and fit to run; None where somebody, or the clock, was quicker.
 
     Raises Tampered or InvalidConfirmation where it isn't fit: it is refused then, on record.
@@ -74,17 +75,17 @@ async def _take(gate: Gate, call: Call, owner: str, take: Callable[[Call, dateti
     return taken
 
 
-async def finish(gate: Gate, target: str, secret: str, ran: Ran) -> Call:
+async def finish(gate: GateContext, target: str, secret: str, ran: Ran) -> Call:
     """Implement `Gate.finish`."""
     return await _finish(gate, await known(gate, target), secret, ran)
 
 
-async def finish_own(gate: Gate, lease: Lease, ran: Ran) -> Call:
+async def finish_own(gate: GateContext, lease: Lease, ran: Ran) -> Call:
     """Implement `Gate.finish_own`."""
     return await _finish(gate, lease.call, gate.secret, ran)
 
 
-async def _finish(gate: Gate, call: Call, secret: str, ran: Ran) -> Call:
+async def _finish(gate: GateContext, call: Call, secret: str, ran: Ran) -> Call:
     for _ in range(TRIES):
         if call.claim is None or not same_secret(call.claim.secret_hash, secret_hash(secret)):
             raise NotApprover(fact(Refusal.FINISH, short=call.short))
@@ -108,7 +109,7 @@ async def _finish(gate: Gate, call: Call, secret: str, ran: Ran) -> Call:
     raise Unavailable
 
 
-async def _held(gate: Gate, call: Call, owner: str, secret: str) -> Lease | None:
+async def _held(gate: GateContext, call: Call, owner: str, secret: str) -> Lease | None:
     """The lease that this claimant holds already; None where nobody does. Raises for one that can't be had."""
     if call.state is not State.EXECUTING:
         raise _unclaimable(call)
@@ -141,7 +142,7 @@ def _told(ran: Ran) -> dict[str, object]:
     return {**never, "exit_status": ran.exit_status}
 
 
-def _reported(gate: Gate, call: Call, ran: Ran, now: datetime) -> Call:
+def _reported(gate: GateContext, call: Call, ran: Ran, now: datetime) -> Call:
     """The call as its run ended: completed, failed, refused before the tool began, or amended by a late report."""
     if call.state is State.ERROR:
         trigger = Trigger.AMEND

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hitl import replies
-from hitl.call import Call, Event, Kind, PromptKind, Reply, State, Verb
+from hitl.call import Call, Event, PromptKind, Reply, ReplyKind, State, Verb
 from hitl.cards.text import encodable
 from hitl.errors import InvalidConfirmation, Tampered, Unavailable
 from hitl.gate.moves import sealed_decision
@@ -18,20 +18,20 @@ from hitl.ports import Change
 from hitl.proof import seals
 from hitl.records import replace
 from hitl.replies import ALL, Reading, Span
-from hitl.replies import Verdict as Says
+from hitl.replies import Meaning as Says
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from hitl.gate.gate import Gate
+    from hitl.gate.context import GateContext
 
 _VERBS = {Verb.APPROVE: Says.APPROVE, Verb.REJECT: Says.REJECT}
 
 
-async def decide(gate: Gate, reply: Reply) -> tuple[Answer, ...]:
+async def decide(gate: GateContext, reply: Reply) -> tuple[Answer, ...]:
     """Implement `Gate.decide`."""
     reply = _speakable(reply)
-    if reply.kind in {Kind.TEXT, Kind.REACTION}:
+    if reply.kind in {ReplyKind.TEXT, ReplyKind.REACTION}:
         return await _decide_text(gate, reply)
     call = await find(gate, reply.target or "")
     if call is None:
@@ -43,7 +43,7 @@ async def decide(gate: Gate, reply: Reply) -> tuple[Answer, ...]:
     return (await _vote(gate, reply, call, Reading(_VERBS[reply.verb], reply.reason or None)),)
 
 
-async def _decide_text(gate: Gate, reply: Reply) -> tuple[Answer, ...]:
+async def _decide_text(gate: GateContext, reply: Reply) -> tuple[Answer, ...]:
     scene, place = await survey(gate, reply)
     reply = replace(reply, conversation=place)
     readings = read_words(reply, await named_refs(gate, reply, scene))
@@ -54,7 +54,7 @@ async def _decide_text(gate: Gate, reply: Reply) -> tuple[Answer, ...]:
     return (await _decide_reading(gate, reply, replies.verdict(readings), scene),)
 
 
-async def _decide_reading(gate: Gate, reply: Reply, reading: Reading, scene: Scene) -> Answer:
+async def _decide_reading(gate: GateContext, reply: Reply, reading: Reading, scene: Scene) -> Answer:
     named = await find(gate, reading.target) if reading.target else None
     call, problem = aim(scene, reading, named)
     if call is None:
@@ -71,7 +71,7 @@ async def _decide_reading(gate: Gate, reply: Reply, reading: Reading, scene: Sce
     return await _vote(gate, reply, call, reading)
 
 
-def _unclear(gate: Gate, reply: Reply, call: Call, reading: Reading) -> Fact:
+def _unclear(gate: GateContext, reply: Reply, call: Call, reading: Reading) -> Fact:
     """Tell whose words were not understood, and which, to a person who may decide.
 
     Nobody else's words are repeated, because other people may answer what we write; and only a person who may see
@@ -86,7 +86,7 @@ def _unclear(gate: Gate, reply: Reply, call: Call, reading: Reading) -> Fact:
     return fact(Told.UNCLEAR_OTHER, why=why)
 
 
-async def _vote(gate: Gate, reply: Reply, call: Call, reading: Reading) -> Answer:
+async def _vote(gate: GateContext, reply: Reply, call: Call, reading: Reading) -> Answer:
     vote = vote_yes if reading.verdict is Says.APPROVE else vote_no
     principal = gate.people.principal(reply.identity)
     await gate.ready(call)
@@ -102,7 +102,7 @@ async def _vote(gate: Gate, reply: Reply, call: Call, reading: Reading) -> Answe
     raise Unavailable
 
 
-async def _before(gate: Gate, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
+async def _before(gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
     """What to answer to a yes or no that can't count, whatever the policy says by now."""
     approve = reading.verdict is Says.APPROVE
     if refusal := may_not(gate, reply, call, call.verdict, approve=approve):
@@ -119,7 +119,7 @@ async def _before(gate: Gate, reply: Reply, call: Call, principal: str, reading:
     return None
 
 
-async def add_reason(gate: Gate, target: str, identity: str, reason: str) -> Answer:
+async def add_reason(gate: GateContext, target: str, identity: str, reason: str) -> Answer:
     """Implement `Gate.add_reason`."""
     call = await find(gate, target)
     if call is None:
@@ -132,7 +132,9 @@ async def add_reason(gate: Gate, target: str, identity: str, reason: str) -> Ans
         return refuse(error, call)
 
 
-async def _explain(gate: Gate, call: Call, principal: str, reason: str, event: tuple[str, str] | None = None) -> Answer:
+async def _explain(
+    gate: GateContext, call: Call, principal: str, reason: str, event: tuple[str, str] | None = None
+) -> Answer:
     """The answer to a reason that comes after a no. Once it was said that none came, none does."""
     late = refuse(InvalidConfirmation(fact(Refusal.REASON_LATE, short=call.short)), call)
     if not unexplained(call, principal) or gate.age(call.decided_at) >= gate.limits.late_reason_s:
@@ -147,20 +149,20 @@ async def _explain(gate: Gate, call: Call, principal: str, reason: str, event: t
     return Answer(Came.REJECTED, fact(Told.REASON_ADDED, short=call.short), told) if told else late
 
 
-async def peek(gate: Gate, reply: Reply) -> Answer:
+async def peek(gate: GateContext, reply: Reply) -> Answer:
     """Implement `Gate.peek`."""
     call = await find(gate, reply.target or "")
     return refuse(unknown_call(reply.target or "")) if call is None else await _peek(gate, reply, call)
 
 
-async def _peek(gate: Gate, reply: Reply, call: Call) -> Answer:
+async def _peek(gate: GateContext, reply: Reply, call: Call) -> Answer:
     if refusal := may_not(gate, reply, call, call.verdict, approve=False):
         return await note(gate, reply, call, Event.REFUSED, refuse(refusal, call))
     await gate.ready(call)
     return Answer(Came.DETAILS, call=call)
 
 
-async def _details(gate: Gate, reply: Reply, call: Call) -> Answer:
+async def _details(gate: GateContext, reply: Reply, call: Call) -> Answer:
     answer = await _peek(gate, reply, call)
     if answer.came is Came.DETAILS and not call.ended:
         await leave_open(gate, reply, call, gate.people.principal(reply.identity), PromptKind.VIEWED)

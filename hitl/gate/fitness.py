@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from hitl.gate.gate import Gate
+    from hitl.gate.context import GateContext
 
 
-async def why_unfit_stored(gate: Gate, call: Call) -> Fact | None:
+async def why_unfit_stored(gate: GateContext, call: Call) -> Fact | None:
     """Why a call whose decision is in the store may not run now, if so: its seals come first."""
     votes = await gate.store.votes(call.ref) if call.decision is Decision.APPROVED else ()
     if broken := _broken(gate, call, votes):
@@ -53,7 +53,7 @@ async def why_unfit_stored(gate: Gate, call: Call) -> Fact | None:
     return await why_unfit(gate, call, verdict)
 
 
-def _broken(gate: Gate, call: Call, votes: Sequence[Vote]) -> Fact | None:
+def _broken(gate: GateContext, call: Call, votes: Sequence[Vote]) -> Fact | None:
     """Which seal of the stored call doesn't hold, if any."""
     if not seals.row_holds(gate.keys, call):
         return fact(Unfit.ROW)
@@ -65,7 +65,7 @@ def _broken(gate: Gate, call: Call, votes: Sequence[Vote]) -> Fact | None:
     return None
 
 
-def counted(gate: Gate, call: Call, verdict: Verdict, votes: Sequence[Vote]) -> Tally:
+def counted(gate: GateContext, call: Call, verdict: Verdict, votes: Sequence[Vote]) -> Tally:
     """The votes of those whose yes counts by now, by a verdict."""
 
     def person(voter: str) -> str | None:
@@ -75,7 +75,7 @@ def counted(gate: Gate, call: Call, verdict: Verdict, votes: Sequence[Vote]) -> 
     return tally(votes, person, gate.limits.approvals)
 
 
-async def why_unfit(gate: Gate, call: Call, verdict: Verdict) -> Fact | None:
+async def why_unfit(gate: GateContext, call: Call, verdict: Verdict) -> Fact | None:
     """Why the call may not run now, if so: open keys, the policy, the allowlist, what changed meanwhile."""
     if why := gate.exposed():
         return fact(Unfit.EXPOSED, why=why)
@@ -90,7 +90,7 @@ async def why_unfit(gate: Gate, call: Call, verdict: Verdict) -> Fact | None:
     return fact(Unfit.CHANGED, why=_told(changed)) if changed else None
 
 
-def judged_now(gate: Gate, call: Call) -> Verdict:
+def judged_now(gate: GateContext, call: Call) -> Verdict:
     """The verdict of the policy in force on a stored call. Raises PolicyUnusable where it can't give one."""
     info = gate.executor.info(call.tools, call.tool) if call.runs is Runs.SERVICE else None
     return gate.terms.verdict(gate.policies, question(call, call.arguments, call, info))

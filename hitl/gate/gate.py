@@ -2,74 +2,24 @@
 
 from __future__ import annotations
 
-import math
-from functools import partial
 from typing import TYPE_CHECKING
 
-from hitl.cards import masked
 from hitl.errors import SaysoError
 from hitl.gate import claim, decide, end, submit, swap, target
-from hitl.gate.moves import secret_hash
-from hitl.gate.operating_mode import Terms
-from hitl.limits import Flood, Limits, Rejections
-from hitl.people import Access
-from hitl.people.names import Names
-from hitl.proof.keyring import new_secret
-from hitl.route_health import Reach
+from hitl.gate.context import GateContext
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from datetime import datetime
+    from collections.abc import Sequence
 
     from hitl.call import Ask, Call, Lease, Ran, Reply
     from hitl.gate.response import Answer, Submitted
-    from hitl.people import Directory
-    from hitl.ports import Beside, Executor, Observer, PolicySource, Store
-    from hitl.proof.keyring import Keyring
 
 
-class Gate:
+class Gate(GateContext):
     """The use cases, over the ports. One per service; `owner` names this process in the leases that it takes.
 
     Up to its last colon `owner` names a place where one process at a time works, and behind that the process.
     """
-
-    def __init__(  # noqa: PLR0913 - each port is one, by keyword
-        self,
-        *,
-        store: Store,
-        policies: PolicySource,
-        people: Directory,
-        executor: Executor,
-        keys: Keyring,
-        owner: str,
-        limits: Limits | None = None,
-        terms: Terms | None = None,
-        observers: Sequence[Observer] = (),
-        names: Names | None = None,
-        exposed: Callable[[], str | None] = lambda: None,
-        beside: Beside | None = None,
-    ) -> None:
-        self.store = store
-        self.clock = store.clock
-        self.policies = policies
-        #: The names of people. No use case reads them: a name decides nothing.
-        self.names = names or Names(people)
-        self.people = people
-        self.executor = executor
-        self.keys = keys
-        self.owner = owner
-        self.limits = limits or Limits()
-        self.terms = terms or Terms()
-        self.observers = list(observers)
-        #: Why others may know or change the keys, as a sentence; None while they can't. Asked before each run.
-        self.exposed = exposed
-        self.reach = Reach()
-        self.beside = beside
-        self.flood = Flood(self.limits)
-        self.rejections = Rejections(self.limits)
-        self.secret = new_secret()
-        self.secret_hash = secret_hash(self.secret)
 
     # -- the use cases --------------------------------------------------------------------------------------
 
@@ -162,7 +112,7 @@ class Gate:
         """`finish` for a lease that this process took itself; the call is as it was then, or the swap tells."""
         return await claim.finish_own(self, lease, ran)
 
-    # -- what they share ------------------------------------------------------------------------------------
+    # -- which call ----------------------------------------------------------------------------------------
 
     async def find(self, name: str) -> Call | None:
         """The call with that ref or short ref, however the short one was typed."""
@@ -171,35 +121,3 @@ class Gate:
     async def pointed_at(self, message: str) -> target.Pointed | None:
         """The call that a message of ours is about, by its id among all chats; None for any other message."""
         return await target.pointed_at(self, message)
-
-    @property
-    def access(self) -> Access:
-        """Who may do what, by the directory of now."""
-        return self._access
-
-    @property
-    def people(self) -> Directory:
-        """The directory of now. Whoever shows names goes by the same one."""
-        return self._access.people
-
-    @people.setter
-    def people(self, people: Directory) -> None:
-        self._access = Access(people)
-        self.names.people = people
-
-    async def ready(self, call: Call) -> None:
-        """Mask a large call where that keeps nobody waiting, so that its cards and views are drawn at once."""
-        await self.prepare(masked.key_of(call))
-
-    async def prepare(self, key: masked.Key) -> None:
-        """`ready` for arguments and a preview that are no call yet."""
-        if self.beside and masked.is_large(key) and not masked.is_kept(key):
-            masked.keep(key, await self.beside(partial(masked.made, key)))
-
-    def seen_locally(self, call: Call) -> bool:
-        """Whether an approver can see it in this machine's pending list, whatever the chats do."""
-        return any(map(self.people.is_local, call.approvers))
-
-    def age(self, at: datetime | None) -> float:
-        """Seconds since then."""
-        return (self.clock.now() - at).total_seconds() if at else math.inf

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -16,11 +14,11 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from hitl.gate.gate import Gate
+    from hitl.gate.context import GateContext
 
 
 def with_decision(
-    gate: Gate,
+    gate: GateContext,
     call: Call,
     trigger: Trigger,
     by: str,
@@ -34,19 +32,19 @@ def with_decision(
     return sealed_decision(gate, decided)
 
 
-def sealed_decision(gate: Gate, decided: Call) -> Call:
+def sealed_decision(gate: GateContext, decided: Call) -> Call:
     """The call with a new seal on its decision."""
     return decided.evolve(decision_mac=seals.decision(gate.keys, decided))
 
 
-def ready_to_run(gate: Gate, decided: Call, now: datetime) -> Call:
+def ready_to_run(gate: GateContext, decided: Call, now: datetime) -> Call:
     """A decided call that may run: leased if this service runs it, else open to its claimant for a while."""
     if decided.runs is Runs.SERVICE:
         return with_lease(gate, decided, gate.owner, gate.secret_hash, now)
     return decided.evolve(due_at=now + timedelta(seconds=gate.limits.claim_caller_s))
 
 
-def with_lease(gate: Gate, call: Call, owner: str, secret: str, now: datetime) -> Call:
+def with_lease(gate: GateContext, call: Call, owner: str, secret: str, now: datetime) -> Call:
     """The call with a lease: for its claimant alone, for as long as a run may take."""
     limit_s = call.verdict.execution_s if call.runs is Runs.SERVICE else gate.limits.caller_execution_s
     until = now + timedelta(seconds=limit_s + gate.limits.lease_grace_s)
@@ -54,27 +52,17 @@ def with_lease(gate: Gate, call: Call, owner: str, secret: str, now: datetime) -
     return claimed.evolve(claim=Claim(owner, secret, until, seals.claim(gate.keys, claimed)))
 
 
-def lease_of(gate: Gate, call: Call) -> Lease | None:
+def lease_of(gate: GateContext, call: Call) -> Lease | None:
     """The lease that this process took in the commit that decided the call, if it did."""
     return Lease(call, gate.owner, call.claim.until) if call.claim and call.state is State.EXECUTING else None
 
 
-def with_refusal(gate: Gate, call: Call, unfit: Fact, now: datetime) -> Call:
+def with_refusal(gate: GateContext, call: Call, unfit: Fact, now: datetime) -> Call:
     """The call, not run because it was unfit."""
     return with_result(gate, call, Trigger.REFUSE, Result.REFUSED, now, error=kept(unfit))
 
 
-def with_result(gate: Gate, call: Call, trigger: Trigger, result: Result, now: datetime, **told: Any) -> Call:
+def with_result(gate: GateContext, call: Call, trigger: Trigger, result: Result, now: datetime, **told: Any) -> Call:
     """The call with how its run ended, sealed."""
     ended = advance(call, trigger, result=result, finished_at=now, due_at=None, **told)
     return ended.evolve(result_mac=seals.result(gate.keys, ended))
-
-
-def same_secret(one: str, other: str) -> bool:
-    """Whether two secrets, or their hashes, are one; by a compare in constant time."""
-    return hmac.compare_digest(one.encode(), other.encode())
-
-
-def secret_hash(secret: str) -> str:
-    """SHA-256 of a claimant's secret, in hex: all that the store ever sees of it."""
-    return hashlib.sha256(secret.encode()).hexdigest()

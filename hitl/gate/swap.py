@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from hitl.gate.gate import Gate
+    from hitl.gate.context import GateContext
 
 #: Decisions after which a card shows how its call ended.
 _ON_CARDS = frozenset({Decision.APPROVED, Decision.REJECTED, Decision.EXPIRED, Decision.WITHDRAWN})
@@ -28,7 +28,7 @@ _ON_CARDS = frozenset({Decision.APPROVED, Decision.REJECTED, Decision.EXPIRED, D
 TRIES = 20
 
 
-async def find(gate: Gate, target: str) -> Call | None:
+async def find(gate: GateContext, target: str) -> Call | None:
     """Implement `Gate.find`."""
     target = encodable(target)
     if short := as_short(target):
@@ -36,7 +36,7 @@ async def find(gate: Gate, target: str) -> Call | None:
     return await gate.store.get(target)
 
 
-async def known(gate: Gate, target: str) -> Call:
+async def known(gate: GateContext, target: str) -> Call:
     """The call as `find` finds it. Raises CallUnknown."""
     call = await find(gate, target)
     if call is None:
@@ -45,7 +45,7 @@ async def known(gate: Gate, target: str) -> Call:
 
 
 async def swap(
-    gate: Gate, call: Call, seal: Callable[[datetime], Change], *, overdue: bool | None = False
+    gate: GateContext, call: Call, seal: Callable[[datetime], Change], *, overdue: bool | None = False
 ) -> Call | None:
     """The one conditional write: the call as sealed, told to all, or None where its condition didn't hold.
 
@@ -62,7 +62,7 @@ async def swap(
 
 
 async def close(
-    gate: Gate, call: Call, seal: Callable[[datetime], Change], *, overdue: bool | None = True
+    gate: GateContext, call: Call, seal: Callable[[datetime], Change], *, overdue: bool | None = True
 ) -> Call | None:
     """`swap` for an end that nobody chose. A call whose row is an older one is ended too, and the record says why."""
 
@@ -76,20 +76,20 @@ async def close(
         return await swap(gate, call, as_tampered, overdue=overdue)
 
 
-async def tampered(gate: Gate, call: Call, actor: str) -> Tampered:
+async def tampered(gate: GateContext, call: Call, actor: str) -> Tampered:
     """The error for a call that isn't as it was sealed, or that its chain contradicts, once that is on record."""
     await gate.store.commit(adding(Change(entries=(entry_of(call, Event.TAMPERED, actor),))))
     return Tampered()
 
 
-async def fresh(gate: Gate, call: Call) -> Call:
+async def fresh(gate: GateContext, call: Call) -> Call:
     """The call as it is after a lost swap; if it was lost to the clock, it is ended first."""
     if call.due_at is not None and call.due_at <= gate.clock.now():
         await settle(gate, call)
     return await known(gate, call.ref)
 
 
-async def settle(gate: Gate, call: Call, *, unseen: bool = False) -> Call | None:
+async def settle(gate: GateContext, call: Call, *, unseen: bool = False) -> Call | None:
     """Implement `Gate.settle`."""
     if call.due_at is None:
         return None
@@ -103,7 +103,7 @@ async def settle(gate: Gate, call: Call, *, unseen: bool = False) -> Call | None
     return await close(gate, call, seal)
 
 
-def _overdue(gate: Gate, call: Call, now: datetime, *, unseen: bool) -> Call:
+def _overdue(gate: GateContext, call: Call, now: datetime, *, unseen: bool) -> Call:
     if call.state is State.AWAITING:
         error = str(Unfit.UNSEEN) if unseen else None
         return with_decision(gate, call, Trigger.EXPIRE, "service", now, error=error)
@@ -112,7 +112,7 @@ def _overdue(gate: Gate, call: Call, now: datetime, *, unseen: bool) -> Call:
     return with_result(gate, call, Trigger.FAIL, Result.UNKNOWN, now)
 
 
-async def note(gate: Gate, reply: Reply, call: Call, event: Event, answer: Answer) -> Answer:
+async def note(gate: GateContext, reply: Reply, call: Call, event: Event, answer: Answer) -> Answer:
     """Put a reply that decided nothing on record, and answer it."""
     code = answer.error.code if answer.error else None
     entry = entry_of(call, event, gate.people.principal(reply.identity), **arrival(reply), code=code)
@@ -120,26 +120,26 @@ async def note(gate: Gate, reply: Reply, call: Call, event: Event, answer: Answe
     return answer
 
 
-def tell(gate: Gate, call: Call) -> None:
+def tell(gate: GateContext, call: Call) -> None:
     """Tell the observers what became of a call."""
     gate.rejections.heard(call)
     for observer in gate.observers:
         observer.changed(call)
 
 
-def left_unexplained(gate: Gate, call: Call) -> Change:
+def left_unexplained(gate: GateContext, call: Call) -> Change:
     """End the wait for a reason: cards no longer ask for one. The requester is notified if no card shows the end."""
     told = sealed_decision(gate, call.evolve(reason="", due_at=None))
     return Change(told, entries=(entry_of(told, Event.NO_REASON, "service"),), posts=edits(gate, told))
 
 
-def edits(gate: Gate, call: Call) -> tuple[Post, ...]:
+def edits(gate: GateContext, call: Call) -> tuple[Post, ...]:
     """The outbox rows that make every card of a call true again, and tell the conversation how it ended."""
     cards = tuple(Post(call.ref, route, PostKind.EDIT) for route in call.routes)
     return (*cards, *_notices(gate, call))
 
 
-def _notices(gate: Gate, call: Call) -> tuple[Post, ...]:
+def _notices(gate: GateContext, call: Call) -> tuple[Post, ...]:
     """Notify the conversation that asked how a call ended, unless its card there shows the same.
 
     A rejection with a reason makes one notice, when the reason is known.

@@ -19,13 +19,13 @@ from hitl.gate.swap import find
 from hitl.outcomes import Refusal, Told, fact
 from hitl.proof.keyring import as_short
 from hitl.proof.seals import bound_holds
+from hitl.replies import Meaning as Says
 from hitl.replies import Reading
-from hitl.replies import Verdict as Says
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from hitl.gate.gate import Gate
+    from hitl.gate.context import GateContext
 
 _WORD = re.compile(r"\w+")
 #: So many refs in a reply's words are looked up.
@@ -69,7 +69,7 @@ class Scene:
     explainable: bool = False
 
 
-async def pointed_at(gate: Gate, message: str) -> Pointed | None:
+async def pointed_at(gate: GateContext, message: str) -> Pointed | None:
     """The call that a message of ours is about, by the message's id among all chats; None for any other message.
 
     Its words never tell: they may repeat what somebody typed.
@@ -81,7 +81,7 @@ async def pointed_at(gate: Gate, message: str) -> Pointed | None:
     return Pointed(bound.ref, asks=bound.asks) if bound and bound_holds(gate.keys, bound) else None
 
 
-async def survey(gate: Gate, reply: Reply) -> tuple[Scene, str]:
+async def survey(gate: GateContext, reply: Reply) -> tuple[Scene, str]:
     """The scene of a reply, and the conversation in which it counts: where the card stands that it answers."""
     pointed = await pointed_at(gate, reply.answers) if reply.answers else None
     place = (pointed.place if pointed else None) or reply.conversation
@@ -103,7 +103,7 @@ async def survey(gate: Gate, reply: Reply) -> tuple[Scene, str]:
     return scene, place
 
 
-async def _open(gate: Gate, reply: Reply, place: str, principal: str) -> tuple[Call, ...]:
+async def _open(gate: GateContext, reply: Reply, place: str, principal: str) -> tuple[Call, ...]:
     """Where people talk to each other, a card that was only sent there concerns none but its approvers."""
     standing = await gate.store.standing(place, reply.thread)
     if reply.private:
@@ -160,7 +160,7 @@ def _just_lost(scene: Scene, reading: Reading) -> Call | None:
     return last if last.decided_by != scene.principal or explained else None
 
 
-async def named_refs(gate: Gate, reply: Reply, scene: Scene) -> set[str]:
+async def named_refs(gate: GateContext, reply: Reply, scene: Scene) -> set[str]:
     """Return the refs that the words may name, as they were typed.
 
     Those are the calls that are pending here, the call that the reply answers, and every other call of which a
@@ -174,7 +174,7 @@ async def named_refs(gate: Gate, reply: Reply, scene: Scene) -> set[str]:
     return known
 
 
-def each_by_name(gate: Gate, scene: Scene) -> Answer:
+def each_by_name(gate: GateContext, scene: Scene) -> Answer:
     """The answer to one word for all: each call by its name, to be said one by one, for one who may decide."""
     calls = [call for call in scene.open if gate.access.is_approver(scene.principal, call)]
     if not calls:

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hitl.call import Risk
-from hitl.platforms import Place
+from hitl.surfaces import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from hitl.call import Call, Verdict
-    from hitl.platforms import Surface
+    from hitl.surfaces import Surface
 
 #: Words in a list of routes: where the call was asked, and each of its approvers in private.
 ORIGIN, APPROVERS = "origin", "approvers"

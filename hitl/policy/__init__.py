@@ -17,7 +17,7 @@ from hitl.policy.batch import evaluate_row
 from hitl.policy.dialects.importing import Imported, import_foreign
 from hitl.policy.dialects.ours import json_schema
 from hitl.policy.engine import Policy, digest, load
-from hitl.policy.expectations import Report, Result, run_expectations
+from hitl.policy.expectations import ExpectationResult, Report, run_expectations
 from hitl.policy.model import (
     Action,
     Explanation,
@@ -34,6 +34,7 @@ from hitl.policy.shell import resolved_programs
 
 __all__ = [
     "Action",
+    "ExpectationResult",
     "Explanation",
     "Imported",
     "Policy",
@@ -42,7 +43,6 @@ __all__ = [
     "Problem",
     "Reason",
     "Report",
-    "Result",
     "Risk",
     "Tried",
     "Verdict",

@@ -19,7 +19,7 @@ from hitl.policy.presets import presets
 from hitl.records import replace
 
 
-def compose(own: Checked, parsed: text.Parsed, name: str) -> Checked:
+def compose(own: Checked, parsed: text.ParsedDocument, name: str) -> Checked:
     """The document together with the presets that it names; itself where it names none. ``parsed`` tells the lines.
 
     Raises:
@@ -118,7 +118,7 @@ def _appended(first: Sequence[Rule], then: Sequence[Rule]) -> tuple[Rule, ...]:
     return (*first, *placed)
 
 
-def _without_effect(own: Checked, preset: Checked, parsed: text.Parsed) -> list[Problem]:
+def _without_effect(own: Checked, preset: Checked, parsed: text.ParsedDocument) -> list[Problem]:
     """Actions of the document that the preset is stricter about."""
     found = []
     stated = _default(own)
@@ -131,6 +131,6 @@ def _without_effect(own: Checked, preset: Checked, parsed: text.Parsed) -> list[
     return found
 
 
-def _problem(parsed: text.Parsed, path: str, given: Action, closed: Action) -> Problem:
+def _problem(parsed: text.ParsedDocument, path: str, given: Action, closed: Action) -> Problem:
     said = f"{given!r} has no effect: the preset's {closed!r} is stricter"
     return Problem(parsed.line(path), path, said, "write a rule for the calls that you mean")

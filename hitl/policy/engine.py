@@ -37,9 +37,9 @@ from hitl.policy.model import (
     Verdict,
 )
 from hitl.policy.operators import OPERATORS
-from hitl.policy.operators.base import Condition, Test, Use
+from hitl.policy.operators.base import Condition, ConditionUse, Test
 from hitl.policy.operators.paths import hints
-from hitl.policy.operators.scope import ANYWHERE, ROLE, Scope, Surroundings, disputed, shape_of
+from hitl.policy.operators.scope import ANYWHERE, ROLE, CallScope, Surroundings, disputed, shape_of
 from hitl.policy.ports import Paths, Resolver
 from hitl.policy.tables.tools import Shape
 from hitl.policy.three_valued import NO, UNSURE, YES, opposite
@@ -54,7 +54,7 @@ _MAX_MESSAGE = 300
 _ERRORS = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError, re.error)
 
 
-def compile_when(when: When, use: Use) -> Test:
+def compile_when(when: When, use: ConditionUse) -> Test:
     """A function of the call for a condition, a group or a negation."""
     if isinstance(when, Condition):
         return OPERATORS[when.op].build(when, use)
@@ -67,7 +67,7 @@ def compile_when(when: When, use: Use) -> Test:
     return parts[0] if len(parts) == 1 else lambda scope: _all(parts, scope)
 
 
-def _all(parts: Iterable[Test], scope: Scope) -> int:
+def _all(parts: Iterable[Test], scope: CallScope) -> int:
     result = YES
     for part in parts:
         answer = part(scope)
@@ -77,7 +77,7 @@ def _all(parts: Iterable[Test], scope: Scope) -> int:
     return result
 
 
-def _any(parts: Iterable[Test], scope: Scope) -> int:
+def _any(parts: Iterable[Test], scope: CallScope) -> int:
     result = NO
     for part in parts:
         answer = part(scope)
@@ -127,7 +127,7 @@ class Compiled:
             found = self.asked[name] = Outcome("approve", self.rule, Reason.MATCHED_RULE, unseen=name)
         return found
 
-    def unseen(self, scope: Scope) -> str | None:
+    def unseen(self, scope: CallScope) -> str | None:
         """An argument that this rule neither looked at nor may take as harmless; None if there is none."""
         if self.looks_at is None or self.looks_at.issuperset(scope.args):
             return None
@@ -193,7 +193,7 @@ def _compile(rule: Rule, at: int, *, contenox: bool, reason: Reason = Reason.MAT
     return Compiled(
         rule,
         at,
-        compile_when(rule.when, Use(loosen=_loosens(rule), textual=contenox, rating=rule.action is None)),
+        compile_when(rule.when, ConditionUse(loosen=_loosens(rule), textual=contenox, rating=rule.action is None)),
         _STRENGTH[action],
         level,
         raises,
@@ -251,12 +251,12 @@ class _Group:
         self._shared = Index(wide, plain_paths=plain_paths) if shares else None
         self._own = [one for one in rules if not _is_wide(one.rule)] if shares else self.rules
 
-    def of(self, call: PolicyCall) -> Index | None:
+    def of(self, call: PolicyCall) -> Index[Compiled] | None:
         """The index of the rules for this call's tool beside the shared ones; None if there are none."""
         own = [one for one in self._own if _applies(one.rule, call)]
         return Index(own, plain_paths=self._plain_paths) if own else None
 
-    def candidates(self, own: Index | None, args: Mapping[str, Any]) -> Sequence[Compiled]:
+    def candidates(self, own: Index[Compiled] | None, args: Mapping[str, Any]) -> Sequence[Compiled]:
         """The rules that may hold for a call, in order."""
         narrow = () if own is None else own.candidates(args)
         if self._shared is None:
@@ -283,9 +283,9 @@ class _Plan:
     """What applies to one tool. ``quiet``: without a candidate, nothing about the call needs to be read."""
 
     named: risk.Named
-    forbid: Index | None
-    rules: Index | None
-    levels: Index | None
+    forbid: Index[Compiled] | None
+    rules: Index[Compiled] | None
+    levels: Index[Compiled] | None
     raising: tuple[Compiled, ...]
     shell: str | None
     quiet: bool
@@ -350,8 +350,8 @@ class Policy:
             self._by_text = self if self._surroundings.paths is None else self.with_ports()
         return Vouching(self.judge, self._by_text.judge, call.cwd, self._looks, self._closed)
 
-    def _scope(self, call: PolicyCall) -> Scope:
-        return Scope(call, self._surroundings)
+    def _scope(self, call: PolicyCall) -> CallScope:
+        return CallScope(call, self._surroundings)
 
     # --- judging
 
@@ -390,7 +390,7 @@ class Policy:
         shell: str | None,
         forbid: Iterable[Compiled],
         rules: Iterable[Compiled],
-        scope: Scope,
+        scope: CallScope,
         assessed: risk.Assessment,
     ) -> Verdict:
         outcome = self._decide(forbid, rules, scope, assessed[0])
@@ -417,7 +417,7 @@ class Policy:
         self,
         setting: Iterable[Compiled],
         raising: Iterable[Compiled],
-        scope: Scope,
+        scope: CallScope,
         assessed: risk.Assessment,
     ) -> risk.Assessment:
         """The assessment after the document's own risk rules: the first that sets a level, then all that raise it."""
@@ -435,7 +435,7 @@ class Policy:
         rule = compiled.rule
         return rule.message or f"{rule.called} rates it {RISKS[compiled.level or compiled.raises or 0]}"
 
-    def _decide(self, forbid: Iterable[Compiled], rules: Iterable[Compiled], scope: Scope, level: int) -> Outcome:
+    def _decide(self, forbid: Iterable[Compiled], rules: Iterable[Compiled], scope: CallScope, level: int) -> Outcome:
         doubt: Outcome | None = None
         for compiled in forbid:
             answer = compiled.test(scope)
@@ -523,7 +523,7 @@ class Policy:
             tried += self._tried(self._rules.rules, "rules", scope)
         return Explanation(self.judge(call), tuple(tried))
 
-    def _tried(self, group: Sequence[Compiled], where: str, scope: Scope) -> list[Tried]:
+    def _tried(self, group: Sequence[Compiled], where: str, scope: CallScope) -> list[Tried]:
         found: list[Tried] = []
         for compiled in group:
             rule, call = compiled.rule, scope.call
@@ -531,7 +531,9 @@ class Policy:
                 found.append(Tried(rule.name, where, "no", f"is for other tools ({_names(rule)})"))
                 continue
             answer = compiled.test(scope)
-            use = Use(rule.action == "allow", textual=self.checked.dialect == CONTENOX, rating=rule.action is None)
+            use = ConditionUse(
+                rule.action == "allow", textual=self.checked.dialect == CONTENOX, rating=rule.action is None
+            )
             found.append(Tried(rule.name, where, _OUTCOMES[answer], describe(rule.when, scope, use, compile_when)))
             if answer == YES and where != "risk_rules":
                 break

@@ -25,7 +25,7 @@ _EXPECT_KEYS = frozenset(("action", "risk", "rule", "reason", "timeout_s", "requ
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class ExpectationResult:
     """One expectation: what differed (empty if it was met), and the verdict that was given."""
 
     name: str
@@ -43,7 +43,7 @@ class Result:
 class Report:
     """The results of a file of expectations."""
 
-    results: tuple[Result, ...]
+    results: tuple[ExpectationResult, ...]
 
     @property
     def passed(self) -> bool:
@@ -72,7 +72,7 @@ def run_expectations(policy: Policy, doc: str, *, name: str = "expectations") ->
     return Report(tuple(_run(policy, test, at, line) for at, (test, line) in enumerate(zip(tests, lines, strict=True))))
 
 
-def _run(policy: Policy, test: Mapping[str, Any], at: int, line: int) -> Result:
+def _run(policy: Policy, test: Mapping[str, Any], at: int, line: int) -> ExpectationResult:
     expected = {"action": test["expect"]} if isinstance(test["expect"], str) else test["expect"]
     verdict = policy.judge(_call(test["call"]))
     differences = tuple(
@@ -80,7 +80,7 @@ def _run(policy: Policy, test: Mapping[str, Any], at: int, line: int) -> Result:
         for key, wanted in expected.items()
         if _part(verdict, key) != wanted
     )
-    return Result(str(test.get("name", f"test {at + 1}")), line, differences, verdict)
+    return ExpectationResult(str(test.get("name", f"test {at + 1}")), line, differences, verdict)
 
 
 def _wrong(test: Any) -> str | None:

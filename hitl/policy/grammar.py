@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from hitl.policy.model import Action, Problem
-from hitl.policy.text import Parsed, join
+from hitl.policy.text import ParsedDocument, join
 from hitl.records import replace
 
 MAX_ENTRIES: Final = 10_000
@@ -25,7 +25,7 @@ NOT_YET: Final = {
 class Notes:
     """Collects what is wrong with a document, and what should be said about it. Reads values of the simplest kinds."""
 
-    def __init__(self, parsed: Parsed) -> None:
+    def __init__(self, parsed: ParsedDocument) -> None:
         self.parsed = parsed
         self.problems: list[Problem] = []
         self.warnings: list[Problem] = []
@@ -52,7 +52,7 @@ class Notes:
                 self.strictly(join(path, key), f"{key!r} is not a key that is known here", closest(key, names))
 
     def record(
-        self, value: Mapping[str, Any], path: str, fields: Mapping[str, Kind], required: Iterable[str] = ()
+        self, value: Mapping[str, Any], path: str, fields: Mapping[str, EntryKind], required: Iterable[str] = ()
     ) -> dict[str, Any]:
         """Read the keys that a value has, in the order of the table."""
         self.keys(value, path, fields)
@@ -108,7 +108,7 @@ class Notes:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class EntryKind:
     """What may be written in one place: how it is read, and its JSON Schema."""
 
     read: Callable[[Any, Any, str], Any]
@@ -116,27 +116,27 @@ class Kind:
     #: The action of the rule that the key means something for; None: any.
     only: Action | None = None
 
-    def for_action(self, action: Action) -> Kind:
+    def for_action(self, action: Action) -> EntryKind:
         """The same kind, for a key of rules with one action."""
         return replace(self, only=action)
 
 
-TEXT: Final = Kind(Notes.text, {"type": "string", "minLength": 1})
-FLAG: Final = Kind(Notes.flag, {"type": "boolean"})
+TEXT: Final = EntryKind(Notes.text, {"type": "string", "minLength": 1})
+FLAG: Final = EntryKind(Notes.flag, {"type": "boolean"})
 
 
-def choice(options: tuple[Any, ...], fallback: Any, **more: Any) -> Kind:
+def choice(options: tuple[Any, ...], fallback: Any, **more: Any) -> EntryKind:
     """One of several texts."""
-    return Kind(lambda notes, *given: notes.choice(*given, options, fallback), {"enum": list(options), **more})
+    return EntryKind(lambda notes, *given: notes.choice(*given, options, fallback), {"enum": list(options), **more})
 
 
-def seconds(low: int, high: int) -> Kind:
+def seconds(low: int, high: int) -> EntryKind:
     """A whole number of seconds within bounds."""
     schema = {"type": "integer", "minimum": low, "maximum": high}
-    return Kind(lambda notes, *given: notes.seconds(*given, low, high), schema)
+    return EntryKind(lambda notes, *given: notes.seconds(*given, low, high), schema)
 
 
-def texts(takes: str, such: str, *, blank: bool) -> Kind:
+def texts(takes: str, such: str, *, blank: bool) -> EntryKind:
     """A list of texts, at least one; ``blank`` ones may be among them or not."""
 
     def read(notes: Notes, value: Any, path: str) -> tuple[str, ...] | None:
@@ -146,10 +146,10 @@ def texts(takes: str, such: str, *, blank: bool) -> Kind:
         notes.refuse(path, takes, such)
         return None
 
-    return Kind(read, some(TEXT.schema))
+    return EntryKind(read, some(TEXT.schema))
 
 
-def record(fields: Mapping[str, Kind], build: Callable[..., Any], *, takes: str, empty: bool = True) -> Kind:
+def record(fields: Mapping[str, EntryKind], build: Callable[..., Any], *, takes: str, empty: bool = True) -> EntryKind:
     """Keys and values, built into something by the names of the keys."""
 
     def read(notes: Notes, value: Any, path: str) -> Any:
@@ -158,7 +158,7 @@ def record(fields: Mapping[str, Kind], build: Callable[..., Any], *, takes: str,
             return build()
         return build(**notes.record(value, path, fields))
 
-    return Kind(read, described(fields) if empty else {**described(fields), "minProperties": 1})
+    return EntryKind(read, described(fields) if empty else {**described(fields), "minProperties": 1})
 
 
 def some(entry: Mapping[str, Any], **more: Any) -> dict[str, Any]:
@@ -171,7 +171,7 @@ def one_or_some(entry: Mapping[str, Any], **more: Any) -> dict[str, Any]:
     return {"anyOf": [entry, some(entry, **more)]}
 
 
-def described(fields: Mapping[str, Kind], required: Iterable[str] = ()) -> dict[str, Any]:
+def described(fields: Mapping[str, EntryKind], required: Iterable[str] = ()) -> dict[str, Any]:
     """The schema of an object with these keys. A key for one action is refused beside the others."""
     actions = {kind.only for kind in fields.values() if kind.only}
     schema = closed({key: kind.schema for key, kind in fields.items()}, required)

@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Mapping, Sequence
 from decimal import Decimal
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
 from hitl.policy import values
 from hitl.policy.globs import literal_folder
@@ -24,7 +24,6 @@ from hitl.policy.paths import PLAIN, plain_path
 
 if TYPE_CHECKING:
     from hitl.policy.document import Rule
-    from hitl.policy.engine import Compiled
 
 Finder = Callable[[Any, list[int]], None]
 
@@ -36,12 +35,23 @@ _NUMERIC = frozenset(("lt", "le", "gt", "ge"))
 _INDEXED = _NUMERIC | {"eq", "in", "glob", "matches"}
 
 
-class Index:
+class HasRule(Protocol):
+    """A rule in any form, with the rule as it was written."""
+
+    @property
+    def rule(self) -> Rule:
+        """Return the rule as it was written."""
+
+
+R = TypeVar("R", bound=HasRule)
+
+
+class Index(Generic[R]):
     """The rules of one list that apply to one tool, in order, and how to find those that may hold."""
 
     __slots__ = ("_always", "_finders", "rules")
 
-    def __init__(self, rules: Sequence[Compiled], *, plain_paths: bool) -> None:
+    def __init__(self, rules: Sequence[R], *, plain_paths: bool) -> None:
         self.rules = tuple(rules)
         self._finders: tuple[tuple[str, Finder, _Argument], ...] = ()
         self._always: list[int] = []
@@ -56,7 +66,7 @@ class Index:
                 self._always.append(at)
         self._finders = tuple((key, one.finder(), one) for key, one in arguments.items() if one.every)
 
-    def candidates(self, args: Mapping[str, Any]) -> Sequence[Compiled]:
+    def candidates(self, args: Mapping[str, Any]) -> Sequence[R]:
         """The rules that may hold, in order."""
         if not self._finders:
             return self.rules
@@ -80,7 +90,7 @@ class Index:
         return [rules[at] for at in sorted(set(found))] if len(found) > 1 else (rules[found[0]],)
 
 
-def _gate(compiled: Compiled, *, plain_paths: bool) -> Condition | None:
+def _gate(compiled: HasRule, *, plain_paths: bool) -> Condition | None:
     """The condition that a rule is filed under: one that must hold, on an argument named plainly."""
     gates = (
         part for part in compiled.rule.when.parts if isinstance(part, Condition) and _fits(part, plain=plain_paths)

@@ -33,7 +33,7 @@ _CORE = (
 
 
 @dataclass(slots=True)
-class Parsed:
+class ParsedDocument:
     """A document's value, the line of each path in it, and the problems met on the way."""
 
     value: Any = None
@@ -59,13 +59,13 @@ def sniff(text: str) -> Format:
     return "json" if text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") else "yaml"
 
 
-def parse(text: str, *, name: str, format: Format | None = None) -> Parsed:  # noqa: A002 - the public name
+def parse(text: str, *, name: str, format: Format | None = None) -> ParsedDocument:  # noqa: A002 - the public name
     """Read a document.
 
     Raises:
         PolicyInvalid: the text is not well formed; with the line.
     """
-    parsed = Parsed()
+    parsed = ParsedDocument()
     if len(text) > MAX_TEXT:
         raise PolicyInvalid(name, [Problem(1, "", f"is longer than {MAX_TEXT} characters")])
     try:
@@ -91,7 +91,7 @@ def join(path: str, key: object) -> str:
 class _Json:
     """A JSON reader that keeps lines and refuses what ``json`` lets pass (doubled keys, NaN)."""
 
-    def __init__(self, text: str, parsed: Parsed) -> None:
+    def __init__(self, text: str, parsed: ParsedDocument) -> None:
         self.text = text
         self.parsed = parsed
         self.at = 0
@@ -176,7 +176,7 @@ class _Json:
         return Decimal(found.group()) if found.group(1) or found.group(2) else int(found.group())
 
 
-def _yaml(text: str, parsed: Parsed) -> None:
+def _yaml(text: str, parsed: ParsedDocument) -> None:
     import yaml  # noqa: PLC0415 - not needed for JSON documents
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -194,7 +194,7 @@ def _yaml(text: str, parsed: Parsed) -> None:
 class _Yaml:
     """Builds plain values from YAML events; what needs more than plain values is refused."""
 
-    def __init__(self, events: Iterator[Any], parsed: Parsed) -> None:
+    def __init__(self, events: Iterator[Any], parsed: ParsedDocument) -> None:
         self.events = events
         self.parsed = parsed
 

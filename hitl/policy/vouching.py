@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 from hitl.policy.globs import WILD, Glob, clean, is_pattern, meets
 from hitl.policy.model import PolicyCall
-from hitl.policy.shell.effects import Effects, Use
+from hitl.policy.shell.effects import Effects
+from hitl.policy.shell.found import PathUse
 from hitl.policy.shell.plain_words import looks_like_a_file
 from hitl.policy.three_valued import NO, UNSURE, YES
 from hitl.records import replace
@@ -73,9 +74,9 @@ class Vouching:
         """YES if every file below the folders may be read, or if nothing but the folders' text is known."""
         if self.paths is None:
             return YES
-        return min((self._tree(Use("tree", folder)) for folder in folders), default=YES)
+        return min((self._tree(PathUse("tree", folder)) for folder in folders), default=YES)
 
-    def _use(self, use: Use) -> int:
+    def _use(self, use: PathUse) -> int:
         if use.how in ("repository", "addresses"):
             return self._repository(use)
         if use.how in ("tree", "tracked", "moved"):
@@ -95,7 +96,7 @@ class Vouching:
 
     # --- patterns
 
-    def _matches(self, use: Use, tool: str) -> int:
+    def _matches(self, use: PathUse, tool: str) -> int:
         """A pattern of names: nothing that it can name is closed, or what it names now is open."""
         closed = self.closed[tool]
         if not use.dashes and not closed.untold and not any(self._meets(one, use.path) for one in closed.globs):
@@ -163,7 +164,7 @@ class Vouching:
 
     # --- trees and repositories
 
-    def _tree(self, use: Use) -> int:
+    def _tree(self, use: PathUse) -> int:
         """Every file below a folder: none may be closed to ``read_file``."""
         if use.wild and use.how == "moved":
             return min(self._matches(use, READ), self._matches(use, WRITE), self._expanded_moved(use))
@@ -178,7 +179,7 @@ class Vouching:
             return UNSURE if tree is None else YES
         return self._files(use, tree, tools)
 
-    def _files(self, use: Use, tree: Tree, tools: Sequence[str]) -> int:
+    def _files(self, use: PathUse, tree: Tree, tools: Sequence[str]) -> int:
         """The files of a tree that the command uses."""
         found = list(tree.files)
         if use.how == "tracked":
@@ -195,12 +196,12 @@ class Vouching:
         led = min((self._one(READ, path) for path in paths if path in links), default=YES)
         return min(led, *(self._open(paths, tool) for tool in tools))
 
-    def _may_name_closed(self, use: Use) -> bool:
+    def _may_name_closed(self, use: PathUse) -> bool:
         """Whether a file that isn't there yet, but may be when the command runs, could be a closed one."""
         lasts = {_last(path) for one in self.closed[READ].globs for path in one.alternatives}
         return any(meets(pattern, last) for pattern in use.only for last in lasts)
 
-    def _expanded_moved(self, use: Use) -> int:
+    def _expanded_moved(self, use: PathUse) -> int:
         """The folders that a pattern names now, each with all below it."""
         found = self._expanded(use.path)
         if found is None:
@@ -233,7 +234,7 @@ class Vouching:
         tree = self.paths.tree(posixpath.join(self.cwd, path), most=MOST_ENTRIES, deep=deep)
         return tree if tree is not None and tree.complete else None
 
-    def _repository(self, use: Use) -> int:
+    def _repository(self, use: PathUse) -> int:
         """Whether nothing in git's own files can make a reading command run a program, or shows a password."""
         if self.paths is None or self.cwd is None:
             return YES
@@ -263,7 +264,7 @@ def _last(alternative: str) -> str:
     return alternative.removesuffix("/**").rpartition("/")[2]
 
 
-def _passed_over(name: str, use: Use) -> bool:
+def _passed_over(name: str, use: PathUse) -> bool:
     """Whether the command leaves a file out: a hidden one, or one whose name no pattern covers."""
     parts = name.split("/")
     if use.visible and any(part.startswith(".") for part in parts):

@@ -219,3 +219,13 @@ class ButtonData:
 
 def _said(verb: Verb, ref: str, digest: str, deadline: datetime, place: str) -> bytes:
     return frame((verb, ref, digest, deadline.isoformat(), place))
+
+
+def secret_hash(secret: str) -> str:
+    """SHA-256 of a claimant's secret, in hex: all that the store ever sees of it."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def same_secret(one: str, other: str) -> bool:
+    """Whether two secrets, or their hashes, are one; by a compare in constant time."""
+    return hmac.compare_digest(one.encode(), other.encode())

@@ -6,7 +6,7 @@ Whatever reads words is imported when it is first used: it takes a tenth of a se
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from hitl.replies.model import ALL, Reading, Span, SpanKind, Verdict
+from hitl.replies.model import ALL, Meaning, Reading, Span, SpanKind
 
 if TYPE_CHECKING:
     from hitl.replies.actions import another
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ALL",
+    "Meaning",
     "Reading",
     "Span",
     "SpanKind",
-    "Verdict",
     "another",
     "is_reason",
     "read",

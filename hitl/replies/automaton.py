@@ -8,7 +8,7 @@ thousands of phrases give the garbage collector next to nothing to walk through.
 from collections.abc import Sequence as Words
 from typing import TypeGuard
 
-from hitl.replies.templates import Choice, Item, Sequence, Word
+from hitl.replies.templates import Choice, Item, Sequence, TemplateWord
 
 Match = tuple[int, int]
 _DEAD = -1
@@ -71,7 +71,7 @@ class Phrases:
         return entries
 
     def _item(self, item: Item, entries: frozenset[int]) -> frozenset[int]:
-        if isinstance(item, Word):
+        if isinstance(item, TemplateWord):
             return self._word(item.text, entries)
         exits = self._single_words(item, entries)
         for option in item.options:
@@ -110,5 +110,5 @@ class Phrases:
         return len(self._roles) - 1
 
 
-def _is_word(option: Sequence) -> TypeGuard[tuple[Word]]:
-    return len(option) == 1 and isinstance(option[0], Word)
+def _is_word(option: Sequence) -> TypeGuard[tuple[TemplateWord]]:
+    return len(option) == 1 and isinstance(option[0], TemplateWord)

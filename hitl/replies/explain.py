@@ -6,7 +6,7 @@ from operator import or_
 from hitl.replies.emoji import Sign
 from hitl.replies.parse import Parse
 from hitl.replies.phrase_roles import CONDITION, HEDGE, LATER, OPENS, QUESTION, REFUSES, REMARK, UNCLEAR, YES
-from hitl.replies.tokens import Kind, Token
+from hitl.replies.tokens import Token, TokenKind
 
 #: How the reason begins where a message holds an idiom that answers nothing.
 NO_ANSWER = "no answer: "
@@ -30,7 +30,7 @@ def why_unclear(parse: Parse, furthest: int) -> str:
         return "nothing said"
     found = list(map(parse.longest, range(len(tokens))))
     said = reduce(or_, [roles for _, roles in found])
-    signs = {token.sign for token in tokens} if Kind.EMOJI in parse.kinds else ()
+    signs = {token.sign for token in tokens} if TokenKind.EMOJI in parse.kinds else ()
     if (said & YES or Sign.YES in signs) and (said & REFUSES or Sign.NO in signs):
         return "yes and no"
     reasons = _REASONS if furthest < len(tokens) else (*_REASONS, *_ALONE)
@@ -47,5 +47,5 @@ def _quote(parse: Parse, start: int, end: int) -> str:
 
 
 def _not_understood(token: Token) -> str:
-    kind = {Kind.EMOJI: "emoji", Kind.NUMBER: "number"}.get(token.kind, "word")
+    kind = {TokenKind.EMOJI: "emoji", TokenKind.NUMBER: "number"}.get(token.kind, "word")
     return f"{kind} not understood: {token.text[:_LONGEST]}"

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from hitl.replies.model import Span, SpanKind
-from hitl.replies.tokens import Kind, Token
+from hitl.replies.tokens import Token, TokenKind
 
 #: The token that replaces one under a span of this kind. Nothing explains an OTHER, so that it neither approves nor
 #: rejects. Emphasis isn't here: bold words are the person's own.
 _BECOMES = {
-    SpanKind.MENTION: Kind.MENTION,
-    **dict.fromkeys((SpanKind.STRUCK, SpanKind.SPOILER, SpanKind.CODE, SpanKind.LINK), Kind.OTHER),
+    SpanKind.MENTION: TokenKind.MENTION,
+    **dict.fromkeys((SpanKind.STRUCK, SpanKind.SPOILER, SpanKind.CODE, SpanKind.LINK), TokenKind.OTHER),
 }
 
 
@@ -37,11 +37,11 @@ def without_quotes(text: str, spans: Sequence[Span]) -> str:
 def marked(tokens: list[Token], text: str, spans: Sequence[Span]) -> Marked:
     """Replace the tokens that touch a span: by a mention, or by a token that nothing explains."""
     mask = _mask(text, spans, _BECOMES)
-    found = [_under(token, Kind(max(mask[token.start : token.end], default=0))) for token in tokens]
-    return Marked(found, mentions=Kind.MENTION in mask)
+    found = [_under(token, TokenKind(max(mask[token.start : token.end], default=0))) for token in tokens]
+    return Marked(found, mentions=TokenKind.MENTION in mask)
 
 
-def _mask(text: str, spans: Sequence[Span], values: dict[SpanKind, Kind] | dict[SpanKind, int]) -> bytearray:
+def _mask(text: str, spans: Sequence[Span], values: dict[SpanKind, TokenKind] | dict[SpanKind, int]) -> bytearray:
     """Give a value for each character: that of the spans over it, the later kind of the table where several are."""
     mask = bytearray(len(text))
     for kind, value in values.items():
@@ -52,6 +52,6 @@ def _mask(text: str, spans: Sequence[Span], values: dict[SpanKind, Kind] | dict[
     return mask
 
 
-def _under(token: Token, kind: Kind) -> Token:
-    plain = token.kind is Kind.BREAK or not kind
+def _under(token: Token, kind: TokenKind) -> Token:
+    plain = token.kind is TokenKind.BREAK or not kind
     return token if plain else Token(kind, token.text, token.start, token.end)

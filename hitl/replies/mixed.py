@@ -9,7 +9,7 @@ from hitl.replies.model import Reading
 from hitl.replies.parse import Parse
 from hitl.replies.phrase_roles import CONDITION, HEDGE, LATER, POLITE, QUESTION, REFUSES, UNCLEAR, YES
 from hitl.replies.scripts import scripts
-from hitl.replies.tokens import Kind, Token
+from hitl.replies.tokens import Token, TokenKind
 
 #: Longer messages aren't tried: people mix languages in short answers.
 _MOST_WORDS = 12
@@ -44,8 +44,8 @@ class _Both(Parse):
 
 def mixed(tokens: list[Token]) -> Reading | None:
     """Read a yes in two languages: each word is known to one, and nothing in either language doubts it."""
-    texts = [token.text for token in tokens if token.kind is Kind.WORD]
-    if not 1 < len(texts) <= _MOST_WORDS or any(token.kind is Kind.ASKS for token in tokens):
+    texts = [token.text for token in tokens if token.kind is TokenKind.WORD]
+    if not 1 < len(texts) <= _MOST_WORDS or any(token.kind is TokenKind.ASKS for token in tokens):
         return None
     if not lexicon.homographs().isdisjoint(texts):
         return None

@@ -6,7 +6,7 @@ from enum import StrEnum
 ALL = "all"
 
 
-class Verdict(StrEnum):
+class Meaning(StrEnum):
     """The three things that a reply can say to a card."""
 
     APPROVE = "approve"
@@ -23,7 +23,7 @@ class Reading:
     a few words what kept an unclear message from being an answer, and is empty otherwise.
     """
 
-    verdict: Verdict
+    verdict: Meaning
     reason: str | None = None
     target: str | None = None
     why: str = ""

@@ -54,7 +54,7 @@ _BEFORE_CLOSING = re.compile("\n|[.!\u3002][ \t]")
 _MAY_QUOTE = frozenset({">", "&", "\u203a"})
 
 
-class Message(NamedTuple):
+class OwnWords(NamedTuple):
     """The author's own words, [start, end) of the original blanked where they aren't, and what makes them suspect.
 
     `around` tells that the words stand on both sides of a quotation, or directly above one.
@@ -67,10 +67,10 @@ class Message(NamedTuple):
     around: bool = False
 
 
-def own_words(text: str) -> Message:
+def own_words(text: str) -> OwnWords:
     """Blank quoted lines and the mail signature, keeping every other character in its place."""
     if "\n" not in text and text.lstrip()[:1] not in _MAY_QUOTE:
-        return Message(text, _trick(text))
+        return OwnWords(text, _trick(text))
     lines = _LINE.findall(text)
     end = _signature_start(lines)
     rest = lines[end:]
@@ -79,10 +79,10 @@ def own_words(text: str) -> Message:
     own = "".join(kept)
     blank = " " * sum(map(len, rest))
     quoted = own.strip() != "".join(lines[:end]).strip()
-    return Message(own + blank, _trick(text), quoted, signature, around=_around(kept, lines))
+    return OwnWords(own + blank, _trick(text), quoted, signature, around=_around(kept, lines))
 
 
-def without_closing(message: Message) -> Message:
+def without_closing(message: OwnWords) -> OwnWords:
     """Take off the formula that ends a letter ("Best regards, Ada"), and what stands behind it."""
     text = message.text
     if not _BEFORE_CLOSING.search(text):

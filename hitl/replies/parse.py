@@ -16,7 +16,7 @@ from hitl.replies.phrase_roles import (
     UNCLEAR,
     YES,
 )
-from hitl.replies.tokens import Kind, Token
+from hitl.replies.tokens import Token, TokenKind
 
 NOWHERE = -1
 _COMMAS = frozenset(",\u3001\uff0c\u060c")
@@ -26,7 +26,7 @@ _PAUSES = _COMMAS | frozenset(".!\u2026\u3002\uff01")
 _LONGEST_ADDRESS = 3
 _BESIDE = POLITE | BEFORE_TARGET
 _NEVER_DECIDES = UNCLEAR | OPENS | REMARK
-_STANDS = frozenset({Kind.BREAK, Kind.MENTION, Kind.TARGET})
+_STANDS = frozenset({TokenKind.BREAK, TokenKind.MENTION, TokenKind.TARGET})
 
 
 class Parse:
@@ -38,14 +38,14 @@ class Parse:
         """Look the words up."""
         self.tokens = tokens
         self.language = language
-        self.kinds: set[Kind] = set()
+        self.kinds: set[TokenKind] = set()
         self.words: list[str | None] = []
         vocabulary = language.vocabulary
         for kind, text, _, _, _ in tokens:
             self.kinds.add(kind)
-            word = kind is Kind.WORD
+            word = kind is TokenKind.WORD
             self.words.append((text if text in vocabulary else language.known(text)) if word else None)
-        self.wordless = Kind.WORD not in self.kinds
+        self.wordless = TokenKind.WORD not in self.kinds
         self._graph: Phrases = language.phrases
         self._found: list[tuple[Match, ...] | None] = [None] * len(tokens)
 
@@ -82,7 +82,7 @@ class Parse:
 
     def is_target(self, at: int) -> bool:
         """Tell whether a token names a call."""
-        return self.tokens[at].kind is Kind.TARGET
+        return self.tokens[at].kind is TokenKind.TARGET
 
     def covered(self, start: int, end: int, core: int, also: int = 0) -> tuple[int, bool]:
         """Cover tokens with phrases from the left: how far that reaches, and whether a core phrase is among them.
@@ -106,7 +106,7 @@ class Parse:
 
         A phrase with a "please" in it that answers nothing is a request to others, even if it is a yes elsewhere.
         """
-        if Kind.BREAK not in self.kinds:
+        if TokenKind.BREAK not in self.kinds:
             return False
         words = self._without_commas()
         at, idiom, agrees = 0, False, False
@@ -124,7 +124,7 @@ class Parse:
 
     def is_idiom(self) -> bool:
         """Tell whether the words of a line, with a stop among them, are an idiom that answers nothing: "no... wait"."""
-        if Kind.BREAK not in self.kinds:
+        if TokenKind.BREAK not in self.kinds:
             return False
         stops = [token.text in _PAUSES for token in self.tokens]
         words = [word for word, stop in zip(self.words, stops, strict=True) if not stop]
@@ -143,7 +143,7 @@ class Parse:
 
     def targets(self, start: int, end: int) -> list[str]:
         """Give the different calls named between two tokens, in their order."""
-        if Kind.TARGET not in self.kinds:
+        if TokenKind.TARGET not in self.kinds:
             return []
         names = (self.tokens[i].text for i in range(start, end) if self.is_target(i))
         return list({name.casefold(): name for name in names}.values())
@@ -168,14 +168,14 @@ class Parse:
 
     def _polite_behind(self) -> bool:
         """Tell whether behind the emoji at the start stands nothing but politeness: "👍 thanks"."""
-        stops = [token.text.strip() for token in self.tokens if token.kind is Kind.BREAK]
+        stops = [token.text.strip() for token in self.tokens if token.kind is TokenKind.BREAK]
         return all(stop in {"", ",", ".", "!"} for stop in stops) and self.covered(1, len(self.tokens), 0)[0] == len(
             self.tokens
         )
 
     def _after_and(self, at: int) -> int:
         after = max(self.role_ends(at, AND), at)
-        return after if after > at or self.tokens[at - 1].kind is Kind.BREAK else len(self.tokens)
+        return after if after > at or self.tokens[at - 1].kind is TokenKind.BREAK else len(self.tokens)
 
     def introduces(self, end: int) -> bool:
         """Tell whether a phrase before a ref that ends here has one behind it, or another such phrase."""
@@ -198,7 +198,7 @@ class Parse:
         A phrase that introduces a ref must have one behind it.
         """
         token = self.tokens[at]
-        if token.kind is Kind.WORD:
+        if token.kind is TokenKind.WORD:
             found = self.phrases(at)
             end, roles = found[-1] if found else (at, 0)
             if (roles & UNCLEAR and not _may_stand(roles, core)) or (
@@ -214,7 +214,7 @@ class Parse:
                     decides = bool(roles & core)
                     steps.append((end, decides and not (at and end <= at + 2 and self._is_name(at, end))))
             return steps
-        if token.kind is Kind.EMOJI:
+        if token.kind is TokenKind.EMOJI:
             same = (token.sign is Sign.YES and core & YES) or (token.sign is Sign.NO and core & NO)
             if same:
                 return [(at + 1, self.wordless or (at == 0 and self._polite_behind()))]

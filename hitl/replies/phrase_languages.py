@@ -4,17 +4,17 @@ from collections.abc import Sequence
 from functools import cache
 
 from hitl.replies import data
-from hitl.replies.model import Verdict
+from hitl.replies.model import Meaning
 from hitl.replies.spelling import pieces
 
-_SIGNS = (("yes", Verdict.APPROVE), ("no", Verdict.REJECT))
+_SIGNS = (("yes", Meaning.APPROVE), ("no", Meaning.REJECT))
 
 
 #: Longer messages aren't looked up.
 _MOST_WORDS = 8
 
 
-def signs(words: Sequence[str]) -> dict[str, Verdict]:
+def signs(words: Sequence[str]) -> dict[str, Meaning]:
     """Give the languages in which these words are known answers that agree, with what they say there.
 
     "áno, súhlasím" is two of them. The same phrase twice is none: "bye bye" is Basque's yes by its sound alone.
@@ -22,9 +22,9 @@ def signs(words: Sequence[str]) -> dict[str, Verdict]:
     table, count = _table(), len(words)
     if count > _MOST_WORDS or len(set(words)) < count:
         return {}
-    found: dict[int, dict[str, Verdict]] = {0: {}}
+    found: dict[int, dict[str, Meaning]] = {0: {}}
     for end in range(1, count + 1):
-        agreed: dict[str, Verdict] = {}
+        agreed: dict[str, Meaning] = {}
         for start, before in found.items():
             said = table.get("".join(words[start:end]))
             if said:
@@ -35,8 +35,8 @@ def signs(words: Sequence[str]) -> dict[str, Verdict]:
 
 
 @cache
-def _table() -> dict[str, dict[str, Verdict]]:
-    table: dict[str, dict[str, Verdict]] = {}
+def _table() -> dict[str, dict[str, Meaning]]:
+    table: dict[str, dict[str, Meaning]] = {}
     for line in data.lines("unmeasured.txt"):
         code, _, *answers = (field.strip() for field in line.split("|"))
         for (label, verdict), answer in zip(_SIGNS, answers, strict=True):

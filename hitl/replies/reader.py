@@ -9,13 +9,13 @@ from hitl.replies.explain import NO_ANSWER
 from hitl.replies.formatting import marked, without_quotes
 from hitl.replies.grammar import TO_ANOTHER, answers, unclear
 from hitl.replies.mixed import mixed
-from hitl.replies.model import ALL, Reading, Span, SpanKind, Verdict
-from hitl.replies.normalise import Message, own_words, without_closing
+from hitl.replies.model import ALL, Meaning, Reading, Span, SpanKind
+from hitl.replies.normalise import OwnWords, own_words, without_closing
 from hitl.replies.parse import Parse
 from hitl.replies.phrase_roles import CONDITION, HEDGE, LATER, QUESTION, REFUSES, REMARK, UNCLEAR, YES
 from hitl.replies.scripts import scripts
 from hitl.replies.spelling import fold
-from hitl.replies.tokens import Kind, Token, tokenise
+from hitl.replies.tokens import Token, TokenKind, tokenise
 
 _FIRST = "en"
 #: Other codes of a language that has a file or a line under one (ISO 639; the older ones are still sent).
@@ -27,8 +27,8 @@ _ENDS_A_NO = _JOINS | frozenset(".!-\u2013\u2014\u3002\uff01")
 _COMMAS = frozenset(",\u060c\u3001\uff0c")
 #: At the end of a yes they announce more, which may be its condition.
 _ANNOUNCES = _COMMAS | frozenset(":;-\u2010\u2011\u2012\u2013\u2014\u2015\u061b\uff1a\uff1b")
-_PLAIN = frozenset({Kind.WORD, Kind.BREAK, Kind.TARGET})
-_IN_A_REASON = _PLAIN | {Kind.NUMBER}
+_PLAIN = frozenset({TokenKind.WORD, TokenKind.BREAK, TokenKind.TARGET})
+_IN_A_REASON = _PLAIN | {TokenKind.NUMBER}
 _HESITATES = CONDITION | QUESTION | LATER | HEDGE
 _SAYS_SOMETHING = YES | REFUSES | CONDITION | QUESTION | LATER | HEDGE
 
@@ -74,13 +74,13 @@ def read(
     return readings
 
 
-def _without_names(asked: _Asked, message: Message) -> list[Reading]:
+def _without_names(asked: _Asked, message: OwnWords) -> list[Reading]:
     """Read a message without the names of the person whom it greets and the person who signs it; [] if it has none."""
     text = names.unsigned(message.text)
     found = names.greeted(text)
     text = found.text if found else text
     readings = _read(asked, message._replace(text=text)) if text != message.text else []
-    approves = Verdict.APPROVE in [reading.verdict for reading in readings]
+    approves = Meaning.APPROVE in [reading.verdict for reading in readings]
     return [unclear(TO_ANOTHER)] if found and approves and _asks_the_greeted(found.rest) else readings
 
 
@@ -97,7 +97,7 @@ def _asks_the_greeted(words: str) -> bool:
     return not asked or any(reading.why.startswith(NO_ANSWER) for reading in asked)
 
 
-def _read(asked: _Asked, message: Message) -> list[Reading]:
+def _read(asked: _Asked, message: OwnWords) -> list[Reading]:
     if message.trick:
         return [unclear(message.trick)]
     tokens, mentions = tokenise(message.text, asked.known_refs), False
@@ -108,7 +108,7 @@ def _read(asked: _Asked, message: Message) -> list[Reading]:
     if message.signature and _decides(message.signature, _spoken(tokens, _own(asked.language))):
         return [unclear("words in the signature")]
     readings = _understood(tokens, asked.language, asked.text)
-    if Verdict.APPROVE in [reading.verdict for reading in readings]:
+    if Meaning.APPROVE in [reading.verdict for reading in readings]:
         why = _not_ours(asked, message, readings, mentions=mentions)
         if not why and not message.signature and _breaks_off(tokens):
             why = "unfinished"
@@ -116,7 +116,7 @@ def _read(asked: _Asked, message: Message) -> list[Reading]:
     return readings
 
 
-def _not_ours(asked: _Asked, message: Message, readings: list[Reading], *, mentions: bool) -> str:
+def _not_ours(asked: _Asked, message: OwnWords, readings: list[Reading], *, mentions: bool) -> str:
     """Say why a yes isn't one to our question; empty if it is."""
     if mentions:
         return TO_ANOTHER
@@ -134,7 +134,7 @@ def _breaks_off(tokens: list[Token]) -> bool:
 
     A comma apart from its word doesn't: transcripts of speech end with one.
     """
-    if tokens[-1].kind is not Kind.BREAK:
+    if tokens[-1].kind is not TokenKind.BREAK:
         return False
     end = next((at for at in range(len(tokens) - 1, 0, -1) if tokens[at].text.strip()), 0)
     last = tokens[end]
@@ -143,7 +143,7 @@ def _breaks_off(tokens: list[Token]) -> bool:
 
 def _bare(readings: list[Reading]) -> bool:
     """Tell whether an answer was understood and holds nothing more."""
-    return not [reading for reading in readings if reading.verdict is Verdict.UNCLEAR or reading.reason]
+    return not [reading for reading in readings if reading.verdict is Meaning.UNCLEAR or reading.reason]
 
 
 def verdict(readings: Sequence[Reading]) -> Reading:
@@ -225,7 +225,7 @@ def _own(language: str | None) -> str:
 def _disputed(parse: Parse, language: str | None, text: str) -> bool:
     """Tell whether languages differ over the words that one of the two doesn't know, read alone: "thank you, jo"."""
     pairs = zip(parse.tokens, parse.words, strict=True)
-    rest = [token for token, word in pairs if word is None and token.kind is Kind.WORD]
+    rest = [token for token, word in pairs if word is None and token.kind is TokenKind.WORD]
     return 0 < len(rest) < len(parse.tokens) and _understood(rest, language, text)[0].why == _DIFFERS
 
 
@@ -256,12 +256,12 @@ def _with_unmeasured(
         return [unclear(_DIFFERS)]
     if ((_tells(readings) or whole) and own not in found) or not all(token.kind in _PLAIN for token in tokens):
         return readings
-    targets = [token.text for token in tokens if token.kind is Kind.TARGET]
+    targets = [token.text for token in tokens if token.kind is TokenKind.TARGET]
     code = own if own in found else min(found)
     return [Reading(said.pop(), target=targets[0] if targets else None, why=f"unmeasured language: {code}")]
 
 
-def _unmeasured_signs(tokens: list[Token]) -> dict[str, Verdict]:
+def _unmeasured_signs(tokens: list[Token]) -> dict[str, Meaning]:
     words = _words(tokens)
     polite = lexicon.polite_anywhere()
     return phrase_languages.signs([word for word in words if word not in polite] or words)
@@ -278,7 +278,7 @@ def _unmeasured_no(tokens: list[Token], own: str, text: str) -> Reading | None:
     if any(token.kind not in _PLAIN for token in tokens):
         return None
     said = _understood(tokens[:stop], own, text)[0]
-    if said.verdict is not Verdict.REJECT or not said.why or phrase_languages.signs(_words(tokens[stop:])):
+    if said.verdict is not Meaning.REJECT or not said.why or phrase_languages.signs(_words(tokens[stop:])):
         return None
     return replace(said, reason=text[tokens[stop + 1].start : tokens[-1].end].strip())
 
@@ -289,7 +289,7 @@ def _foreign_no(parse: Parse, own: str, text: str) -> Reading | None:
     The language of the reason must know no word before the stop, and find no yes, doubt or question behind it.
     """
     tokens = parse.tokens
-    stop = next((at for at, token in enumerate(tokens) if token.kind is Kind.BREAK), 0)
+    stop = next((at for at, token in enumerate(tokens) if token.kind is TokenKind.BREAK), 0)
     if not 0 < stop < len(tokens) - 1 or not parse.kinds <= _IN_A_REASON:
         return None
     if any(parse.words[:stop]) or (tokens[stop].text not in _ENDS_A_NO and tokens[stop].text.strip()):
@@ -297,16 +297,16 @@ def _foreign_no(parse: Parse, own: str, text: str) -> Reading | None:
     if _holds(parse, YES | QUESTION | LATER | HEDGE):
         return None
     said = _understood(tokens[:stop], own, text)[0]
-    if said.verdict is not Verdict.REJECT or said.reason or said.why:
+    if said.verdict is not Meaning.REJECT or said.reason or said.why:
         return None
-    behind = next((at for at in range(stop, len(tokens)) if tokens[at].kind is not Kind.BREAK), stop)
+    behind = next((at for at in range(stop, len(tokens)) if tokens[at].kind is not TokenKind.BREAK), stop)
     rest = _understood(tokens[behind:], own, text)[0]
-    twice = rest.verdict is Verdict.REJECT and not rest.reason
+    twice = rest.verdict is Meaning.REJECT and not rest.reason
     return said if twice else replace(said, reason=text[tokens[behind].start : tokens[-1].end].strip())
 
 
 def _words(tokens: list[Token]) -> list[str]:
-    return [token.text for token in tokens if token.kind is Kind.WORD]
+    return [token.text for token in tokens if token.kind is TokenKind.WORD]
 
 
 def _agreed(parses: list[Parse], text: str) -> list[Reading]:
@@ -320,7 +320,7 @@ def _agreed(parses: list[Parse], text: str) -> list[Reading]:
     verdicts = {reading.verdict for readings in telling for reading in readings[:1]}
     others = [parse for parse, readings in zip(parses, said, strict=True) if not _tells(readings)]
     sentence = parses[0].known() > 1
-    if Verdict.APPROVE in verdicts:
+    if Meaning.APPROVE in verdicts:
         contested = any(map(_contested, parses)) and not all(map(_agrees, others))
         hesitated = sentence and any(_agrees(parse) and _holds(parse, _HESITATES) for parse in others)
         doubted = contested or hesitated or any(map(_refuses, others))
@@ -356,4 +356,4 @@ def _holds(parse: Parse, roles: int) -> bool:
 
 
 def _tells(readings: list[Reading]) -> bool:
-    return Verdict.UNCLEAR not in [reading.verdict for reading in readings]
+    return Meaning.UNCLEAR not in [reading.verdict for reading in readings]

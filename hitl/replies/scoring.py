@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hitl.replies.model import Reading, Verdict
+from hitl.replies.model import Meaning, Reading
 
 _ALSO = "also_ok"
 
@@ -39,16 +39,16 @@ def _marks(row: Mapping[str, Any], answer: Reading) -> list[str]:
     label, got = row["label"], answer.verdict.value
     fine = {label, *row.get(_ALSO, ())}
     strict = _ALSO not in row
-    wrong_yes = got == Verdict.APPROVE and got not in fine
+    wrong_yes = got == Meaning.APPROVE and got not in fine
     marks = {
         "row": True,
         f"strict {label}": strict,
         f"hit {label}": strict and got == label,
-        "may not approve": Verdict.APPROVE not in fine,
+        "may not approve": Meaning.APPROVE not in fine,
         "false approve": wrong_yes,
-        "flip": wrong_yes and label == Verdict.REJECT,
-        "false reject": got == Verdict.REJECT and got not in fine and label == Verdict.APPROVE,
-        "unclear rejected": strict and label == Verdict.UNCLEAR and got == Verdict.REJECT,
+        "flip": wrong_yes and label == Meaning.REJECT,
+        "false reject": got == Meaning.REJECT and got not in fine and label == Meaning.APPROVE,
+        "unclear rejected": strict and label == Meaning.UNCLEAR and got == Meaning.REJECT,
         "reason": bool(row.get("reason")),
         "hit reason": bool(row.get("reason")) and _plain(answer.reason) == _plain(row.get("reason")),
     }

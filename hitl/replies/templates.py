@@ -12,7 +12,7 @@ _SIGNS = re.compile(r"[()\[\]|]|<[^>]+>|[^\s()\[\]|<>]+")
 _CLOSING = {"(": ")", "[": "]"}
 
 
-class Word(NamedTuple):
+class TemplateWord(NamedTuple):
     """One word, or in scripts without spaces one character."""
 
     text: str
@@ -26,7 +26,7 @@ class Choice:
     optional: bool = False
 
 
-Item = Word | Choice
+Item = TemplateWord | Choice
 Sequence = tuple[Item, ...]
 
 
@@ -48,8 +48,8 @@ def parse(template: str, lists: Mapping[str, Choice]) -> Sequence:
 
 
 @cache
-def _words(text: str) -> tuple[Word, ...]:
-    return tuple(map(Word, pieces(text)))
+def _words(text: str) -> tuple[TemplateWord, ...]:
+    return tuple(map(TemplateWord, pieces(text)))
 
 
 def _options(signs: list[str], at: int, closing: str, lists: Mapping[str, Choice]) -> tuple[tuple[Sequence, ...], int]:

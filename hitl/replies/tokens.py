@@ -10,7 +10,7 @@ from hitl.replies.scripts import scripts
 from hitl.replies.spelling import fold, pieces
 
 
-class Kind(IntEnum):
+class TokenKind(IntEnum):
     """What a token is. Only some kinds may stand in an approval."""
 
     WORD = 0
@@ -26,7 +26,7 @@ class Kind(IntEnum):
 class Token(NamedTuple):
     """A piece of the message: its kind, its comparable text and its place, [start, end), in the original."""
 
-    kind: Kind
+    kind: TokenKind
     text: str
     start: int
     end: int
@@ -80,10 +80,10 @@ _SCANNER = re.compile(
     re.DOTALL,
 )
 _KINDS = {
-    "line": Kind.BREAK,
-    "mention": Kind.MENTION,
-    "asks": Kind.ASKS,
-    "number": Kind.NUMBER,
+    "line": TokenKind.BREAK,
+    "mention": TokenKind.MENTION,
+    "asks": TokenKind.ASKS,
+    "number": TokenKind.NUMBER,
 }
 #: The commands of ours that decide.
 _COMMANDS = frozenset({"approve", "reject", "cancel", "deny"})
@@ -103,11 +103,11 @@ def tokenise(text: str, known_refs: frozenset[str] = frozenset()) -> list[Token]
         name = found.lastgroup
         if name == "plain" and not known_refs:
             word, start = found["plain"], found.start()
-            tokens.append(Token(Kind.WORD, word.lower().replace("'", ""), start, start + len(word)))
+            tokens.append(Token(TokenKind.WORD, word.lower().replace("'", ""), start, start + len(word)))
         elif name in {"word", "plain"}:
             tokens += _words(found[name], found.start(), known_refs)
         elif name in {"stop", "arrow"}:
-            tokens.append(Token(Kind.BREAK, found[0], *found.span()))
+            tokens.append(Token(TokenKind.BREAK, found[0], *found.span()))
         elif name != "space":
             tokens.append(_token(name or "other", found, known_refs))
     return tokens
@@ -116,37 +116,39 @@ def tokenise(text: str, known_refs: frozenset[str] = frozenset()) -> list[Token]
 def _token(name: str, found: re.Match[str], known_refs: frozenset[str]) -> Token:
     text, (start, end) = found[0], found.span()
     if name == "emoji":
-        return Token(Kind.EMOJI, text, start, end, emoji.sign(text))
+        return Token(TokenKind.EMOJI, text, start, end, emoji.sign(text))
     if name == "command" and (ours := fold(text[1:]).removesuffix(_TO_US)) in _COMMANDS:
-        return Token(Kind.WORD, ours, start, end)
+        return Token(TokenKind.WORD, ours, start, end)
     if name == "ref" and targets.is_target(text[1:], known_refs):
-        return Token(Kind.TARGET, text[1:], start, end)
+        return Token(TokenKind.TARGET, text[1:], start, end)
     if name in _WORDS:
-        return Token(Kind.WORD, _WORDS[name](text), start, end)
+        return Token(TokenKind.WORD, _WORDS[name](text), start, end)
     if name == "number" and fold(text) in known_refs:
-        return Token(Kind.TARGET, text, start, end)
-    return Token(_KINDS.get(name, Kind.OTHER), text, start, end)
+        return Token(TokenKind.TARGET, text, start, end)
+    return Token(_KINDS.get(name, TokenKind.OTHER), text, start, end)
 
 
 def _words(text: str, start: int, known_refs: frozenset[str]) -> list[Token]:
     inner = text.strip("_")
     if not inner:
-        return [Token(Kind.BREAK, text, start, start + len(text))]
+        return [Token(TokenKind.BREAK, text, start, start + len(text))]
     start += text.index(inner)
     end = start + len(inner)
     if targets.is_target(inner, known_refs):
-        return [Token(Kind.TARGET, inner, start, end)]
+        return [Token(TokenKind.TARGET, inner, start, end)]
     if inner.isascii():
-        return [Token(Kind.WORD, folded, start, end)] if (folded := fold(inner)) else []
+        return [Token(TokenKind.WORD, folded, start, end)] if (folded := fold(inner)) else []
     parts = pieces(inner)
     if any(len(scripts(part)) > 1 for part in parts):
-        return [Token(Kind.OTHER, inner, start, end)]
+        return [Token(TokenKind.OTHER, inner, start, end)]
     if len(parts) == 1:
-        return [Token(Kind.WORD, parts[0], start, end)] if parts[0] else []
+        return [Token(TokenKind.WORD, parts[0], start, end)] if parts[0] else []
     exact = sum(map(len, parts)) == len(inner)
     tokens: list[Token] = []
     at = start
     for part in parts:
-        tokens.append(Token(Kind.WORD, part, at, at + len(part)) if exact else Token(Kind.WORD, part, start, end))
+        tokens.append(
+            Token(TokenKind.WORD, part, at, at + len(part)) if exact else Token(TokenKind.WORD, part, start, end)
+        )
         at += len(part)
     return tokens

@@ -3,7 +3,7 @@
 import re
 
 from hitl.replies.explain import ONLY_A_REMARK
-from hitl.replies.model import Reading, Verdict
+from hitl.replies.model import Meaning, Reading
 from hitl.replies.reader import read, verdict
 
 _BECAUSE = re.compile(r"\s+because\s+", re.IGNORECASE)
@@ -23,7 +23,7 @@ def reasoned_yes(text: str) -> Reading | None:
     if not rest or not rest[0].strip() or not verdict(read(text)).why.startswith(_ONLY_UNKNOWN_WORDS):
         return None
     said = verdict(read(head.rstrip(_BEFORE_BECAUSE)))
-    return Reading(Verdict.APPROVE, rest[0].strip(), said.target) if said.verdict is Verdict.APPROVE else None
+    return Reading(Meaning.APPROVE, rest[0].strip(), said.target) if said.verdict is Meaning.APPROVE else None
 
 
 def is_reason(text: str) -> bool:
@@ -33,4 +33,4 @@ def is_reason(text: str) -> bool:
     "wait" or a no anywhere is not: who says so thinks again.
     """
     said = verdict(read(text))
-    return said.verdict is Verdict.APPROVE or said.why.startswith(_NO_DOUBT)
+    return said.verdict is Meaning.APPROVE or said.why.startswith(_NO_DOUBT)

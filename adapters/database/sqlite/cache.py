@@ -40,7 +40,7 @@ class End(Struct, frozen=True):
 BEGINNING = End(0, FIRST, NO_STEPS)
 
 
-class Asked(Struct, frozen=True, gc=False):
+class PendingCall(Struct, frozen=True, gc=False):
     """What is asked about a call that waits. `mark` is the start of its digest."""
 
     mark: str
@@ -50,25 +50,25 @@ class Asked(Struct, frozen=True, gc=False):
     routes: tuple[str, ...]
 
 
-def asked(requester: str, origin: str, digest: str, agent: str, routes: tuple[str, ...]) -> Asked:
+def asked(requester: str, origin: str, digest: str, agent: str, routes: tuple[str, ...]) -> PendingCall:
     """What is asked about a call, each name kept once however many calls hold it. Raises TypeError for no text."""
     name = sys.intern
-    return Asked(digest[:_MARK], name(requester), name(origin), name(agent), tuple(map(name, routes)))
+    return PendingCall(digest[:_MARK], name(requester), name(origin), name(agent), tuple(map(name, routes)))
 
 
 class Known:
     """The memory of one store."""
 
-    def __init__(self, waiting: Iterable[tuple[str, Asked]]) -> None:
+    def __init__(self, waiting: Iterable[tuple[str, PendingCall]]) -> None:
         """`waiting`: the calls in the database that wait for people, the oldest first."""
         self._ends: FIFOCache[str, End] = FIFOCache(_ENDS)
         #: So that nobody makes the service forget what it did by cutting a chain.
         self._done: FIFOCache[str, frozenset[str]] = FIFOCache(_DONE)
-        self._waiting: dict[str, Asked] = {}
+        self._waiting: dict[str, PendingCall] = {}
         self._of: dict[str, int] = {}
         self._same, self._places = _Refs(), _Refs()
         self._new_ends: dict[str, End] = {}
-        self._moved: list[tuple[str, Asked | None]] = []
+        self._moved: list[tuple[str, PendingCall | None]] = []
         for ref, asked in waiting:
             self._add(ref, asked)
 
@@ -142,7 +142,7 @@ class Known:
         self._new_ends.clear()
         self._moved.clear()
 
-    def _add(self, ref: str, asked: Asked) -> None:
+    def _add(self, ref: str, asked: PendingCall) -> None:
         self._waiting[ref] = asked
         self._of[asked.requester] = self._of.get(asked.requester, 0) + 1
         self._same.add(asked.mark, ref)

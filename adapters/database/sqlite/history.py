@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from adapters.database.sqlite.survey import Survey
     from hitl.call import Call, Recorded
-    from hitl.history import Asked
+    from hitl.history import RecordQuery
     from hitl.proof.keyring import Keyring
 
 
@@ -40,7 +40,7 @@ class _Case(NamedTuple):
 
 
 def history(
-    database: Path, keys: Keyring, asked: Asked, *, newest_first: bool = False, limit: int | None = None
+    database: Path, keys: Keyring, asked: RecordQuery, *, newest_first: bool = False, limit: int | None = None
 ) -> Iterator[dict[str, Any]]:
     """Tell the lines that are asked for, in the order of the record, at most `limit`. Raises Unavailable."""
     with surveyed(database) as survey:
@@ -50,7 +50,9 @@ def history(
         yield from itertools.islice(found, limit)
 
 
-def requests(database: Path, keys: Keyring, asked: Asked, *, limit: int | None = None) -> Iterator[dict[str, Any]]:
+def requests(
+    database: Path, keys: Keyring, asked: RecordQuery, *, limit: int | None = None
+) -> Iterator[dict[str, Any]]:
     """Show the requests that are asked for, the newest first, at most `limit`: each as a view, with its flaws.
 
     Raises Unavailable.
@@ -87,7 +89,7 @@ def _readable(stored: Iterable[Sequence[Any]]) -> Iterator[Call]:
             yield rows.call_of(row)
 
 
-def _lines(survey: Survey, asked: Asked, newest_first: bool) -> Iterator[Recorded]:  # noqa: FBT001
+def _lines(survey: Survey, asked: RecordQuery, newest_first: bool) -> Iterator[Recorded]:  # noqa: FBT001
     wanted = _between(col(AuditRow.at), asked.since, asked.until)
     if asked.events:
         wanted.append(col(AuditRow.event).in_(sorted(asked.events)))

@@ -78,8 +78,7 @@ class SqliteCalls(Part):
         if not pending:
             return self._calls(sql.CALLS_BEFORE, before, limit)
         older = (ref for ref in self._memory.waiting(sys.maxsize) if ref < before)
-        found = [self._call(sql.CALL_BY_REF, ref) for ref in heapq.nlargest(limit, older)]
-        return [call for call in found if call is not None]
+        return self._waiting(heapq.nlargest(limit, older), limit)[::-1]
 
     async def votes(self, ref: str) -> Sequence[Vote]:
         """The votes on a call, oldest first."""

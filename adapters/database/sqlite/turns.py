@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
@@ -60,11 +61,11 @@ class SqliteTurns(Part):
 def turn_of(*row: Any) -> KeptTurn:
     """Return the turn of a row. What no version of this program wrote becomes a turn whose MAC doesn't hold."""
     name, place, identity, requester, message, text, said, state, done, mac = row
-    try:
+    with contextlib.suppress(msgspec.MsgspecError, TypeError):
         lines = msgspec.json.decode(said, type=tuple[tuple[str, str], ...])
-        return KeptTurn(name, place, identity, requester, message, text, lines, bytes(state), bool(done), mac)
-    except (msgspec.MsgspecError, TypeError):
-        return KeptTurn(name, place, identity, requester, message, text)
+        if isinstance(state, bytes):
+            return KeptTurn(name, place, identity, requester, message, text, lines, state, bool(done), mac)
+    return KeptTurn(name, place, identity, requester, message, text)
 
 
 def _values(turn: KeptTurn) -> tuple[object, ...]:

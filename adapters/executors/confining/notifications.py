@@ -37,7 +37,7 @@ _MODES = 0o1777
 _OWN_DESCRIPTOR = re.compile(r"/proc/(?:self|thread-self)/fd/(\d+)")
 
 
-class Asked(NamedTuple):
+class Notification(NamedTuple):
     """One call that waits for its answer: whose it is, and its arguments as the kernel has them."""
 
     pid: int
@@ -84,13 +84,13 @@ class Answers:
         except OSError:
             return
         ident, pid, _flags, number, _arch, _ip, *args = _NOTIFICATION.unpack(request)
-        answer = -self._answered(ident, Asked(pid, args), self._named.get(number, ""))
+        answer = -self._answered(ident, Notification(pid, args), self._named.get(number, ""))
         try:
             fcntl.ioctl(self._listener, _SEND, bytearray(_RESPONSE.pack(ident, 0, answer, 0)))
         except OSError:
             return
 
-    def _answered(self, ident: int, asked: Asked, name: str) -> int:
+    def _answered(self, ident: int, asked: Notification, name: str) -> int:
         """Make the change; the error's number, or 0."""
         try:
             folder, path, follow = _aims(name, asked.args)
@@ -130,12 +130,12 @@ def _aims(name: str, args: Sequence[int]) -> tuple[int | None, int, bool]:
     return (args[0] if at_folder else None), args[1 if at_folder else 0], follow
 
 
-def _mode(asked: Asked, at: int) -> Callable[[str], None]:
+def _mode(asked: Notification, at: int) -> Callable[[str], None]:
     mode = asked.args[at] & _MODES
     return lambda path: os.chmod(path, mode)
 
 
-def _owner(asked: Asked, at: int) -> Callable[[str], None]:
+def _owner(asked: Notification, at: int) -> Callable[[str], None]:
     """The change that any owner may make: to a group that the user is in. The keeper of root could do more."""
     uid, gid = (value & _UNCHANGED for value in asked.args[at : at + 2])
 
@@ -149,7 +149,7 @@ def _owner(asked: Asked, at: int) -> Callable[[str], None]:
     return change
 
 
-def _times(asked: Asked, at: int, shape: str, factor: int) -> Callable[[str], None]:
+def _times(asked: Notification, at: int, shape: str, factor: int) -> Callable[[str], None]:
     """The change to two times, each of seconds and a fraction (if the shape has four numbers), or both to now."""
     if not asked.args[at]:
         return os.utime
@@ -172,14 +172,14 @@ def _time(seconds: int, part: int, factor: int, old: int) -> int:
     return seconds * 10**9 + part * factor
 
 
-def _attribute(asked: Asked) -> Callable[[str], None]:
+def _attribute(asked: Notification) -> Callable[[str], None]:
     name, size, flags = asked.text(asked.args[1]), asked.args[3], asked.args[4]
     value = asked.memory(asked.args[2], min(size, _MOST_BYTES)) if size else b""
     _of_user(name)
     return lambda path: os.setxattr(path, name, value, flags & 0b11)
 
 
-def _no_attribute(asked: Asked) -> Callable[[str], None]:
+def _no_attribute(asked: Notification) -> Callable[[str], None]:
     name = asked.text(asked.args[1])
     _of_user(name)
     return lambda path: os.removexattr(path, name)
@@ -191,12 +191,12 @@ def _of_user(name: str) -> None:
         raise OSError(errno.ENOTSUP, "only user attributes")
 
 
-def _length(asked: Asked) -> Callable[[str], None]:
+def _length(asked: Notification) -> Callable[[str], None]:
     length = asked.args[1]
     return lambda path: os.truncate(path, length)
 
 
-_CHANGES: dict[str, Callable[[Asked], Callable[[str], None]]] = {
+_CHANGES: dict[str, Callable[[Notification], Callable[[str], None]]] = {
     "chmod": lambda asked: _mode(asked, 1),
     "fchmodat": lambda asked: _mode(asked, 2),
     "fchmodat2": lambda asked: _mode(asked, 2),

@@ -89,7 +89,7 @@ class Service:
 
 
 @dataclass
-class Change:
+class SettingsChange:
     """A change of one file. `before` is None for a new file, `after` is None for a file that is deleted.
 
     `first` is the change of another file that comes before this one.
@@ -98,7 +98,7 @@ class Change:
     file: Path
     before: str | None
     after: str | None
-    first: Change | None = None
+    first: SettingsChange | None = None
 
     def diff(self) -> str:
         """Return the change as a unified diff, empty if there is none."""
@@ -147,7 +147,7 @@ def module(host: str) -> Host:
     return cast("Host", import_module(f"sayso_client.hooks.{HOSTS[host]}"))
 
 
-def planned(host: str, file: Path, line: str, wait_s: int) -> Change:
+def planned(host: str, file: Path, line: str, wait_s: int) -> SettingsChange:
     """Return the change that installs the hook. Raises ClientError for settings that can't be read."""
     before, known, plugin = _read(file), module(host), _plugin(host, file)
     try:
@@ -155,11 +155,11 @@ def planned(host: str, file: Path, line: str, wait_s: int) -> Change:
         after = known.put(known.take(before or ""), told, wait_s)
     except (ValueError, AttributeError, TypeError) as error:
         raise _wrong("hook.settings", file=file, error=error) from error
-    first = Change(plugin, _read(plugin), cast("Pluggable", known).beside(line, wait_s)) if plugin else None
-    return Change(file, before, after, first)
+    first = SettingsChange(plugin, _read(plugin), cast("Pluggable", known).beside(line, wait_s)) if plugin else None
+    return SettingsChange(file, before, after, first)
 
 
-def unplanned(host: str, file: Path) -> Change:
+def unplanned(host: str, file: Path) -> SettingsChange:
     """Return the change that takes the hook out again. Raises ClientError for settings that can't be read.
 
     If nothing else changed since the installation, the file becomes what it was to the letter.
@@ -173,9 +173,9 @@ def unplanned(host: str, file: Path) -> Change:
             after = kept
     except (ValueError, AttributeError, TypeError) as error:
         raise _wrong("hook.settings", file=file, error=error) from error
-    settings = Change(file, before, after)
+    settings = SettingsChange(file, before, after)
     # The settings never name a plugin that isn't there.
-    return Change(plugin, _read(plugin), None, settings) if plugin else settings
+    return SettingsChange(plugin, _read(plugin), None, settings) if plugin else settings
 
 
 def _plugin(host: str, file: Path) -> Path | None:
@@ -309,7 +309,7 @@ def _service(options: argparse.Namespace) -> Service:
     return Service(socket=str(path), uid=uid)
 
 
-def _carry_out(change: Change, told: str, *, yes: bool) -> int:
+def _carry_out(change: SettingsChange, told: str, *, yes: bool) -> int:
     """Show the change, ask on a terminal, and write it; return the exit status."""
     diff = change.diff()
     if not diff:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hitl.policy.dialects import contenox, ours
 from hitl.policy.document import Checked
 from hitl.policy.model import PolicyInvalid, Problem
-from hitl.policy.text import Parsed
+from hitl.policy.text import ParsedDocument
 
 
-def check(parsed: Parsed, name: str) -> Checked:
+def check(parsed: ParsedDocument, name: str) -> Checked:
     """Check a parsed document by itself; its ``preset`` is only named (``compose`` puts the two together).
 
     Raises:

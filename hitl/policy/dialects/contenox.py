@@ -22,7 +22,7 @@ from hitl.policy.shell.lists import wrong_entry
 from hitl.policy.text import join
 
 if TYPE_CHECKING:
-    from hitl.policy.dialects.importing import Writer
+    from hitl.policy.dialects.translation import Translation
 
 _TOP_KEYS = ("version", "default_action", "rules", "compute", "attention")
 _RULE_KEYS = ("tools", "tool", "when", "action", "timeout_s", "on_timeout")
@@ -31,7 +31,7 @@ _TIGHTENING = frozenset(("preset", "forbid", "risk_rules", "risk", "defaults"))
 _MAX_NAMES, _MAX_NAME = 256, 512  # of its lists of models
 
 
-def is_contenox(parsed: text.Parsed) -> bool:
+def is_contenox(parsed: text.ParsedDocument) -> bool:
     """Whether a document is of this dialect: JSON without a version."""
     version = parsed.value.get("version")
     return parsed.format == "json" and (version is None or (type(version) is int and version == 0))
@@ -223,7 +223,7 @@ _ATTENTION: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
 # --- as a document of ours
 
 
-def translated(writer: Writer, checked: Checked) -> dict[str, Any]:
+def translated(writer: Translation, checked: Checked) -> dict[str, Any]:
     """The document of ours with the same rules, as far as each means something."""
     for warning in checked.warnings:
         writer.differ(warning.path.lstrip("/") or "document", warning.message)
@@ -234,7 +234,7 @@ def translated(writer: Writer, checked: Checked) -> dict[str, Any]:
     }
 
 
-def _rule(writer: Writer, rule: Rule) -> dict[str, Any] | None:
+def _rule(writer: Translation, rule: Rule) -> dict[str, Any] | None:
     found: dict[str, Any] = {}
     for key, names in (("tools", rule.tools), ("tool", rule.tool)):
         if names:
@@ -254,7 +254,7 @@ def _rule(writer: Writer, rule: Rule) -> dict[str, Any] | None:
     return found
 
 
-def _condition(writer: Writer, part: When, rule: Rule, at: int) -> dict[str, Any] | None:
+def _condition(writer: Translation, part: When, rule: Rule, at: int) -> dict[str, Any] | None:
     if not isinstance(part, Condition):
         return None
     value = _first(_first(rule.content, "when")[at], "value")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hitl.policy import text
-from hitl.policy.dialects.importing import Writer, is_seconds
+from hitl.policy.dialects.translation import Translation, is_seconds
 from hitl.policy.globs import is_pattern
 from hitl.policy.model import RISKS
 from hitl.policy.operators import OPERATORS
@@ -31,7 +31,7 @@ class _Level:
     require_reason: bool = False
 
 
-def read(writer: Writer, parsed: text.Parsed) -> dict[str, Any]:
+def read(writer: Translation, parsed: text.ParsedDocument) -> dict[str, Any]:
     """The document that asks about what the rules ask about, and about tools without a rule."""
     section, path = _section(writer, parsed.value, "")
     rules = section.get("rules", section.get("hitl_rules", [] if set(section) - {"rules", "hitl_rules"} else None))
@@ -55,7 +55,7 @@ def read(writer: Writer, parsed: text.Parsed) -> dict[str, Any]:
     }
 
 
-def _section(writer: Writer, value: Any, path: str) -> tuple[dict[str, Any], str]:
+def _section(writer: Translation, value: Any, path: str) -> tuple[dict[str, Any], str]:
     """The section about approvals, wherever in the configuration it is; what is beside it is named."""
     if isinstance(value, list):
         return {"rules": value}, path
@@ -76,7 +76,7 @@ def _section(writer: Writer, value: Any, path: str) -> tuple[dict[str, Any], str
     return value, path
 
 
-def _settings(writer: Writer, section: dict[str, Any], path: str) -> int:
+def _settings(writer: Translation, section: dict[str, Any], path: str) -> int:
     """What becomes of the keys beside the rules; the timeout of calls for which nothing else says one."""
     _switch(
         writer,
@@ -105,7 +105,7 @@ def _settings(writer: Writer, section: dict[str, Any], path: str) -> int:
     return found
 
 
-def _switch(writer: Writer, section: dict[str, Any], key: str, path: str, *, on: str = "", off: str = "") -> None:
+def _switch(writer: Translation, section: dict[str, Any], key: str, path: str, *, on: str = "", off: str = "") -> None:
     if key not in section:
         return
     if not isinstance(section[key], bool):
@@ -123,7 +123,7 @@ def _risky(tools: Any) -> dict[str, Any] | None:
 # --- policies for risk levels
 
 
-def _levels(writer: Writer, value: Any, path: str) -> dict[str, _Level]:
+def _levels(writer: Translation, value: Any, path: str) -> dict[str, _Level]:
     if not isinstance(value, dict):
         writer.refuse(path, "takes risk levels")
         return {}
@@ -133,7 +133,7 @@ def _levels(writer: Writer, value: Any, path: str) -> dict[str, _Level]:
     return {level: _level(writer, value[level], f"{path}/{level}", level) for level in RISKS if level in value}
 
 
-def _level(writer: Writer, value: Any, path: str, level: str) -> _Level:
+def _level(writer: Translation, value: Any, path: str, level: str) -> _Level:
     if not isinstance(value, dict):
         writer.refuse(path, f"takes {', '.join(_LEVEL)}")
         return _Level()
@@ -194,7 +194,7 @@ _PARTS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
 }
 
 
-def _rule(writer: Writer, rule: Any, path: str, at: int, levels: Mapping[str, _Level]) -> dict[str, Any] | None:
+def _rule(writer: Translation, rule: Any, path: str, at: int, levels: Mapping[str, _Level]) -> dict[str, Any] | None:
     where = f"rule {at}"
     if not isinstance(rule, dict):
         writer.refuse(path, "a rule takes keys and values")
@@ -221,7 +221,7 @@ def _rule(writer: Writer, rule: Any, path: str, at: int, levels: Mapping[str, _L
     return found
 
 
-def _asks(writer: Writer, rule: dict[str, Any], where: str, level: _Level) -> bool:
+def _asks(writer: Translation, rule: dict[str, Any], where: str, level: _Level) -> bool:
     """Whether a rule asks: as it says, else as its level says, and always where the risk is high."""
     asks = rule.get("require_approval", level.asks if level.asks is not None else True)
     if not asks and level.asks:
@@ -235,7 +235,7 @@ def _asks(writer: Writer, rule: dict[str, Any], where: str, level: _Level) -> bo
     return bool(asks)
 
 
-def _asking(writer: Writer, rule: dict[str, Any], where: str) -> dict[str, Any]:
+def _asking(writer: Translation, rule: dict[str, Any], where: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if "timeout" in rule:
         found["timeout_s"] = writer.timeout(where, rule["timeout"])
@@ -246,7 +246,7 @@ def _asking(writer: Writer, rule: dict[str, Any], where: str) -> dict[str, Any]:
     return found
 
 
-def _describe(writer: Writer, rule: dict[str, Any], where: str, found: dict[str, Any]) -> None:
+def _describe(writer: Translation, rule: dict[str, Any], where: str, found: dict[str, Any]) -> None:
     if isinstance(rule.get("description"), str) and rule["description"].strip():
         found["message"] = rule["description"]
     for key in ("id", "name"):
@@ -256,7 +256,7 @@ def _describe(writer: Writer, rule: dict[str, Any], where: str, found: dict[str,
             writer.differ(where, f"the {key} {rule[key]!r} is left out: cards show the description")
 
 
-def _is_rule(writer: Writer, rule: dict[str, Any], path: str) -> bool:
+def _is_rule(writer: Translation, rule: dict[str, Any], path: str) -> bool:
     """Whether each part of a rule is what it must be; what isn't is refused, by its name."""
     wrong = {key: "is missing" for key in ("tools", "risk") if key not in rule}
     for key, value in rule.items():
@@ -277,7 +277,7 @@ def _is_rule(writer: Writer, rule: dict[str, Any], path: str) -> bool:
 class _Place:
     """A rule that is being translated: where it is, and whether it asks (or lets pass)."""
 
-    writer: Writer
+    writer: Translation
     path: str
     where: str
     asks: bool

@@ -11,15 +11,16 @@ translated or named among the differences; a setting without a safe meaning is r
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from hitl.policy import text
 from hitl.policy.dialects import check, contenox
+from hitl.policy.dialects.translation import Translation
 from hitl.policy.document import All, AnyOf, Checked, Rule
 from hitl.policy.lint import covered, impossible
-from hitl.policy.model import MAX_TIMEOUT_S, MIN_TIMEOUT_S, PolicyInvalid, Problem
+from hitl.policy.model import PolicyInvalid, Problem
 from hitl.records import replace
 
 ForeignFormat = Literal["harombe", "contenox", "laravel-hitl"]
@@ -41,41 +42,6 @@ class Imported:
         return notes + yaml.safe_dump(self.document, sort_keys=False, allow_unicode=True, width=110)
 
 
-@dataclass(slots=True)
-class Writer:
-    """Collects the differences and the problems of a document that is being translated."""
-
-    parsed: text.Parsed
-    differences: list[str] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-
-    def differ(self, where: str, what: str) -> None:
-        """Name a place where the translation decides differently, or a setting that it doesn't carry."""
-        self.differences.append(f"{where}: {what}")
-
-    def refuse(self, path: str, what: str) -> None:
-        """Name something without a safe meaning here."""
-        self.problems.append(Problem(self.parsed.line(path), path, what))
-
-    def timeout(self, where: str, seconds: int) -> int:
-        """A timeout within the bounds of ours; said where that changes it."""
-        if MIN_TIMEOUT_S <= seconds <= MAX_TIMEOUT_S:
-            return seconds
-        bounded = MAX_TIMEOUT_S if seconds <= 0 else min(max(seconds, MIN_TIMEOUT_S), MAX_TIMEOUT_S)
-        self.differ(where, f"the timeout {seconds} becomes {bounded} s")
-        return bounded
-
-    def left_out(self, where: str, value: Any, why: str) -> None:
-        """Name a setting, with all keys inside it, that the translation doesn't carry."""
-        inside = f" ({', '.join(map(str, value))})" if isinstance(value, Mapping) and value else ""
-        self.differ(where, f"left out{inside}: {why}")
-
-
-def is_seconds(value: Any) -> bool:
-    """Whether a value is a whole number, as timeouts are."""
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
 def import_foreign(document: str, format: ForeignFormat) -> Imported:  # noqa: A002 - the public name
     """Translate another system's document.
 
@@ -92,14 +58,14 @@ def import_foreign(document: str, format: ForeignFormat) -> Imported:  # noqa: A
             format, [Problem(1, "", "is PHP", "print the configuration as JSON: json_encode(config(...))")]
         )
     parsed = text.parse(document, name=format)
-    writer = Writer(parsed)
+    writer = Translation(parsed)
     found = _translated(writer, parsed, format)
     if writer.problems:
         raise PolicyInvalid(format, writer.problems)
     return Imported(_without_impossible(_tidy(found), writer), tuple(dict.fromkeys(writer.differences)))
 
 
-def _translated(writer: Writer, parsed: text.Parsed, format: ForeignFormat) -> dict[str, Any]:  # noqa: A002 - as above
+def _translated(writer: Translation, parsed: text.ParsedDocument, format: ForeignFormat) -> dict[str, Any]:  # noqa: A002 - as above
     from hitl.policy.dialects import harombe, laravel  # noqa: PLC0415 - only for imports
 
     if format == "contenox":
@@ -111,7 +77,7 @@ def _tidy(document: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in document.items() if value not in ([], {}, None)}
 
 
-def _without_impossible(document: dict[str, Any], writer: Writer) -> dict[str, Any]:
+def _without_impossible(document: dict[str, Any], writer: Translation) -> dict[str, Any]:
     """Leave out the rules that our documents refuse because they can never fire."""
     checked = _checked(document)
     if "rules" not in document:
@@ -142,7 +108,7 @@ def _apart(rule: Rule) -> Rule:
 
 def _checked(document: dict[str, Any]) -> Checked:
     try:
-        return check(text.Parsed(value=document), "import")
+        return check(text.ParsedDocument(value=document), "import")
     except PolicyInvalid as error:
         raise PolicyInvalid(
             "import", [replace(one, message=f"once translated: {one.message}") for one in error.problems]

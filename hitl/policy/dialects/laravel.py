@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from hitl.policy import text
-from hitl.policy.dialects.importing import Writer
+from hitl.policy.dialects.translation import Translation
 
 #: What the package's own configuration lists where a host's names no tools.
 _PUBLISHED: Final = ("refund", "delete", "send_email")
@@ -32,7 +32,7 @@ _ELSEWHERE: Final = {
 }
 
 
-def read(writer: Writer, parsed: text.Parsed) -> dict[str, Any]:
+def read(writer: Translation, parsed: text.ParsedDocument) -> dict[str, Any]:
     """The document that asks about the destructive tools."""
     value = parsed.value if isinstance(parsed.value, dict) else {"destructive": parsed.value}
     value = _nested(writer, value)
@@ -55,7 +55,7 @@ def read(writer: Writer, parsed: text.Parsed) -> dict[str, Any]:
     return _document(writer, _destructive(writer, hitl), authorization.get("destructive_match", "exact"))
 
 
-def _nested(writer: Writer, value: dict[str, Any]) -> dict[str, Any]:
+def _nested(writer: Translation, value: dict[str, Any]) -> dict[str, Any]:
     """The configuration without what it is wrapped in, and keys with dots as the sections that they stand for."""
     for wrapper in ("ai-guardrails", "settings"):
         inner = value.get(wrapper)
@@ -78,7 +78,7 @@ def _nested(writer: Writer, value: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _set_alone(writer: Writer, value: dict[str, Any]) -> dict[str, Any]:
+def _set_alone(writer: Translation, value: dict[str, Any]) -> dict[str, Any]:
     unknown = set(value) - {"destructive", "match"}
     if unknown or not _are_names(value.get("destructive")):
         writer.refuse("", "takes {'destructive': [names], 'match': 'exact' or 'substring'}, or the whole configuration")
@@ -90,7 +90,7 @@ def _are_names(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
-def _switches(writer: Writer, value: dict[str, Any]) -> None:
+def _switches(writer: Translation, value: dict[str, Any]) -> None:
     """The switches that leave tools ungated there: here the document asks, and the settings say otherwise."""
     hitl, modes = value.get("hitl", {}), value.get("modes", {})
     for where, switch in (("enabled", value.get("enabled", True)), ("hitl.enabled", hitl.get("enabled", True))):
@@ -116,7 +116,7 @@ def _switches(writer: Writer, value: dict[str, Any]) -> None:
         writer.differ("hitl.mode", f"{hitl['mode']!r} is a setting of sayso.toml here: mode")
 
 
-def _authorization(writer: Writer, section: dict[str, Any]) -> None:
+def _authorization(writer: Translation, section: dict[str, Any]) -> None:
     for key, entry in section.items():
         where = f"tool_authorization.{key}"
         if key not in _AUTHORIZATION:
@@ -128,7 +128,7 @@ def _authorization(writer: Writer, section: dict[str, Any]) -> None:
             writer.differ(where, f"{entry!r} is left out: there is no such check in a policy")
 
 
-def _destructive(writer: Writer, hitl: dict[str, Any]) -> list[str]:
+def _destructive(writer: Translation, hitl: dict[str, Any]) -> list[str]:
     """The names of the set, and what becomes of the keys beside it."""
     for key in hitl:
         if key not in _HITL:
@@ -162,7 +162,7 @@ def _classes(value: Any) -> str:
     return f"{shown} is left out: which tools the service may run is tools.allow in sayso.toml, by name, not by class"
 
 
-def _document(writer: Writer, names: list[str], match: Any) -> dict[str, Any]:
+def _document(writer: Translation, names: list[str], match: Any) -> dict[str, Any]:
     if match not in ("exact", "substring"):
         writer.refuse("/tool_authorization/destructive_match", "'destructive_match' takes 'exact' or 'substring'")
         return {"version": 1}

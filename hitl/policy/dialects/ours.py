@@ -14,7 +14,7 @@ from hitl.policy.grammar import (
     FLAG,
     MAX_ENTRIES,
     TEXT,
-    Kind,
+    EntryKind,
     Notes,
     choice,
     closed,
@@ -269,18 +269,18 @@ _WHEN: Final = {"$ref": "#/$defs/when"}
 _ACTION = choice(ACTIONS, "deny")
 _WAIT = seconds(MIN_TIMEOUT_S, MAX_TIMEOUT_S)
 _RISK = choice(RISKS, "critical")
-_NAMES = Kind(Reader.names, one_or_some(TEXT.schema))
+_NAMES = EntryKind(Reader.names, one_or_some(TEXT.schema))
 _SCOPE: Final = {
     "id": TEXT,
     "tools": _NAMES,
     "tool": _NAMES,
-    "kind": Kind(Reader.kinds, one_or_some({"enum": list(_TOOL_KINDS)})),
-    "when": Kind(Reader.whens, some(_WHEN)),
+    "kind": EntryKind(Reader.kinds, one_or_some({"enum": list(_TOOL_KINDS)})),
+    "when": EntryKind(Reader.whens, some(_WHEN)),
     "message": TEXT,
 }
-_ASKING: Final[Mapping[str, Kind]] = {
-    "on_timeout": Kind(Reader.on_timeout, {"const": "deny"}),
-    "timeout_s": Kind(
+_ASKING: Final[Mapping[str, EntryKind]] = {
+    "on_timeout": EntryKind(Reader.on_timeout, {"const": "deny"}),
+    "timeout_s": EntryKind(
         lambda reader, value, path: None if value is None else _WAIT.read(reader, value, path),
         {**_WAIT.schema, "type": ["integer", "null"]},
     ),
@@ -301,17 +301,17 @@ _LEVEL: Final = {"action": _ACTION, "timeout_s": _WAIT, "require_reason": FLAG}
 _DEFAULTS: Final = {"timeout_s": _WAIT, "execution_s": seconds(1, _MAX_EXECUTION_S)}
 
 
-def _list_of(read: Callable[[Reader, dict[str, Any], str], dict[str, Any]], schema: Mapping[str, Any]) -> Kind:
-    return Kind(
+def _list_of(read: Callable[[Reader, dict[str, Any], str], dict[str, Any]], schema: Mapping[str, Any]) -> EntryKind:
+    return EntryKind(
         lambda reader, value, path: reader.rules(value, path, lambda *rule: read(reader, *rule)),
         {"type": "array", "maxItems": MAX_ENTRIES, "items": schema},
     )
 
 
 DOCUMENT: Final = {
-    "version": Kind(lambda *_: None, {"const": OURS}),
+    "version": EntryKind(lambda *_: None, {"const": OURS}),
     "description": TEXT,
-    "preset": Kind(Reader.presets, one_or_some({"enum": list(PRESETS)}, uniqueItems=True)),
+    "preset": EntryKind(Reader.presets, one_or_some({"enum": list(PRESETS)}, uniqueItems=True)),
     "defaults": record(_DEFAULTS, dict, takes="takes keys and values"),
     "default_action": choice(ACTIONS, "deny", default="approve"),
     "risk": record(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hitl.policy import grammar, values
-from hitl.policy.operators.scope import ANYWHERE, ROLE, Scope
+from hitl.policy.operators.scope import ANYWHERE, ROLE, CallScope
 from hitl.policy.three_valued import NO, UNSURE, YES
 from hitl.records import replace
 
@@ -26,12 +26,12 @@ class BadValue(ValueError):
 
 # --- compiling
 
-Test = Callable[[Scope], int]
+Test = Callable[[CallScope], int]
 Judge = Callable[[Any], int]
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class ConditionUse:
     """What a condition is compiled for.
 
     ``negated``: it is under a ``not``. ``textual``: compare text forms, as contenox does. ``rating``: it sets a risk.
@@ -42,9 +42,9 @@ class Use:
     textual: bool = False
     rating: bool = False
 
-    def inside_not(self) -> Use:
+    def inside_not(self) -> ConditionUse:
         """The use of what a ``not`` holds."""
-        return Use(not self.loosen, not self.negated, self.textual, self.rating)
+        return ConditionUse(not self.loosen, not self.negated, self.textual, self.rating)
 
     @property
     def missing(self) -> int:
@@ -70,14 +70,14 @@ class Condition:
     match: str = "exact"
 
 
-def over_values(key: str, judge: Judge, use: Use, cost: int = 1) -> Test:
+def over_values(key: str, judge: Judge, use: ConditionUse, cost: int = 1) -> Test:
     """Apply a judge of single values to an argument: each element of a list, everything in an object."""
     steps = values.pointer(key)
     if key == ANYWHERE or len(steps) > 1 or key.startswith(ROLE):
         return scoped(key, lambda _: judge, use, cost)
     name, missing, absent, scalars = steps[0], use.missing, values.MISSING, values.SCALARS
 
-    def test(scope: Scope) -> int:
+    def test(scope: CallScope) -> int:
         value = scope.args.get(name, absent)
         if type(value) in scalars:
             if type(value) is str and len(value) > _LONG and not affords(scope, value, 1):
@@ -88,23 +88,23 @@ def over_values(key: str, judge: Judge, use: Use, cost: int = 1) -> Test:
     return test
 
 
-def affords(scope: Scope, value: Any, cost: int) -> bool:
+def affords(scope: CallScope, value: Any, cost: int) -> bool:
     """Pay for one judgement; False once the call has cost too much."""
     scope.work -= cost if type(value) is not str else cost + len(value) // _LONG
     return scope.work >= 0
 
 
-def nested(value: Any, judge: Judge, use: Use, scope: Scope, cost: int = 1) -> int:
+def nested(value: Any, judge: Judge, use: ConditionUse, scope: CallScope, cost: int = 1) -> int:
     """What a value answers that may hold others: each element of a list, and everything inside an object."""
     if isinstance(value, list | tuple):
-        return every((Part(part) for part in value), judge, use, scope, cost)
+        return every((ListElement(part) for part in value), judge, use, scope, cost)
     if isinstance(value, Mapping):
         found = every(values.leaves(value, most=max(scope.work, 0)), judge, replace(use, loosen=False), scope, cost)
         return UNSURE if use.loosen or found != YES else YES
     return judge(value) if affords(scope, value, cost) else UNSURE
 
 
-class Part:
+class ListElement:
     """An element of a list, which may hold values itself."""
 
     __slots__ = ("value",)
@@ -113,7 +113,7 @@ class Part:
         self.value = value
 
 
-def every(items: Iterable[Any], judge: Judge, use: Use, scope: Scope, cost: int = 1) -> int:
+def every(items: Iterable[Any], judge: Judge, use: ConditionUse, scope: CallScope, cost: int = 1) -> int:
     """One YES is enough to tighten, one NO to not loosen. What is too much to look at can't be told."""
     enough, result = (NO, YES) if use.loosen else (YES, NO)
     empty = True
@@ -121,26 +121,26 @@ def every(items: Iterable[Any], judge: Judge, use: Use, scope: Scope, cost: int 
         empty = False
         if item is values.CUT or not affords(scope, item, cost):
             return UNSURE
-        answer = nested(item.value, judge, use, scope, cost) if type(item) is Part else judge(item)
+        answer = nested(item.value, judge, use, scope, cost) if type(item) is ListElement else judge(item)
         if answer == enough:
             return enough
         result = min(result, answer) if use.loosen else max(result, answer)
     return use.missing if empty else result
 
 
-def scoped(key: str, of: Callable[[Scope], Judge], use: Use, cost: int = 1) -> Test:
+def scoped(key: str, of: Callable[[CallScope], Judge], use: ConditionUse, cost: int = 1) -> Test:
     """As ``over_values``, for judges that look at the call as well. ``cost``: of one judgement."""
     if key == ANYWHERE:
         anything = replace(use, rating=True, negated=False)
         return lambda scope: every(scope.leaves(), of(scope), anything, scope, cost)
     steps, missing = values.pointer(key), use.missing
 
-    def test(scope: Scope) -> int:
+    def test(scope: CallScope) -> int:
         if key.startswith(ROLE):
             found = scope.role(key[1:])
             if not found and scope.shape is not None:
                 return NO  # the tool is known, and has no such argument here
-            return every(map(Part, found), of(scope), use, scope, cost)
+            return every(map(ListElement, found), of(scope), use, scope, cost)
         value = values.lookup(scope.args, steps)
         if value is values.MISSING:
             return missing
@@ -149,7 +149,7 @@ def scoped(key: str, of: Callable[[Scope], Judge], use: Use, cost: int = 1) -> T
     return test
 
 
-def of_texts(judge: Judge, key: str, use: Use) -> Judge:
+def of_texts(judge: Judge, key: str, use: ConditionUse) -> Judge:
     """A judge of texts: for any other kind of value that it doesn't find, it can't be told."""
     other = use.other(key)
     if other == NO:
@@ -170,7 +170,7 @@ class Operator:
 
     #: What the value of a document comes to. Raises BadValue.
     check: Callable[[Any], Any]
-    build: Callable[[Condition, Use], Test]
+    build: Callable[[Condition, ConditionUse], Test]
     #: What the value may be, in words and as JSON Schema.
     takes: str
     schema: Mapping[str, Any] = field(default_factory=lambda: TEXTS)

@@ -6,10 +6,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from hitl.policy import values
-from hitl.policy.operators.base import FLAG, BadValue, Condition, Operator, Test, Use, a_text, entries, flag, split
-from hitl.policy.operators.scope import Scope, plain_words
-from hitl.policy.shell import Reading, read_line
-from hitl.policy.shell.effects import EFFECTS
+from hitl.policy.operators.base import (
+    FLAG,
+    BadValue,
+    Condition,
+    ConditionUse,
+    Operator,
+    Test,
+    a_text,
+    entries,
+    flag,
+    split,
+)
+from hitl.policy.operators.scope import CallScope, plain_words
+from hitl.policy.shell import ShellReading, read_line
+from hitl.policy.shell.found import EFFECTS
 from hitl.policy.shell.lists import Prefixes, Programs, wrong_entry
 from hitl.policy.three_valued import NO, UNSURE, YES
 
@@ -38,10 +49,10 @@ def contenox_entries(value: Any) -> tuple[str, ...]:
     return split(a_text(value))
 
 
-def _build_programs(condition: Condition, use: Use) -> Test:
+def _build_programs(condition: Condition, use: ConditionUse) -> Test:
     listed = Programs.of(condition.value, folds=not use.textual)
 
-    def test(scope: Scope) -> int:
+    def test(scope: CallScope) -> int:
         found = _reading(scope, condition, use)
         if found is None or not condition.value:
             return use.missing if condition.value else NO
@@ -51,12 +62,12 @@ def _build_programs(condition: Condition, use: Use) -> Test:
     return test
 
 
-def _lacks(scope: Scope, condition: Condition, use: Use) -> bool:
+def _lacks(scope: CallScope, condition: Condition, use: ConditionUse) -> bool:
     """Conditions of contenox need the argument that they name, even where a command could be read from another."""
     return use.textual and condition.key not in scope.args
 
 
-def _reading(scope: Scope, condition: Condition, use: Use) -> Reading | None:
+def _reading(scope: CallScope, condition: Condition, use: ConditionUse) -> ShellReading | None:
     """What the command comes to; None if the call has none."""
     if _lacks(scope, condition, use):
         return None
@@ -66,15 +77,15 @@ def _reading(scope: Scope, condition: Condition, use: Use) -> Reading | None:
     return scope.shell(condition.key)
 
 
-def _strict(answer: int, reading: Reading, use: Use) -> int:
+def _strict(answer: int, reading: ShellReading, use: ConditionUse) -> int:
     """To loosen, a line with any doubt cannot be told."""
     return UNSURE if use.loosen and (reading.doubts or not reading.commands) else answer
 
 
-def _build_prefixes(condition: Condition, use: Use) -> Test:
+def _build_prefixes(condition: Condition, use: ConditionUse) -> Test:
     listed = Prefixes.of(condition.value)
 
-    def test(scope: Scope) -> int:
+    def test(scope: CallScope) -> int:
         found = None if _lacks(scope, condition, use) else scope.shell(condition.key)
         if found is None:
             return use.missing
@@ -83,10 +94,10 @@ def _build_prefixes(condition: Condition, use: Use) -> Test:
     return test
 
 
-def _build_resolvable(condition: Condition, use: Use) -> Test:
+def _build_resolvable(condition: Condition, use: ConditionUse) -> Test:
     wanted: bool = condition.value
 
-    def test(scope: Scope) -> int:
+    def test(scope: CallScope) -> int:
         found = scope.shell(condition.key)
         if found is None:
             return use.missing
@@ -104,11 +115,11 @@ def _effect_names(value: Any) -> frozenset[str]:
     return frozenset(found)
 
 
-def _build_effects(condition: Condition, use: Use) -> Test:
+def _build_effects(condition: Condition, use: ConditionUse) -> Test:
     """To loosen, a line has these effects at most, and each of its paths may be used so; to tighten, one of them."""
     wanted: frozenset[str] = condition.value
 
-    def test(scope: Scope) -> int:
+    def test(scope: CallScope) -> int:
         found = scope.effects(condition.key)
         if found is None:
             return use.missing
@@ -126,10 +137,10 @@ def _build_effects(condition: Condition, use: Use) -> Test:
 _SUBSTITUTES = ("$(", "`", "<(", ">(", "$[", "${}")
 
 
-def _build_substitution(condition: Condition, use: Use) -> Test:
+def _build_substitution(condition: Condition, use: ConditionUse) -> Test:
     steps = values.pointer(condition.key)
 
-    def test(scope: Scope) -> int:
+    def test(scope: CallScope) -> int:
         absent = values.lookup(scope.args, steps) is values.MISSING
         if absent and (use.textual or use.loosen):
             return use.missing

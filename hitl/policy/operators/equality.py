@@ -16,10 +16,10 @@ from hitl.policy.operators.base import (
     TEXT,
     BadValue,
     Condition,
+    ConditionUse,
     Judge,
     Operator,
     Test,
-    Use,
     a_text,
     entries,
     flag,
@@ -41,7 +41,7 @@ def _members(value: Any) -> tuple[Any, ...]:
 Comparison = Callable[[Any], int | None]
 
 
-def _comparison(wanted: Any, use: Use) -> Comparison:
+def _comparison(wanted: Any, use: ConditionUse) -> Comparison:
     """Whether a value is the wanted one; None where it is of another kind, so that it can't be told."""
     shown = values.text(wanted)
     alike = UNSURE if use.loosen else YES  # the same in another spelling
@@ -110,13 +110,13 @@ def longest_alike(texts: Iterable[str]) -> int:
     return 8 * max(map(len, texts), default=0) + 64
 
 
-def _build_eq(condition: Condition, use: Use) -> Test:
+def _build_eq(condition: Condition, use: ConditionUse) -> Test:
     if use.textual:  # of contenox, whose absent arguments equal nothing
         use = replace(use, rating=True)
     return over_values(condition.key, _equal(condition, use), use)
 
 
-def _equal(condition: Condition, use: Use) -> Judge:
+def _equal(condition: Condition, use: ConditionUse) -> Judge:
     if isinstance(condition.value, str) and not use.textual:
         return _among_texts(condition.key, (condition.value,), use)
     compare, other = _comparison(condition.value, use), use.other(condition.key)
@@ -128,12 +128,12 @@ def _equal(condition: Condition, use: Use) -> Judge:
     return judge
 
 
-def _build_ne(condition: Condition, use: Use) -> Test:
+def _build_ne(condition: Condition, use: ConditionUse) -> Test:
     equal = _equal(condition, use.inside_not())
     return over_values(condition.key, lambda value: opposite(equal(value)), use)
 
 
-def _build_in(condition: Condition, use: Use) -> Test:
+def _build_in(condition: Condition, use: ConditionUse) -> Test:
     if all(isinstance(wanted, str) for wanted in condition.value) and not use.textual:
         return over_values(condition.key, _among_texts(condition.key, condition.value, use), use)
     compares = [_comparison(wanted, use) for wanted in condition.value]
@@ -146,7 +146,7 @@ def _build_in(condition: Condition, use: Use) -> Test:
     return over_values(condition.key, judge, use, len(compares))
 
 
-def _among_texts(key: str, wanted: Iterable[str], use: Use) -> Judge:
+def _among_texts(key: str, wanted: Iterable[str], use: ConditionUse) -> Judge:
     """Whether a value is one of these texts, by looking it up: the same answers as comparing with each."""
     texts = frozenset(wanted)
     overlooked, most = frozenset(map(folded, texts)), longest_alike(texts)
@@ -166,7 +166,7 @@ def _among_texts(key: str, wanted: Iterable[str], use: Use) -> Judge:
     return judge
 
 
-def _build_exists(condition: Condition, _use: Use) -> Test:
+def _build_exists(condition: Condition, _use: ConditionUse) -> Test:
     steps, wanted = values.pointer(condition.key), condition.value
     return lambda scope: YES if (values.lookup(scope.args, steps) is not values.MISSING) == wanted else NO
 

@@ -12,17 +12,17 @@ from hitl.policy.operators.base import (
     TEXT,
     BadValue,
     Condition,
+    ConditionUse,
     Judge,
     Operator,
     Test,
-    Use,
     a_text,
     entries,
     of_texts,
     scoped,
     split,
 )
-from hitl.policy.operators.scope import ANYWHERE, Scope
+from hitl.policy.operators.scope import ANYWHERE, CallScope
 from hitl.policy.three_valued import NO, UNSURE, YES
 
 MAX_URL = 16_384  # longer URLs are taken by some clients, and decoding them takes too long
@@ -70,10 +70,10 @@ def _contenox_hosts(value: Any) -> hosts.HostList:
     return _host_list(split(a_text(value)))
 
 
-def _build_host(condition: Condition, use: Use) -> Test:
+def _build_host(condition: Condition, use: ConditionUse) -> Test:
     listed: hosts.HostList = condition.value
 
-    def of(scope: Scope) -> Judge:
+    def of(scope: CallScope) -> Judge:
         def judge(value: Any) -> int:
             text = values.text(value)
             if value is None or not text.strip():
@@ -96,7 +96,7 @@ def _build_host(condition: Condition, use: Use) -> Test:
     return scoped(condition.key, of, use, _URL_COST)
 
 
-def _resolved(scope: Scope, url: hosts.Url) -> Sequence[str] | None:
+def _resolved(scope: CallScope, url: hosts.Url) -> Sequence[str] | None:
     """The addresses of the URL's host at the moment of the call; None if they cannot be told, () if not asked."""
     resolver = scope.surroundings.resolver
     if resolver is None or url.host is None or url.address is not None:
@@ -104,10 +104,10 @@ def _resolved(scope: Scope, url: hosts.Url) -> Sequence[str] | None:
     return resolver.resolve(url.host)
 
 
-def _build_class(condition: Condition, use: Use) -> Test:
+def _build_class(condition: Condition, use: ConditionUse) -> Test:
     wanted: frozenset[str] = condition.value
 
-    def of(scope: Scope) -> Judge:
+    def of(scope: CallScope) -> Judge:
         def judge(value: Any) -> int:
             url = hosts.read_url(values.text(value))
             addresses = _resolved(scope, url)
@@ -130,8 +130,8 @@ def _all_classes(url: hosts.Url, addresses: Sequence[str]) -> frozenset[str]:
         return hosts.url_classes(url) | {"ambiguous"}
 
 
-def _url_part(part: Callable[[hosts.Url], Any]) -> Callable[[Condition, Use], Test]:
-    def build(condition: Condition, use: Use) -> Test:
+def _url_part(part: Callable[[hosts.Url], Any]) -> Callable[[Condition, ConditionUse], Test]:
+    def build(condition: Condition, use: ConditionUse) -> Test:
         def judge(value: Any) -> int:
             url = hosts.read_url(values.text(value))
             found = part(url) in condition.value

@@ -9,8 +9,8 @@ from typing import Any
 
 from hitl.policy import values
 from hitl.policy.grammar import closed
-from hitl.policy.operators.base import BadValue, Condition, Operator, Test, Use, over_values
-from hitl.policy.operators.scope import Scope
+from hitl.policy.operators.base import BadValue, Condition, ConditionUse, Operator, Test, over_values
+from hitl.policy.operators.scope import CallScope
 from hitl.policy.three_valued import NO, UNSURE, YES
 
 _MAX_DIGITS = 400
@@ -46,7 +46,7 @@ def _sizes(value: Any) -> tuple[tuple[str, int], ...]:
     return tuple(bounds.items())
 
 
-def _build_bound(condition: Condition, use: Use) -> Test:
+def _build_bound(condition: Condition, use: ConditionUse) -> Test:
     compare, limit = _BOUNDS[condition.op], condition.value
 
     def judge(value: Any) -> int:
@@ -58,10 +58,10 @@ def _build_bound(condition: Condition, use: Use) -> Test:
     return over_values(condition.key, judge, use, _NUMBER_COST)
 
 
-def _build_size(condition: Condition, use: Use) -> Test:
+def _build_size(condition: Condition, use: ConditionUse) -> Test:
     steps, bounds = values.pointer(condition.key), condition.value
 
-    def test(scope: Scope) -> int:
+    def test(scope: CallScope) -> int:
         value = values.lookup(scope.args, steps)
         if value is values.MISSING:
             return use.missing

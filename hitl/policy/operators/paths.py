@@ -17,15 +17,15 @@ from hitl.policy.operators.base import (
     TEXT,
     BadValue,
     Condition,
+    ConditionUse,
     Judge,
     Operator,
     Test,
-    Use,
     a_text,
     flag,
     scoped,
 )
-from hitl.policy.operators.scope import ANYWHERE, Scope
+from hitl.policy.operators.scope import ANYWHERE, CallScope
 from hitl.policy.operators.text import is_encodable, pattern, pattern_set
 from hitl.policy.paths import plain_path
 from hitl.policy.three_valued import NO, UNSURE, YES, opposite
@@ -62,11 +62,11 @@ def _contenox_globs(value: Any) -> tuple[Glob | None, ...]:
         return (None,)
 
 
-def _build_path_matches(condition: Condition, use: Use) -> Test:
+def _build_path_matches(condition: Condition, use: ConditionUse) -> Test:
     """As ``matches``, for each spelling of a path: as written, without ``..`` and ``//``, and where its links lead."""
     match, other = pattern_set([condition.value.pattern]), use.other(condition.key)
 
-    def of(scope: Scope) -> Judge:
+    def of(scope: CallScope) -> Judge:
         def judge(value: Any) -> int:
             if type(value) is not str:
                 return other
@@ -85,13 +85,13 @@ def _build_path_matches(condition: Condition, use: Use) -> Test:
     return scoped(condition.key, of, use, _PATH_COST)
 
 
-def _build_glob(condition: Condition, use: Use) -> Test:
+def _build_glob(condition: Condition, use: ConditionUse) -> Test:
     globs: tuple[Glob | None, ...] = condition.value
     anywhere, other = condition.key == ANYWHERE, use.other(condition.key)
     quick = hints(globs) if not use.loosen else None
     relevant = quick if anywhere else None
 
-    def of(scope: Scope) -> Judge:
+    def of(scope: CallScope) -> Judge:
         judge_one = scope.paths.loosens if use.loosen else scope.paths.tightens
 
         def judge(value: Any) -> int:
@@ -123,7 +123,7 @@ def _one_plain_path(key: str, only: Glob, slowly: Test) -> Test:
     """One absolute glob against a path with one reading: a single match, which is what nearly every call comes to."""
     both = only.sources[0] == only.sources[1]
 
-    def test(scope: Scope) -> int:
+    def test(scope: CallScope) -> int:
         value = scope.args.get(key)
         if (
             both
@@ -181,11 +181,11 @@ def _literal(alternative: str) -> str:
     return ""
 
 
-def _build_tree(condition: Condition, _use: Use) -> Test:
+def _build_tree(condition: Condition, _use: ConditionUse) -> Test:
     """Whether nothing is closed in the folders that a tool shows the files of; of other tools it always holds."""
     wanted: bool = condition.value
 
-    def test(scope: Scope) -> int:
+    def test(scope: CallScope) -> int:
         known = scope.shape
         if known is None or not known.tree:
             return YES if wanted else NO

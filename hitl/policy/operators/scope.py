@@ -10,7 +10,7 @@ from hitl.policy import values
 from hitl.policy.model import PolicyCall
 from hitl.policy.paths import PathScope
 from hitl.policy.ports import Paths, Resolver
-from hitl.policy.shell import Reading, read_argv, read_line
+from hitl.policy.shell import ShellReading, read_argv, read_line
 from hitl.policy.shell.effects import MAX_WORDS, Effects, effects
 from hitl.policy.shell.lists import plain_tokens
 from hitl.policy.tables import names
@@ -60,12 +60,12 @@ class Surroundings:
     vouching: Callable[[PolicyCall], Vouching] | None = None
 
 
-class Scope:
+class CallScope:
     """One call while it is judged: its arguments, and the readings that several conditions share."""
 
     _leaves: Sequence[Any] | None = None
     _path_scope: PathScope | None = None
-    _readings: dict[str, Reading | None] | None = None
+    _readings: dict[str, ShellReading | None] | None = None
     _effects: dict[str, Effects | str | None] | None = None
     _shape: Shape | bool | None = False
 
@@ -121,7 +121,7 @@ class Scope:
             self._path_scope = PathScope(self.call.cwd, self.surroundings.paths)
         return self._path_scope
 
-    def shell(self, key: str) -> Reading | None:
+    def shell(self, key: str) -> ShellReading | None:
         """The reading of a command argument; None if there is no such argument."""
         readings = self._readings
         if readings is None:
@@ -165,10 +165,10 @@ _NOTHING_AROUND = Surroundings()
 
 def command_effects(call: PolicyCall) -> Effects | str | None:
     """What a call's command does, or why that can't be told; None if it has none."""
-    return Scope(call, _NOTHING_AROUND).effects(f"{ROLE}command")
+    return CallScope(call, _NOTHING_AROUND).effects(f"{ROLE}command")
 
 
-def _effects_of(scope: Scope, key: str) -> Effects | str | None:
+def _effects_of(scope: CallScope, key: str) -> Effects | str | None:
     """The effects of a command that is a line or a list of words on its own."""
     name = scope.named(key)
     command = values.lookup(scope.args, values.pointer(name))
@@ -191,20 +191,20 @@ def _effects_of(scope: Scope, key: str) -> Effects | str | None:
     return "its arguments are given apart" if "args" in scope.args and name != "args" else found
 
 
-def _read_command(args: Mapping[str, Any], key: str) -> Reading | None:
+def _read_command(args: Mapping[str, Any], key: str) -> ShellReading | None:
     command, extra = _command_of(args, key)
     if type(command) is str:
         return read_line(command) if not extra else _with_arguments(args, command, extra)
     if command is values.MISSING:
         return read_argv(extra) if extra else None
-    reading = read_argv([*_tokens(command), *extra]) if isinstance(command, list | tuple) else Reading()
+    reading = read_argv([*_tokens(command), *extra]) if isinstance(command, list | tuple) else ShellReading()
     if isinstance(command, list | tuple) and all(isinstance(word, str | int | float) for word in command[:MAX_TOKENS]):
         return reading
     reading.hide("the command is neither text nor a list of texts")
     return reading
 
 
-def _with_arguments(args: Mapping[str, Any], line: str, extra: list[str]) -> Reading:
+def _with_arguments(args: Mapping[str, Any], line: str, extra: list[str]) -> ShellReading:
     """A program and its arguments given apart: as started without a shell, and as a shell would read them."""
     whole = " ".join((line, *extra))
     if _shell_mode(args):

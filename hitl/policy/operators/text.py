@@ -13,7 +13,7 @@ from posixpath import commonprefix
 from typing import Any
 
 from hitl.policy import values
-from hitl.policy.operators.base import TEXT, BadValue, Condition, Operator, Test, Use, over_values
+from hitl.policy.operators.base import TEXT, BadValue, Condition, ConditionUse, Operator, Test, over_values
 from hitl.policy.three_valued import NO, UNSURE, YES
 
 MAX_SUBJECT = 1_000_000
@@ -43,7 +43,7 @@ def pattern(value: Any) -> Any:
         raise BadValue(f"is not a regular expression that RE2 takes: {shown}") from error
 
 
-def _build_matches(condition: Condition, use: Use) -> Test:
+def _build_matches(condition: Condition, use: ConditionUse) -> Test:
     match, literal = pattern_set([condition.value.pattern]), required(condition.value.pattern)
     other = use.other(condition.key)
 

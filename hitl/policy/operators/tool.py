@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hitl.policy.model import PolicyCall
-from hitl.policy.operators.base import FLAG, Condition, Operator, Test, Use, entries, flag
-from hitl.policy.operators.scope import Scope
+from hitl.policy.operators.base import FLAG, Condition, ConditionUse, Operator, Test, entries, flag
+from hitl.policy.operators.scope import CallScope
 from hitl.policy.three_valued import NO, UNSURE, YES
 
 
-def _build_destructive(condition: Condition, use: Use) -> Test:
+def _build_destructive(condition: Condition, use: ConditionUse) -> Test:
     names: tuple[str, ...] = condition.value
     folded = frozenset(name.casefold() for name in names)
 
-    def test(scope: Scope) -> int:
+    def test(scope: CallScope) -> int:
         tool = scope.call.tool
         if condition.match == "substring":
             called, wanted = (tool, names) if use.loosen else (tool.casefold(), folded)
@@ -44,17 +44,17 @@ def hint(call: PolicyCall, name: str) -> tuple[bool, bool]:
     return claimed, claimed if call.trusted_annotations else worst
 
 
-def _build_annotation(condition: Condition, use: Use) -> Test:
+def _build_annotation(condition: Condition, use: ConditionUse) -> Test:
     name, wanted = condition.key, condition.value
 
-    def test(scope: Scope) -> int:
+    def test(scope: CallScope) -> int:
         readings = [reading == wanted for reading in hint(scope.call, name)]
         return YES if all(readings) else NO if not any(readings) else UNSURE if use.loosen else YES
 
     return test
 
 
-def _build_isolated(condition: Condition, _use: Use) -> Test:
+def _build_isolated(condition: Condition, _use: ConditionUse) -> Test:
     wanted: bool = condition.value
     return lambda scope: YES if scope.call.isolated == wanted else NO
 

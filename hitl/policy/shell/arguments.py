@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from hitl.policy.shell import programs
 from hitl.policy.shell.plain import Step
-from hitl.policy.shell.plain_words import NotPlain, Word
+from hitl.policy.shell.plain_words import NotPlain, ShellWord
 from hitl.policy.tables import known
 from hitl.policy.tables.known import Program, Takes
 from hitl.records import replace
@@ -31,7 +31,7 @@ def program_name(step: Step) -> str:
 
 
 @dataclass(slots=True)
-class Parsed:
+class ParsedArguments:
     """A program's words as its table reads them.
 
     ``given``: the options by name, each with its value if it has one. ``values``: the options' values by kind;
@@ -40,10 +40,10 @@ class Parsed:
 
     program: Program
     folders: tuple[str, ...]
-    given: dict[str, Word | None] = field(default_factory=dict)
-    values: list[tuple[str, Word]] = field(default_factory=list)
-    operands: list[tuple[str, Word]] = field(default_factory=list)
-    rest: tuple[Word, ...] = ()
+    given: dict[str, ShellWord | None] = field(default_factory=dict)
+    values: list[tuple[str, ShellWord]] = field(default_factory=list)
+    operands: list[tuple[str, ShellWord]] = field(default_factory=list)
+    rest: tuple[ShellWord, ...] = ()
     ended: bool = False
     before_end: int = 0
 
@@ -51,7 +51,7 @@ class Parsed:
         """Whether one of the options is given."""
         return not self.given.keys().isdisjoint(options)
 
-    def paths(self) -> list[Word]:
+    def paths(self) -> list[ShellWord]:
         """The operands that are files or folders which the program reads."""
         return [word for kind, word in self.operands if kind in ("path", "named")]
 
@@ -71,13 +71,13 @@ class Parsed:
         found = [word.text or "/" for kind, word in self.values if kind == "only"]
         return () if self.has("--exclude") or any("/" in text for text in found) else tuple(found)
 
-    def guarded(self, word: Word) -> bool:
+    def guarded(self, word: ShellWord) -> bool:
         """Whether no file name could be taken for an option that does harm."""
         behind = self.ended and all(word is not before for _, before in self.operands[: self.before_end])
         return behind or not self.program.asks or word.text is None
 
 
-def parse(step: Step, program: Program | None = None, skip: int = 1) -> Parsed:
+def parse(step: Step, program: Program | None = None, skip: int = 1) -> ParsedArguments:
     """Read a step's words by the table of its program.
 
     Raises NotPlain for what the table doesn't know, or lists as a matter for a person.
@@ -88,7 +88,7 @@ def parse(step: Step, program: Program | None = None, skip: int = 1) -> Parsed:
         program = known.program((name,))
     if program is None:
         raise NotPlain(f"the program {name[:64]!r} isn't known here")
-    call = Parsed(program, step.folders)
+    call = ParsedArguments(program, step.folders)
     _Reader(call, words).read()
     if program.subcommands:
         return _subcommand(step, call)
@@ -97,7 +97,7 @@ def parse(step: Step, program: Program | None = None, skip: int = 1) -> Parsed:
     return call
 
 
-def _subcommand(step: Step, outer: Parsed) -> Parsed:
+def _subcommand(step: Step, outer: ParsedArguments) -> ParsedArguments:
     """The words behind a program's own options, by the table of the sub-command that they name."""
     rest = outer.rest
     path = outer.program.path
@@ -118,12 +118,12 @@ def _subcommand(step: Step, outer: Parsed) -> Parsed:
 class _Reader:
     """Walks the words of one program."""
 
-    def __init__(self, call: Parsed, words: Sequence[Word]) -> None:
+    def __init__(self, call: ParsedArguments, words: Sequence[ShellWord]) -> None:
         self.call = call
         self.program = call.program
-        self.words: Iterator[Word] = iter(words)
+        self.words: Iterator[ShellWord] = iter(words)
         self.left = len(words)
-        self.plain: list[Word] = []
+        self.plain: list[ShellWord] = []
 
     def read(self) -> None:
         """Sort the words into options, their values, and operands."""
@@ -143,7 +143,7 @@ class _Reader:
             return
         self._operands()
 
-    def _is_option(self, word: Word) -> bool:
+    def _is_option(self, word: ShellWord) -> bool:
         text = word.text
         if text is None:
             if word.loose or (not word.prefix and word.below is None) or word.prefix.startswith(("-", "+")):
@@ -157,7 +157,7 @@ class _Reader:
             return True
         return text[:1] == "-" and text != "-"
 
-    def _only_text(self, word: Word) -> bool:
+    def _only_text(self, word: ShellWord) -> bool:
         """Whether a word that no option fits is a text, too, for this program."""
         text = word.text or ""
         return self.program.unknown_is_text and text not in self.program.options and text not in self.program.asks
@@ -167,11 +167,11 @@ class _Reader:
         if text in options and not text.startswith("--"):
             self._take(text, options[text], None)
         elif text[1:].isdigit() and f"{text[0]}NUM" in options:
-            self.call.given[f"{text[0]}NUM"] = Word(text[1:])
+            self.call.given[f"{text[0]}NUM"] = ShellWord(text[1:])
         elif text.startswith("--") or self.program.style == "words":
             name, equals, value = text.partition("=")
             name = self._named(name)
-            self._take(name, options[name], Word(value) if equals else None)
+            self._take(name, options[name], ShellWord(value) if equals else None)
         else:
             self._cluster(text)
 
@@ -198,11 +198,11 @@ class _Reader:
                 raise NotPlain(f"{' '.join(self.program.path)} {name} {reason}")
             rest = text[at + 1 :]
             if takes.kind:
-                self._take(name, takes, Word(rest) if rest else None)
+                self._take(name, takes, ShellWord(rest) if rest else None)
                 return
             self.call.given[name] = None
 
-    def _take(self, name: str, takes: Takes, joined: Word | None) -> None:
+    def _take(self, name: str, takes: Takes, joined: ShellWord | None) -> None:
         value = joined
         if not takes.kind:
             if joined is not None:
@@ -220,7 +220,7 @@ class _Reader:
             self._move(value)
         self._value(takes.kind, value, name)
 
-    def _value(self, kind: str, value: Word, name: str) -> None:
+    def _value(self, kind: str, value: ShellWord, name: str) -> None:
         if kind == "run":
             raise NotPlain(f"{name} runs a command of its own")
         if kind != "text" and value.text is None:
@@ -229,7 +229,7 @@ class _Reader:
             raise NotPlain(f"{' '.join(self.program.path)} {name} gets a value that isn't known here")
         self.call.values.append((kind, value))
 
-    def _move(self, value: Word) -> None:
+    def _move(self, value: ShellWord) -> None:
         if value.literal is None:
             raise NotPlain("a folder is known only when the line runs")
         self.call.folders = tuple(
@@ -262,6 +262,6 @@ class _Reader:
         return not any(word.loose for word in self.plain) and not any(map(_many, self.plain[-1:]))
 
 
-def _many(word: Word) -> bool:
+def _many(word: ShellWord) -> bool:
     """Whether a word may come to several operands."""
     return word.wild or word.loose or word.below is not None

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from hitl.policy.globs import is_pattern
 from hitl.policy.shell.entry_options import option_in
 from hitl.policy.shell.programs import plain_name
-from hitl.policy.shell.reading import Command, Reading, Words, base_name
+from hitl.policy.shell.reading import ShellReading, SimpleCommand, Words, base_name
 from hitl.policy.shell.subcommands import Positionals
 from hitl.policy.shell.syntax import parsed
 from hitl.policy.shell.work import MAX_WORK, of_parse
@@ -123,7 +123,7 @@ class Programs:
             any(part[:1] == "-" for word in words for part in word[1:]),
         )
 
-    def judge(self, reading: Reading) -> int:
+    def judge(self, reading: ShellReading) -> int:
         """Whether the line runs one of these: YES, NO, or UNSURE when a program or sub-command cannot be told."""
         hidden = reading.hidden
         result = UNSURE if hidden else NO
@@ -141,11 +141,15 @@ class Programs:
                     return YES
         return max(result, self._writes(reading)) if self.redirects else result
 
-    def _slowly(self, command: Command) -> int:
+    def _slowly(self, command: SimpleCommand) -> int:
         base = command.base
         if base is None:
             return UNSURE
-        if self.folds and (plain := plain_name(base)) != base and self._slowly(Command([plain, *command.words[1:]])):
+        if (
+            self.folds
+            and (plain := plain_name(base)) != base
+            and self._slowly(SimpleCommand([plain, *command.words[1:]]))
+        ):
             return UNSURE
         if base in self.exact:
             return YES
@@ -156,7 +160,7 @@ class Programs:
         phrases = [*self.phrases.get(base, ()), *(phrase for name, phrase in self.wild if fnmatchcase(base, name))]
         return max((phrase.judge(command.words) for phrase in phrases), default=NO)
 
-    def _writes(self, reading: Reading) -> int:
+    def _writes(self, reading: ShellReading) -> int:
         for operator, target in reading.writes:
             written = ">" if operator.startswith((">", "&>")) and ">>" not in operator else ">>"
             if target != "/dev/null" and (written in self.redirects or (written == ">>" and ">" in self.redirects)):
@@ -216,7 +220,7 @@ class Prefixes:
         """Whether one entry is the beginning of these words."""
         return any(tuple(words[: len(entry)]) == entry for entry in self.entries)
 
-    def judge(self, tokens: Sequence[str] | None, reading: Reading, *, least: int = 1) -> int:
+    def judge(self, tokens: Sequence[str] | None, reading: ShellReading, *, least: int = 1) -> int:
         """YES if the plain words, or every command of a line of plain commands, begin as listed.
 
         ``tokens`` are the words of a call without shell syntax, None when it has some. The reading may take a match
@@ -229,7 +233,7 @@ class Prefixes:
         listed = all(self.covers(_named(line)) for line in lines)
         return YES if listed and len(lines) >= least and not reading.hidden else NO
 
-    def _all_covered(self, commands: Sequence[Command]) -> bool:
+    def _all_covered(self, commands: Sequence[SimpleCommand]) -> bool:
         return all(command.base is not None and self.covers([command.base, *command.words[1:]]) for command in commands)
 
 
@@ -244,7 +248,7 @@ def plain_tokens(words: Sequence[str]) -> Sequence[str] | None:
     return None if not words or any(mark in word for word in words for mark in _CONTROL) else words
 
 
-def cleared(reading: Reading) -> list[list[str]]:
+def cleared(reading: ShellReading) -> list[list[str]]:
     """The commands of a line made only of plain commands, ``&&``, ``||`` and ``|``; empty for any other line."""
     source = (reading.unparsed or "").encode()
     if of_parse(source) > MAX_WORK:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from hitl.policy.globs import is_pattern
 from hitl.policy.shell import programs, words, work
-from hitl.policy.shell.plain_words import HARMLESS_VALUES, NotPlain, Word, Words
+from hitl.policy.shell.plain_words import HARMLESS_VALUES, NotPlain, ShellWord, Words
 from hitl.policy.shell.syntax import parsed
 from hitl.policy.shell.tree import EXPRESSIONS, bracket_words, ends_as_read, loses_blanks, text_of
 from hitl.policy.tables import names
@@ -62,10 +62,10 @@ class Step:
     reads through a pipe, if any. ``merged``: what it complains of goes into the pipe, too.
     """
 
-    words: tuple[Word, ...]
+    words: tuple[ShellWord, ...]
     folders: tuple[str, ...] = ("",)
-    inputs: tuple[Word, ...] = ()
-    outputs: tuple[Word, ...] = ()
+    inputs: tuple[ShellWord, ...] = ()
+    outputs: tuple[ShellWord, ...] = ()
     fed_by: Step | None = None
     merged: bool = False
 
@@ -83,10 +83,10 @@ class _State:
     """What the walk knows at one place of the line."""
 
     folders: tuple[str, ...] = ("",)
-    variables: dict[str, Word] = field(default_factory=dict)
+    variables: dict[str, ShellWord] = field(default_factory=dict)
     in_loop: bool = False
-    inputs: tuple[Word, ...] = ()
-    outputs: tuple[Word, ...] = ()
+    inputs: tuple[ShellWord, ...] = ()
+    outputs: tuple[ShellWord, ...] = ()
     fed_by: Step | None = None
 
 
@@ -123,7 +123,7 @@ def _unparsed(joined: list[tuple[str, list[str]]], folders: tuple[str, ...]) -> 
         before = found[-1] if joint == "|" else None
         if joint != "|":
             start = here.success if joint == "&&" else here.any
-        step = Step(tuple(map(Word, command)), start, fed_by=before)
+        step = Step(tuple(map(ShellWord, command)), start, fed_by=before)
         found.append(step)
         went = _gone_to(step) if command[0] == "cd" and joint != "|" else start
         after = _Folders(went, _union(start, went))
@@ -238,14 +238,14 @@ class _Walk:
         if kinds[:3] != ["for", "variable_name", "in"]:
             raise NotPlain("the loop has an odd form")
         name = self._assignable(text_of(node.children[1]), state)
-        values: list[Word] = []
+        values: list[ShellWord] = []
         for child in node.children[3:-1]:
             if child.is_named:
                 values.append(self._read(state).word(child))
             elif child.type not in _SEPARATORS:
                 raise NotPlain(f"{child.type} is not read here")
         if len(values) > _MAX_VALUES or any(value.loose for value in values):
-            values = [Word(None, loose=True)]
+            values = [ShellWord(None, loose=True)]
         reached = state.folders
         for value in values:
             inner = replace(_branch(state), in_loop=True)
@@ -277,17 +277,17 @@ class _Walk:
     def tested(self, node: Node, state: _State) -> _Folders:
         """``[ ... ]`` and ``[[ ... ]]`` as a step of its own: its operands may all name files."""
         self._guard_dialect(node)
-        found = [Word(node.children[0].type)]
+        found = [ShellWord(node.children[0].type)]
         single = found[0].text == "["
         inner = bracket_words(node, self._source) if single else list(_operands(node))
         if inner is None:
             raise NotPlain("a test holds an operator of the shell")
         for child in inner:
             if child.type == "test_operator" or not child.is_named:
-                found.append(Word(text_of(child)))
+                found.append(ShellWord(text_of(child)))
             elif child.type == "extglob_pattern":
                 text = text_of(child)
-                found.append(Word(words.unquoted(text), wild=single and is_pattern(text)))
+                found.append(ShellWord(words.unquoted(text), wild=single and is_pattern(text)))
             else:
                 found.append(self._read(state).word(child))
         self._guard_arithmetic(found)
@@ -299,7 +299,7 @@ class _Walk:
         if node.children[0].type == "[[" and _SPLITS.search(text_of(node)):
             raise NotPlain("a test holds what another shell takes for an operator")
 
-    def _guard_arithmetic(self, found: Sequence[Word]) -> None:
+    def _guard_arithmetic(self, found: Sequence[ShellWord]) -> None:
         """What ``[[`` compares as a number is evaluated: a name stands for its value, a subscript may run a command.
 
         ``[`` takes nothing but digits for a number. Both evaluate the name behind ``-v``.
@@ -316,7 +316,7 @@ class _Walk:
     def command(self, node: Node, state: _State) -> _Folders:
         """A simple command."""
         inputs, outputs = self._redirects([c for c in node.children if c.type.endswith("_redirect")], state)
-        found: list[Word] = []
+        found: list[ShellWord] = []
         end = -1
         for child in node.children:
             if end >= 0 and self._source[end : child.start_byte].strip(b" \t"):
@@ -352,7 +352,7 @@ class _Walk:
                 if word.literal is None:
                     raise NotPlain("read sets a variable that is not written out")
                 if not word.literal.startswith("-"):
-                    state.variables[self._assignable(word.literal, state)] = Word(None, loose=True)
+                    state.variables[self._assignable(word.literal, state)] = ShellWord(None, loose=True)
         return _Folders(state.folders, state.folders)
 
     def _add(self, step: Step) -> None:
@@ -363,9 +363,9 @@ class _Walk:
 
     # --- redirections and assignments
 
-    def _redirects(self, nodes: Iterable[Node], state: _State) -> tuple[list[Word], list[Word]]:
-        inputs: list[Word] = []
-        outputs: list[Word] = []
+    def _redirects(self, nodes: Iterable[Node], state: _State) -> tuple[list[ShellWord], list[ShellWord]]:
+        inputs: list[ShellWord] = []
+        outputs: list[ShellWord] = []
         for node in nodes:
             if node.type == "heredoc_redirect":
                 self._heredoc(node)
@@ -377,7 +377,7 @@ class _Walk:
                 raise NotPlain(f"{node.type.replace('_', ' ')} is not read here")
         return inputs, outputs
 
-    def _file(self, node: Node, state: _State, inputs: list[Word], outputs: list[Word]) -> None:
+    def _file(self, node: Node, state: _State, inputs: list[ShellWord], outputs: list[ShellWord]) -> None:
         parts = [child for child in node.children if child.type != "file_descriptor"]
         if len(parts) != _OPERATOR_AND_TARGET:
             raise NotPlain("a redirection has an odd form")
@@ -403,15 +403,15 @@ class _Walk:
         if not ends_as_read(node, self._source):
             raise NotPlain("a here-document has an odd delimiter")
 
-    def _assignment(self, node: Node, state: _State) -> tuple[str, Word]:
+    def _assignment(self, node: Node, state: _State) -> tuple[str, ShellWord]:
         kinds = [child.type for child in node.children]
         if kinds[:2] != ["variable_name", "="] or len(kinds) > _NAME_SIGN_VALUE:
             raise NotPlain("an assignment has an odd form")
         name = self._assignable(text_of(node.children[0]), state)
         if len(kinds) == _NAME_SIGN_VALUE - 1:
-            return name, Word("")
+            return name, ShellWord("")
         value = self._read(state).word(node.children[2])
-        return name, Word(None, loose=True) if value.wild else value
+        return name, ShellWord(None, loose=True) if value.wild else value
 
     def _assignable(self, name: str, state: _State) -> str:
         """A name that may be set: it steers no program, and no branch or loop can give it a second value."""

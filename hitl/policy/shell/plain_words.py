@@ -47,7 +47,7 @@ class Below:
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class ShellWord:
     """One word after quoting. ``text`` None: known only when the line runs; then ``prefix`` is how it begins.
 
     ``wild``: the text is an unquoted pattern of file names. ``loose``: may come to any number of words, also options.
@@ -69,14 +69,14 @@ class Word:
 class Words:
     """Reads words by the values of one place's variables; a substitution's commands are for ``substituted`` to read."""
 
-    def __init__(self, variables: Mapping[str, Word]) -> None:
+    def __init__(self, variables: Mapping[str, ShellWord]) -> None:
         self._variables = variables
 
     def substituted(self, node: Node) -> None:
         """Read the commands whose output becomes part of a word. Raises NotPlain."""
         raise NotImplementedError
 
-    def word(self, node: Node) -> Word:
+    def word(self, node: Node) -> ShellWord:
         """What one written word comes to."""
         read = _WORDS.get(node.type)
         if read is None:
@@ -89,20 +89,20 @@ class Words:
             if before.type == "simple_expansion" and text_of(after)[:1] in ("[", ":"):
                 raise NotPlain("an expansion is followed by what another shell takes for a part of it")
 
-    def _expanded(self, node: Node) -> Word:
+    def _expanded(self, node: Node) -> ShellWord:
         """A variable without quotes: its value is split and taken for a pattern, except for a number of the shell's."""
         if text_of(node).strip("${}") in _NUMBERS or text_of(node) == "$$":
-            return Word(None)
+            return ShellWord(None)
         value = self._value(node)
         single = value.literal is not None and _ONE_WORD.fullmatch(value.literal)
-        return value if single else Word(None, loose=True)
+        return value if single else ShellWord(None, loose=True)
 
-    def _output(self, node: Node) -> Word:
+    def _output(self, node: Node) -> ShellWord:
         """What commands print: any number of words."""
         self.substituted(node)
-        return Word(None, loose=True)
+        return ShellWord(None, loose=True)
 
-    def _string(self, node: Node) -> Word:
+    def _string(self, node: Node) -> ShellWord:
         """A text in double quotes: one word, whatever stands in it."""
         inner = node.children[1:-1]
         if len(inner) == 1 and inner[0].type in ("simple_expansion", "expansion"):
@@ -129,12 +129,12 @@ class Words:
         if any(before.end_byte != after.start_byte for before, after in pairwise(node.children)):
             raise NotPlain("a quoted text has an odd form")
 
-    def _joined(self, node: Node) -> Word:
+    def _joined(self, node: Node) -> ShellWord:
         """Parts without a blank between them, each with quotes of its own or none."""
         if any(_BRACES.search(text_of(child)) for child in node.children if child.type == "word"):
             whole = text_of(node)
             if whole == "{}" or _IS_REVISION.fullmatch(whole):
-                return Word(whole)
+                return ShellWord(whole)
             raise NotPlain("braces are not read here")
         self._guard_dialect(node)
         parts: list[str | None] = []
@@ -151,7 +151,7 @@ class Words:
             raise NotPlain("a pattern is partly quoted")
         return replace(_glued(parts), wild=wild, loose=loose)
 
-    def _value(self, node: Node) -> Word:
+    def _value(self, node: Node) -> ShellWord:
         """The value of a variable: of one that the line set, or of one whose value does no harm when it is shown."""
         inner = [child for child in node.children if child.is_named]
         operators = [child.type for child in node.children if not child.is_named]
@@ -161,18 +161,18 @@ class Words:
         if name in self._variables:
             return self._variables[name]
         if name in HARMLESS_VALUES:
-            return Word(None, loose=True)
+            return ShellWord(None, loose=True)
         raise NotPlain(f"${name[:40]} comes from the environment")
 
 
 _FILE = re.compile(r"(?:^|/)[^/]*[^/.]\.[A-Za-z]\w{0,9}$", re.ASCII)
 
 
-def _ansi_c(text: str) -> Word:
+def _ansi_c(text: str) -> ShellWord:
     """What ``$'...'`` stands for. A shell without it ends the quotes at the first one inside."""
     if "\\'" in text:
         raise NotPlain("a quote is escaped as another shell doesn't read it")
-    return Word(words.escapes(text))
+    return ShellWord(words.escapes(text))
 
 
 def looks_like_a_file(path: str) -> bool:
@@ -180,7 +180,7 @@ def looks_like_a_file(path: str) -> bool:
     return _FILE.search(path) is not None
 
 
-def _bare(text: str) -> Word:
+def _bare(text: str) -> ShellWord:
     """A word without quotes: backslashes are taken off; wildcards, a home folder and braces keep their meaning."""
     if _BRACES.search(text):
         raise NotPlain("braces are not read here")
@@ -189,39 +189,39 @@ def _bare(text: str) -> Word:
     if wild and "\\" in text:
         raise NotPlain("a pattern is partly quoted")
     if text[:1] == "~":
-        return Word(None, prefix="~", loose=False) if wild else Word(plain)
-    return Word(plain, wild=wild)
+        return ShellWord(None, prefix="~", loose=False) if wild else ShellWord(plain)
+    return ShellWord(plain, wild=wild)
 
 
-def _glued(parts: Sequence[str | None]) -> Word:
+def _glued(parts: Sequence[str | None]) -> ShellWord:
     known = [part for part in parts if part is not None]
     if len(known) == len(parts):
-        return Word("".join(known))
+        return ShellWord("".join(known))
     first_gap = next(at for at, part in enumerate(parts) if part is None)
-    return Word(None, prefix="".join(part or "" for part in parts[:first_gap]))
+    return ShellWord(None, prefix="".join(part or "" for part in parts[:first_gap]))
 
 
 _NUMBERS_ALONE = re.compile(r"\$\(\((?:[\s()+*/%<>=!&|^~?:-]|(?<![\w#])\d+(?![\w#]))*\)\)", re.ASCII)
 
 
-def _computed(node: Node) -> Word:
+def _computed(node: Node) -> ShellWord:
     """A sum of written numbers. A name would be evaluated, and its value may hold a subscript that runs."""
     if not _NUMBERS_ALONE.fullmatch(text_of(node)):
         raise NotPlain("an arithmetic expansion holds a name")
-    return Word(None)
+    return ShellWord(None)
 
 
-def _number(node: Node) -> Word:
+def _number(node: Node) -> ShellWord:
     """A number; behind a base (``10#``) the grammar files an expansion under it."""
     if node.child_count:
         raise NotPlain("a number holds an expansion")
     return _bare(text_of(node))
 
 
-_WORDS: dict[str, Callable[[Words, Node], Word]] = {
+_WORDS: dict[str, Callable[[Words, Node], ShellWord]] = {
     "word": lambda _reader, node: _bare(text_of(node)),
     "number": lambda _reader, node: _number(node),
-    "raw_string": lambda _reader, node: Word(text_of(node)[1:-1]),
+    "raw_string": lambda _reader, node: ShellWord(text_of(node)[1:-1]),
     "ansi_c_string": lambda _reader, node: _ansi_c(text_of(node)[2:-1]),
     "string": Words._string,  # noqa: SLF001 - a table of this class's own methods
     "concatenation": Words._joined,  # noqa: SLF001 - as above

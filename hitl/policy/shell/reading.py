@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from hitl.policy.shell.work import MAX_COMMANDS, MAX_NAME, MAX_WORK
 
@@ -18,7 +18,7 @@ def base_name(name: str) -> str:
     return name.rstrip("/").rpartition("/")[2] if "/" in name else name
 
 
-class Command:
+class SimpleCommand:
     """One simple command: its words after quoting (None: known only when it runs) and the program's base name.
 
     ``base`` is None for a name that is known only when it runs, and for one that is too long to be a program's.
@@ -38,7 +38,7 @@ class Command:
         self.unsure = unsure
 
 
-class Reading:
+class ShellReading:
     """The commands of a line, the doubts about it, and what else decides.
 
     ``hidden``: a program may run that ``commands`` does not name. ``doubts``: why the line as a whole cannot be told,
@@ -50,7 +50,7 @@ class Reading:
     __slots__ = ("commands", "doubts", "hidden", "substitution", "tree", "unparsed", "work", "writes")
 
     def __init__(self) -> None:
-        self.commands: list[Command] = []
+        self.commands: list[SimpleCommand] = []
         self.doubts: list[str] = []
         self.hidden = False
         self.substitution = False
@@ -79,7 +79,7 @@ class Reading:
             self.doubts.append(_TOO_MUCH)
         return True
 
-    def add(self, other: Reading) -> None:
+    def add(self, other: ShellReading) -> None:
         """Take in the commands and doubts of another reading of the same call."""
         self.commands += other.commands
         self.doubts += other.doubts
@@ -96,3 +96,23 @@ class Reading:
 
 
 _TOO_MUCH = "is too long or too deeply nested to read"
+
+
+class PayloadReader(Protocol):
+    """The reader of a text, as far as programs need it that are given another text or command."""
+
+    reading: ShellReading
+    #: The words of each positional parameter.
+    positional: dict[str, list[str | None]]
+
+    def source(self, text: str, positional: Words = ()) -> None:
+        """Read shell text that a command would be given."""
+
+    def nested(self, command: Words, origin: Node | None, *, guessed: bool = False) -> None:
+        """Read a command that the later words of another command name; `guessed`: words that may name one."""
+
+    def exactly(self, node: Node) -> list[str]:
+        """Return the text that a word has; none if it is known only when the line runs."""
+
+    def texts(self, node: Node) -> list[str]:
+        """Return the texts that a word may have; none if they are not known."""

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from hitl.policy.globs import is_pattern
 from hitl.policy.shell import awk
-from hitl.policy.shell.arguments import Parsed, parse
+from hitl.policy.shell.arguments import ParsedArguments, parse
 from hitl.policy.shell.plain import Step, steps
-from hitl.policy.shell.plain_words import Below, NotPlain, Word, looks_like_a_file
+from hitl.policy.shell.plain_words import Below, NotPlain, ShellWord, looks_like_a_file
 from hitl.policy.tables import names
 from hitl.records import replace
 
 if TYPE_CHECKING:
-    from hitl.policy.shell.effects import Found
+    from hitl.policy.shell.found import Found
 
 Handler = Callable[["Found", Step], None]
 
@@ -134,18 +134,18 @@ def _without_names(found: Found, step: Step) -> None:
         return
 
 
-def _names_from(fed_by: Step | None, call: Parsed) -> Word:
+def _names_from(fed_by: Step | None, call: ParsedArguments) -> ShellWord:
     """The file names that ``find`` before the pipe writes: with ``-print0`` for ``xargs -0``, or one a line.
 
     Without the zero bytes xargs splits names at blanks and takes quotes and backslashes off: such names mean others.
     """
     whole = call.has("-0", "--null")
     if fed_by is None or fed_by.merged or fed_by.words[0].literal != "find" or call.has("-d", "--delimiter"):
-        return Word(None, loose=True)
+        return ShellWord(None, loose=True)
     look = _Find(fed_by)
     if look.actions == {"-print0"} if whole else look.actions <= {"-print"}:
         return look.found_names(split=not whole)
-    return Word(None, loose=True)
+    return ShellWord(None, loose=True)
 
 
 # --- find
@@ -171,22 +171,22 @@ class _Find:
 
     def __init__(self, step: Step) -> None:
         self.step = step
-        self.roots: list[Word] = []
-        self.paths: list[Word] = []
-        self.commands: list[tuple[Word, ...]] = []
+        self.roots: list[ShellWord] = []
+        self.paths: list[ShellWord] = []
+        self.commands: list[tuple[ShellWord, ...]] = []
         self.actions: set[str] = set()
         #: Patterns of the names that the first action gets: a test behind an action doesn't hold for the action.
         self.patterns: list[str] = []
         self.either = False
         self._read(list(step.words[1:]))
 
-    def found_names(self, *, split: bool = False) -> Word:
+    def found_names(self, *, split: bool = False) -> ShellWord:
         """What stands for the name of each file found."""
         only = tuple(self.patterns[:1]) if len(self.patterns) == 1 and not self.either else ()
         roots = tuple(root.literal or "" for root in self.roots) or (".",)
-        return Word(None, prefix=roots[0], below=Below(roots, only, split))
+        return ShellWord(None, prefix=roots[0], below=Below(roots, only, split))
 
-    def _read(self, rest: list[Word]) -> None:
+    def _read(self, rest: list[ShellWord]) -> None:
         while rest and rest[0].literal in ("-P", "-H"):
             del rest[0]
         while rest and not self._begins(rest[0]):
@@ -197,10 +197,10 @@ class _Find:
         while rest:
             self._term(rest)
 
-    def _begins(self, word: Word) -> bool:
+    def _begins(self, word: ShellWord) -> bool:
         return word.text is None or word.text[:1] == "-" or word.text in ("(", "!", ")", ",")
 
-    def _term(self, rest: list[Word]) -> None:
+    def _term(self, rest: list[ShellWord]) -> None:
         name = rest.pop(0).literal
         if name is None:
             raise NotPlain("find gets a word that is known only when the line runs")
@@ -208,7 +208,7 @@ class _Find:
             self.actions.add(name)
         self.either |= name in _EITHER
         if name in _FIND_VALUED or name in _FIND_PATHS:
-            value = rest.pop(0) if rest else Word(None)
+            value = rest.pop(0) if rest else ShellWord(None)
             if value.wild or value.text is None:
                 raise NotPlain(f"find {name} gets a value that isn't written out")
             if name in _FIND_PATHS:
@@ -220,7 +220,7 @@ class _Find:
         elif name not in _FIND_ALONE and name != "-delete":
             raise NotPlain(f"find {name[:64]} isn't known here, or a matter for a person")
 
-    def _exec(self, rest: list[Word]) -> None:
+    def _exec(self, rest: list[ShellWord]) -> None:
         ends = [at for at, word in enumerate(rest) if word.text == ";" or (word.text == "+" and at)]
         if not ends:
             raise NotPlain("find runs a command without an end")
@@ -232,7 +232,7 @@ def _find(found: Found, step: Step) -> None:
     look = _Find(step)
     found.effect("delete", "deletes files") if "-delete" in look.actions else found.effect("read", "lists files")
     how = "write" if "-delete" in look.actions else "read"
-    for root in look.roots or [Word(".")]:
+    for root in look.roots or [ShellWord(".")]:
         found.path(how, root, step.folders)
     for word in look.paths:
         found.path("read", word, step.folders)
@@ -311,9 +311,9 @@ def _jq(found: Found, step: Step) -> None:
     found.apply(call)
 
 
-def _without_variables(given: tuple[Word, ...]) -> tuple[Word, ...]:
+def _without_variables(given: tuple[ShellWord, ...]) -> tuple[ShellWord, ...]:
     """The words without ``--arg NAME VALUE`` and ``--argjson NAME VALUE``, which take two words and name no file."""
-    kept: list[Word] = []
+    kept: list[ShellWord] = []
     rest = list(given)
     while rest:
         if rest[0].literal not in ("--arg", "--argjson"):
@@ -329,7 +329,7 @@ def _without_variables(given: tuple[Word, ...]) -> tuple[Word, ...]:
 _VARIABLE = 2
 
 
-def _reads(found: Found, call: Parsed) -> None:
+def _reads(found: Found, call: ParsedArguments) -> None:
     found.effect(call.program.does, call.program.says)
     for word in call.paths():
         found.path("read", word, call.folders, guarded=call.guarded(word))
@@ -357,9 +357,9 @@ def _git(found: Found, step: Step) -> None:
     if found.programs.count("git") > 1 and found.does - {"read"}:
         raise NotPlain("git looks at a repository that the same line changes")
     found.options_of(call)
-    found.path("repository", Word("."), call.folders)
+    found.path("repository", ShellWord("."), call.folders)
     if call.program.path[-1] == "remote" or any(value.text and _ADDRESS.search(value.text) for _, value in call.values):
-        found.path("addresses", Word("."), call.folders)
+        found.path("addresses", ShellWord("."), call.folders)
     paths, revisions, objects = call.paths(), False, False
     for at, (kind, word) in enumerate(call.operands):
         text = word.literal or ""
@@ -381,10 +381,10 @@ def _git(found: Found, step: Step) -> None:
         raise NotPlain("git shows files as they were, which may hold secrets; name the files, or ask for --stat")
     _git_paths(found, call, paths, "former" if former else "tracked")
     if not paths and not objects:
-        found.path("tracked", Word("."), call.folders)
+        found.path("tracked", ShellWord("."), call.folders)
 
 
-def _git_paths(found: Found, call: Parsed, paths: list[Word], how: str) -> None:
+def _git_paths(found: Found, call: ParsedArguments, paths: list[ShellWord], how: str) -> None:
     """Note what git looks at, or shows: files as they are, or (``former``) also as they were."""
     for word in paths:
         if word.text is None or word.text.startswith(":"):
@@ -398,7 +398,7 @@ def _git_paths(found: Found, call: Parsed, paths: list[Word], how: str) -> None:
         found.path(shown, replace(word, wild=pattern), call.folders, guarded=guarded)
 
 
-def _git_object(found: Found, call: Parsed, text: str) -> None:
+def _git_object(found: Found, call: ParsedArguments, text: str) -> None:
     """Judge the path in ``REVISION:PATH``. `git show` prints a folder's names, other commands the files in it."""
     revision, _, path = text.partition(":")
     if not path or ":" in path or ".." in revision or not _REVISION.fullmatch(revision or "x"):
@@ -406,10 +406,10 @@ def _git_object(found: Found, call: Parsed, text: str) -> None:
     shows = call.reads_trees() and call.program.path[-1] not in _SHOWS_OBJECTS
     if shows and not looks_like_a_file(path):
         raise NotPlain("git shows a folder as it was, which may have held secrets; name the files")
-    found.path("former" if shows else "read", Word(path), call.folders)
+    found.path("former" if shows else "read", ShellWord(path), call.folders)
 
 
-def _git_item(found: Found, call: Parsed, word: Word, *, only_revision: bool) -> list[Word]:
+def _git_item(found: Found, call: ParsedArguments, word: ShellWord, *, only_revision: bool) -> list[ShellWord]:
     """The path that a word names if it isn't a revision."""
     text = word.literal
     if text is None:
@@ -419,7 +419,7 @@ def _git_item(found: Found, call: Parsed, word: Word, *, only_revision: bool) ->
     if only_revision or not looks_like_a_file(text):
         if not _REVISION.fullmatch(text) or (not only_revision and not text.strip(".")):
             return [word]
-        found.path("read", Word(text), call.folders)
+        found.path("read", ShellWord(text), call.folders)
         return []
     return [word]
 
@@ -437,7 +437,7 @@ def _rg(found: Found, step: Step) -> None:
     if not paths and step.fed_by is not None:
         return
     how = "tree" if call.reads_trees() else "read"
-    for word in paths or [Word(".")]:
+    for word in paths or [ShellWord(".")]:
         found.path(how, word, call.folders, visible=not hidden, guarded=call.guarded(word))
 
 
@@ -445,7 +445,7 @@ def _tar(found: Found, step: Step) -> None:
     """``tar tf`` and ``tar -tf``: letters without a dash are options, too."""
     first = step.words[1].literal if len(step.words) > 1 else None
     if first is not None and first.isalpha():
-        step = replace(step, words=(step.words[0], Word(f"-{first}"), *step.words[2:]))
+        step = replace(step, words=(step.words[0], ShellWord(f"-{first}"), *step.words[2:]))
     found.apply(parse(step))
 
 

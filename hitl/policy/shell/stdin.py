@@ -8,14 +8,13 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from hitl.policy.shell import words
-from hitl.policy.shell.reading import base_name
+from hitl.policy.shell.reading import PayloadReader, base_name
 from hitl.policy.shell.tree import descend, text_of
 from hitl.policy.shell.work import MAX_LINE, of_text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from hitl.policy.shell.syntax import Reader
 
 # What a word may be: the one text that it has, or all that it might be given; none if it is not known.
 Read = Callable[["Node"], list[str]]
@@ -30,13 +29,13 @@ _PRINTERS = frozenset({"echo", "printf"})
 _ECHO_FLAGS = frozenset({"-n", "-e", "-E", "-ne", "-en", "-nE", "-En"})
 
 
-def standard_input(reader: Reader, command: Node | None) -> list[str]:
+def standard_input(reader: PayloadReader, command: Node | None) -> list[str]:
     """The texts that a command may read; none if they are not written out."""
     source = None if command is None else _source(command)
     return [] if source is None else _produced(source, reader.exactly)
 
 
-def written(reader: Reader, command: Node | None) -> list[str]:
+def written(reader: PayloadReader, command: Node | None) -> list[str]:
     """Every text that a statement prints or redirects, which may reach its command by a way that is not followed."""
     if command is None:
         return []

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from hitl.policy.shell import braces, programs, unwrap, words, work
-from hitl.policy.shell.reading import Command, Reading, Words
+from hitl.policy.shell.reading import ShellReading, SimpleCommand, Words
 from hitl.policy.shell.tree import bracket_words, descend, ends_as_read, loses_blanks, text_of
 from hitl.policy.shell.work import MAX_COMMANDS, MAX_DEPTH, MAX_LINE, MAX_NAME, MAX_WORDS
 
@@ -70,21 +70,21 @@ def parsed(source: bytes) -> Node:
     return _parser().parse(source).root_node
 
 
-def read_line(line: str) -> Reading:
+def read_line(line: str) -> ShellReading:
     """Read one line (or script) that a POSIX shell or bash would be given."""
-    reading = Reading()
+    reading = ShellReading()
     read_into(reading, line, 0, {})
     return reading
 
 
-def read_argv(argv: Words) -> Reading:
+def read_argv(argv: Words) -> ShellReading:
     """Read a program and its arguments that are started without a shell."""
-    reading = Reading()
+    reading = ShellReading()
     if argv:
         cut = _cut(argv)
         if len(cut) < len(argv):
             reading.hide("has too many words to read, or too long ones")
-        unwrap.run(Reader(reading, 0, {}), cut, None)
+        unwrap.run(LineReader(reading, 0, {}), cut, None)
         if any(word is not None and _CONTROL.search(word) for word in cut):
             reading.doubts.append("an argument holds shell syntax")
     return reading
@@ -100,7 +100,7 @@ def _cut(argv: Words) -> Words:
     return argv
 
 
-def read_into(reading: Reading, line: str, depth: int, positional: dict[str, Fields]) -> None:
+def read_into(reading: ShellReading, line: str, depth: int, positional: dict[str, Fields]) -> None:
     """Read shell text into a reading; ``positional`` are the values of ``$0``, ``$1``, ... and ``$@``.
 
     What is read without a tree comes to what its tree would: any syntax that could make a difference needs the tree.
@@ -110,14 +110,14 @@ def read_into(reading: Reading, line: str, depth: int, positional: dict[str, Fie
         _guess(reading, line[:MAX_LINE])
         return
     if words.plain_line(line) and (split := line.split())[0] not in words.RESERVED and split[0][0] != "%":
-        unwrap.run(Reader(reading, depth, positional), split, None)
+        unwrap.run(LineReader(reading, depth, positional), split, None)
         return
     visible = line.isascii() and line.isprintable()
     simple = visible and not line.endswith(_LISTENERS) and (len(line) < MAX_COMMANDS or _few(line))
     commands = words.simple_commands(line) if simple else None
     if commands is not None and ("|" not in line or not any(map(unwrap.may_listen, commands))):
         reading.parse_later(line)
-        reader = Reader(reading, depth, positional)
+        reader = LineReader(reading, depth, positional)
         for command in commands:
             unwrap.run(reader, command, None)
             if reading.exhausted(0):
@@ -126,10 +126,10 @@ def read_into(reading: Reading, line: str, depth: int, positional: dict[str, Fie
         return
     if not visible and words.unseen.search(line):
         reading.hide("holds invisible or control characters")
-        Reader(reading, depth, positional).parse(words.unseen.sub("", line))
-    Reader(reading, depth, positional).parse(line if visible else line.replace("\x00", ""))
+        LineReader(reading, depth, positional).parse(words.unseen.sub("", line))
+    LineReader(reading, depth, positional).parse(line if visible else line.replace("\x00", ""))
     for text in _respelled(line):
-        Reader(reading, depth, positional).parse(text)
+        LineReader(reading, depth, positional).parse(text)
 
 
 def _few(line: str) -> bool:
@@ -146,18 +146,18 @@ def _respelled(line: str) -> list[str]:
     return [text for text in found if text != line]
 
 
-def _guess(reading: Reading, text: str) -> None:
+def _guess(reading: ShellReading, text: str) -> None:
     """Name every word of a broken text as if it were a program: enough for a deny list, never for an allow."""
     seen = {command.base for command in reading.commands if command.guessed}
     left = max(MAX_COMMANDS - len(seen), 0)
     found = [word for word in dict.fromkeys(_WORD_LIKE.findall(text)) if word not in seen and len(word) <= MAX_NAME]
-    reading.commands += [Command([word, None], guessed=True) for word in found[:left]]
+    reading.commands += [SimpleCommand([word, None], guessed=True) for word in found[:left]]
 
 
-class Reader:
+class LineReader:
     """Reads one text into a reading; a payload (``sh -c``) gets a reader of its own, one level deeper."""
 
-    _owner: Reader | None = None  # whose tree it is: that of the reader that found a nested command, if not its own
+    _owner: LineReader | None = None  # whose tree it is: that of the reader that found a nested command, if not its own
     _root: Node | None = None
     _source = b""
     _text = ""
@@ -168,7 +168,7 @@ class Reader:
     _unquoted: bool | None = None
     _variables: dict[str, list[Fields]] | None = None
 
-    def __init__(self, reading: Reading, depth: int, positional: dict[str, Fields]) -> None:
+    def __init__(self, reading: ShellReading, depth: int, positional: dict[str, Fields]) -> None:
         self.reading = reading
         self.depth = depth
         self.positional = positional
@@ -197,7 +197,7 @@ class Reader:
         if "\\" in text and loses_blanks(root, self._source):
             self.reading.hide("is not read as shell syntax")
             respelled = _ESCAPED_BLANK.sub(lambda found: found[1] or r"\_", text)
-            Reader(self.reading, self.depth, self.positional).parse(respelled)
+            LineReader(self.reading, self.depth, self.positional).parse(respelled)
         if "[" in text and ("$(" in text or "`" in text):
             self._subscripts(text)
 
@@ -238,9 +238,9 @@ class Reader:
         if not command or self.reading.exhausted(1):
             return
         if guessed:
-            self.reading.commands.append(Command(command[:MAX_WORDS], guessed=True))
+            self.reading.commands.append(SimpleCommand(command[:MAX_WORDS], guessed=True))
             return
-        deeper = Reader(self.reading, self.depth + 1, self.positional)
+        deeper = LineReader(self.reading, self.depth + 1, self.positional)
         deeper._owner = self._owner or self
         if deeper.depth > MAX_DEPTH * 4:
             self.reading.hide("is too deeply nested to read")
@@ -630,32 +630,32 @@ def _split_known(word: str | None) -> Fields:
     return [None] if word is None else list(word.split())
 
 
-Visitor = Callable[["Reader", "Node"], "Sequence[Node] | None"]
+Visitor = Callable[["LineReader", "Node"], "Sequence[Node] | None"]
 
 
-def _leaf(_reader: Reader, _node: Node) -> Sequence[Node]:
+def _leaf(_reader: LineReader, _node: Node) -> Sequence[Node]:
     """Nothing is in it."""
     return ()
 
 
 _VISIT: dict[str, Visitor] = {
-    "command": Reader._command,  # noqa: SLF001 - a table of this class's own methods
-    "variable_assignment": Reader._assignment,  # noqa: SLF001 - as above
+    "command": LineReader._command,  # noqa: SLF001 - a table of this class's own methods
+    "variable_assignment": LineReader._assignment,  # noqa: SLF001 - as above
     **dict.fromkeys(
         ("test_command", "declaration_command", "unset_command"),
-        Reader._builtin,  # noqa: SLF001 - as above
+        LineReader._builtin,  # noqa: SLF001 - as above
     ),
-    "file_redirect": Reader._redirect,  # noqa: SLF001 - as above
-    "heredoc_redirect": Reader._document,  # noqa: SLF001 - as above
-    "for_statement": Reader._loop,  # noqa: SLF001 - as above
-    "expansion": Reader._expanded,  # noqa: SLF001 - as above
+    "file_redirect": LineReader._redirect,  # noqa: SLF001 - as above
+    "heredoc_redirect": LineReader._document,  # noqa: SLF001 - as above
+    "for_statement": LineReader._loop,  # noqa: SLF001 - as above
+    "expansion": LineReader._expanded,  # noqa: SLF001 - as above
     **dict.fromkeys(
         ("regex", "heredoc_content", "heredoc_body", "extglob_pattern"),
-        Reader._embedded,  # noqa: SLF001 - as above
+        LineReader._embedded,  # noqa: SLF001 - as above
     ),
-    **dict.fromkeys(_SUBSTITUTIONS, Reader._substitution),  # noqa: SLF001 - as above
+    **dict.fromkeys(_SUBSTITUTIONS, LineReader._substitution),  # noqa: SLF001 - as above
 }
-_VISIT_WORDS = {**_VISIT, "word": Reader._embedded}  # noqa: SLF001 - as above
+_VISIT_WORDS = {**_VISIT, "word": LineReader._embedded}  # noqa: SLF001 - as above
 _VISIT.update(dict.fromkeys(_LEAVES, _leaf))
 
 
@@ -670,15 +670,15 @@ def _visitors() -> tuple[dict[int, Visitor], dict[int, Visitor]]:
     )
 
 
-_VALUES: dict[str, Callable[[Reader, Node], str | None]] = {
+_VALUES: dict[str, Callable[[LineReader, Node], str | None]] = {
     "number": lambda reader, node: None if node.child_count else reader._written(node),  # noqa: SLF001 - as above
     "raw_string": lambda reader, node: reader._written(node)[1:-1],  # noqa: SLF001 - as above
     "ansi_c_string": lambda reader, node: words.escapes(reader._written(node)[2:-1]),  # noqa: SLF001 - as above
     "translated_string": lambda reader, node: reader.value(node.children[-1]),
-    "string": Reader._string,  # noqa: SLF001 - as above
-    "concatenation": Reader._concatenation,  # noqa: SLF001 - as above
-    "simple_expansion": Reader._expansion,  # noqa: SLF001 - as above
-    "expansion": Reader._expansion,  # noqa: SLF001 - as above
+    "string": LineReader._string,  # noqa: SLF001 - as above
+    "concatenation": LineReader._concatenation,  # noqa: SLF001 - as above
+    "simple_expansion": LineReader._expansion,  # noqa: SLF001 - as above
+    "expansion": LineReader._expansion,  # noqa: SLF001 - as above
     **dict.fromkeys(_SUBSTITUTIONS, lambda _reader, _node: None),
 }
 _WORDS = frozenset({"word", *_VALUES})

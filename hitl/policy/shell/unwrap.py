@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from hitl.policy.shell import programs, running_arguments, scripts, subcommand_names, words, wrappers
-from hitl.policy.shell.reading import Command, Words, base_name
+from hitl.policy.shell.reading import PayloadReader, SimpleCommand, Words, base_name
 from hitl.policy.shell.starts_nothing import STARTS_NOTHING
 from hitl.policy.shell.stdin import standard_input, written
 from hitl.policy.shell.subcommands import Positionals
@@ -19,7 +19,6 @@ from hitl.policy.shell.wrappers import Options, Wrapper
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from hitl.policy.shell.syntax import Reader
 
 _KEYWORDS = words.RESERVED - {"time", "coproc", "[[", "]]"}
 _WORDS_A_UNIT = 32
@@ -57,7 +56,7 @@ _FIND_WRITES = frozenset({"-delete", "-fprint", "-fprint0", "-fprintf", "-fls"})
 class Run:
     """A command that runs others: the reader it was found by, the program's base name, its words, where it stands."""
 
-    reader: Reader
+    reader: PayloadReader
     base: str
     words: Words
     origin: Node | None
@@ -86,7 +85,7 @@ class Run:
 Handler = Callable[[Run], None]
 
 
-def run(reader: Reader, command: Words, origin: Node | None) -> None:
+def run(reader: PayloadReader, command: Words, origin: Node | None) -> None:
     """Record a command and everything that it would run in turn; ``origin`` is where it stands in the tree."""
     reading = reader.reading
     if reading.exhausted(1 + len(command) // _WORDS_A_UNIT):
@@ -94,7 +93,7 @@ def run(reader: Reader, command: Words, origin: Node | None) -> None:
     if len(command) > MAX_WORDS:
         reading.hide("has too many words to read")
         command = command[:MAX_WORDS]
-    found = Command(command)
+    found = SimpleCommand(command)
     reading.commands.append(found)
     base = found.base
     if base is None:
@@ -111,7 +110,7 @@ def run(reader: Reader, command: Words, origin: Node | None) -> None:
         handle(Run(reader, base if base in _HANDLERS else programs.plain_name(base), command, origin))
 
 
-def _pathed(reader: Reader, name: str) -> None:
+def _pathed(reader: PayloadReader, name: str) -> None:
     if _SAME_FOLDER.sub("/", name).rpartition("/")[0] not in programs.TRUSTED_FOLDERS:
         reader.reading.doubts.append(f"{name[:MAX_NAME]} lies outside the system's program folders")
 
@@ -317,7 +316,7 @@ def _guess(run: Run) -> None:
             return
         for one in _NAMES.findall((word or "")[:_MAX_GUESSED]):
             rest = run.words[at + 1 : at + _MAX_STARTED] if (word or "").endswith(one) else [None]
-            reading.commands.append(Command([one, *rest], unsure=True))
+            reading.commands.append(SimpleCommand([one, *rest], unsure=True))
         if len(word or "") > _MAX_GUESSED:
             run.hide("gets a text that is too long to read")
 

@@ -43,6 +43,8 @@ ME = f"local:{os.getuid()}"
 DECIDERS = ("ann", "bob", "sam")
 #: Another place where Uma's agent may have cards shown.
 ELSEWHERE = "telegram:-100"
+#: What an agent's token is bound to.
+AGENTS = {"scope": "agent", "owner": ME, "routes": [ELSEWHERE]}
 #: How a decision ends the wait of an agent: a request that waits, or a stream of events.
 WAYS = ("polling", "streaming")
 #: Statuses of calls that nobody has to be told the end of yet.
@@ -312,6 +314,7 @@ class HttpStage(Stage):
         self._life = contextlib.AsyncExitStack()
         self._whole = contextlib.AsyncExitStack()
         self._port = 0
+        self._socket = Path()
 
     @property
     def runs_at_once(self) -> bool:
@@ -333,28 +336,31 @@ class HttpStage(Stage):
         await self.service.start()
         folder = Path(self._life.enter_context(tempfile.TemporaryDirectory(prefix="api-"))) / "run"
         server = await serve_api(self.service, folder, self._life, http=HttpSettings(port=self._port))
+        self._socket = folder / SOCKET_NAME
         if not self._port:
             self._port = server.port
-            self.surface.sit_down(self, await self._clients(folder / SOCKET_NAME))
+            self.surface.sit_down(
+                self, {who: await self._client(who, AGENTS if who == "uma" else {}) for who in PEOPLE}
+            )
             self._whole.push_async_callback(self.surface.agent.leave)
 
-    async def _clients(self, socket: Path) -> dict[str, httpx.AsyncClient]:
-        """A client for each token, which the operator makes on the Unix socket."""
-        clients = {}
-        local = httpx.AsyncClient(transport=httpx.AsyncHTTPTransport(uds=str(socket)), base_url="http://sayso")
-        async with local:
-            for who in PEOPLE:
-                agents = {"scope": "agent", "owner": ME, "routes": [ELSEWHERE]}
-                more = agents if who == "uma" else {"scope": "approver"}
-                made = (await local.post("/v1/tokens", json={"name": who, **more})).json()
-                clients[who] = httpx.AsyncClient(
-                    base_url=f"http://127.0.0.1:{self._port}",
-                    headers={"Authorization": f"Bearer {made['token']}"},
-                    timeout=PATIENCE_S,
-                    trust_env=False,
-                )
-                self._whole.push_async_callback(clients[who].aclose)
-        return clients
+    async def _client(self, name: str, more: Mapping[str, Any]) -> httpx.AsyncClient:
+        """A client with a token of that name, which the operator makes on the Unix socket; by default an approver's."""
+        transport = httpx.AsyncHTTPTransport(uds=str(self._socket))
+        async with httpx.AsyncClient(transport=transport, base_url="http://sayso") as local:
+            made = await local.post("/v1/tokens", json={"name": name, "scope": "approver", **more})
+        client = httpx.AsyncClient(
+            base_url=f"http://127.0.0.1:{self._port}",
+            headers={"Authorization": f"Bearer {made.json()['token']}"},
+            timeout=PATIENCE_S,
+            trust_env=False,
+        )
+        self._whole.push_async_callback(client.aclose)
+        return client
+
+    async def agent_named(self, name: str) -> None:
+        """Another agent of the same owner gets a token, and sits down."""
+        self.surface.clients[name] = await self._client(name, AGENTS)
 
     async def halt(self) -> None:
         """The service goes down, cleanly."""

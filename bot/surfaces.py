@@ -1,6 +1,6 @@
-"""The one table of chat platforms, and what all surfaces declare.
+"""The one table of chat platforms, and the declarations of all surfaces.
 
-Imports no platform's library: declarations are plain records.
+It imports no platform's library: declarations are plain records.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Documents of other systems, as ``version: 1`` documents with the same verdicts, and where they differ on purpose.
+"""Translates documents of other systems into ``version: 1`` documents, and lists where the verdicts differ on purpose.
 
     harombe        a configuration with ``security: hitl:`` (rules, policies for risk levels, timeouts), or its rules
     contenox       an envelope: {"default_action", "rules": [{"tools", "tool", "when", "action", ...}]}
     laravel-hitl   the configuration of laravel-ai-guardrails (``hitl``, ``tool_authorization``, ``modes``), or a set of
                    destructive tools: {"destructive": [...], "match": "exact" | "substring"}
 
-A difference only ever makes a call more likely to be asked about or denied. Every setting of the document is either
-translated or named among the differences; a setting without a safe meaning is refused.
+A difference can only make a verdict stricter. Every setting of the document is either translated or named among the
+differences. A setting without a safe meaning is refused.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ ForeignFormat = Literal["harombe", "contenox", "laravel-hitl"]
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A document of ours and each place where it decides differently from the original, in words."""
+    """A translated document, and a sentence for each place where it decides differently from the original."""
 
     document: dict[str, Any]
     differences: tuple[str, ...]
 
     @property
     def text(self) -> str:
-        """The document as YAML, the differences as comments above it."""
+        """The document as YAML, with the differences as comments above it."""
         import yaml  # noqa: PLC0415 - only for writing
 
         notes = "".join(f"# {line}\n" for difference in self.differences for line in difference.splitlines())
@@ -46,7 +46,8 @@ def import_foreign(document: str, format: ForeignFormat) -> Imported:  # noqa: A
     """Translate another system's document.
 
     Raises:
-        PolicyInvalid: it is not well formed, holds something without a safe meaning here, or the format is not known.
+        PolicyInvalid: the document is not well formed or has a setting without a safe meaning here, or the format is
+            unknown.
     """
     formats = get_args(ForeignFormat)
     if format not in formats:
@@ -78,7 +79,7 @@ def _tidy(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_impossible(document: dict[str, Any], writer: Translation) -> dict[str, Any]:
-    """Leave out the rules that our documents refuse because they can never fire."""
+    """Leave out rules that can never fire, because a ``version: 1`` document with such a rule is refused."""
     checked = _checked(document)
     if "rules" not in document:
         return document
@@ -95,9 +96,11 @@ def _without_impossible(document: dict[str, Any], writer: Translation) -> dict[s
 
 
 def _doubting(rules: Sequence[Rule]) -> set[str]:
-    """The rules that a weaker one covers by its conditions, and that stay for calls whose arguments can't tell those.
+    """Return the paths of deny and ask rules that an earlier allow rule with conditions covers.
 
-    In a group of its own each condition says the same, and isn't that of the weaker rule.
+    They count as rules that never fire, but they are needed: if the call leaves the conditions in doubt, the allow is
+    skipped, and the deny or ask still applies. The caller puts each of their conditions into an ``any`` group of its
+    own. The meaning stays the same, but the condition differs from that of the allow, so the rule isn't covered.
     """
     return {rule.path for rule, by in covered(rules) if by.action == "allow" != rule.action and by.when.parts}
 

@@ -1,8 +1,8 @@
-"""What a plain line does to files and hosts, told by the tables of programs; or that it can't be told.
+"""Finds the effects of a plain line on files and hosts, from the tables of programs.
 
-``effects`` gives an Effects for a line that is understood whole: every program is in the tables with each option and
-operand that it is given. The paths are told, not judged: ``conditions`` judges each as the tools that read and write
-files are judged.
+``effects`` returns an Effects only for a line that is understood whole: the tables know every program with each option
+and operand that it gets. This module lists the paths that a line uses. ``hitl.policy.vouching`` judges them, each as a
+call of a tool that reads or writes files.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from hitl.policy.shell.found import EFFECTS, Found, PathUse
 from hitl.policy.shell.plain import Step, steps
 from hitl.policy.shell.plain_words import NotPlain, ShellWord
 
-MAX_WORDS: Final = 1024  # of an argument list
-_MOST_KEPT = 8_192  # characters; the texts of so many longer commands would fill the memory
+MAX_WORDS: Final = 1024  # words of an argument list
+_MOST_KEPT = 8_192  # characters; the effects of longer commands are not cached, because their texts take much memory
 
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """What a line does: the kinds of effects, a phrase for the strongest, and the paths that it uses."""
+    """The effects of a line: their kinds, a phrase for the strongest, the paths, and the programs."""
 
     does: frozenset[str]
     says: str
@@ -31,14 +31,15 @@ class Effects:
 
     @property
     def strongest(self) -> str:
-        """The strongest of the kinds."""
+        """The strongest kind of effect."""
         return max(self.does, key=EFFECTS.index, default=EFFECTS[0])
 
 
 def effects(command: str | tuple[str, ...], folder: str = "") -> Effects | str:
-    """The effects of a line or an argument list; a text says why they can't be told.
+    """Return the effects of a line or an argument list, or a text with the reason why they are unknown.
 
-    ``folder`` is where it runs, if that isn't the call's working folder; every path is told from the latter.
+    ``folder`` is the folder in which the line runs, if it isn't the call's working folder. Relative paths in the result
+    and in ``folder`` start from the call's working folder.
     """
     size = len(folder) + (len(command) if isinstance(command, str) else sum(map(len, command)))
     return (_kept if size <= _MOST_KEPT else _told)(command, folder)

@@ -1,4 +1,4 @@
-"""The effects of the steps of a line, collected one after the other: their kinds, and the paths that they use."""
+"""Collects the effects of the steps of a line: the kinds of effects, and the paths that the steps use."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _SAYS: Final = {
 }
 #: From the weakest to the strongest.
 EFFECTS: Final = known.EFFECTS
-MAX_USES: Final = 128  # each is judged as a call of its own
+MAX_USES: Final = 128  # paths of a line; each is judged as a call of its own
 _MOST_STEPS = 512
-_MOVES = frozenset(("cp", "mv"))  # files, and all below folders, get another place under their own names
+_MOVES = frozenset(("cp", "mv"))  # these give files, and all files below folders, a new place under the same names
 _PATHS = frozenset(("path", "named", "item"))
 
 
@@ -33,22 +33,31 @@ _PATHS = frozenset(("path", "named", "item"))
 class PathUse:
     """One path that a command uses.
 
-    ``how``: ``read`` (this file, or the names in this folder), ``write``, ``tree`` (every file below it), ``tracked``
-    (every file that git may track there), ``former`` (git shows this file, also as it was), ``moved`` (it, and all
-    below it, may be written elsewhere), ``repository`` (git looks at the repository that the folder is in, and its
-    configuration) or ``addresses`` (it shows the addresses of other repositories). ``wild``: the path is a pattern.
-    ``only``: of a tree, the patterns of base names that are read. ``visible``: hidden files are left out. ``dashes``: a
-    name that the pattern matches could be taken for an option. ``follows``: links in the tree are read where they lead.
-    ``split``: the names are handed on as text, so that a name with a blank would be taken for several names.
+    ``how`` is one of these:
+
+    - ``read``: reads this file, or the names in this folder
+    - ``write``: writes this file or folder
+    - ``tree``: reads every file below this folder
+    - ``tracked``: reads every file that git may track in this folder
+    - ``former``: git shows this file, perhaps with its former contents
+    - ``moved``: the file, and everything below a folder, may be written to another place
+    - ``repository``: git reads the repository of this folder and its configuration
+    - ``addresses``: as ``repository``, and git shows the addresses of other repositories
     """
 
     how: str
     path: str
+    #: Whether the path is a pattern of file names.
     wild: bool = False
+    #: For a tree: the patterns of the base names that are read; empty for all files.
     only: tuple[str, ...] = ()
+    #: Whether hidden files are left out.
     visible: bool = False
+    #: Whether a file name that the pattern matches could be taken for an option.
     dashes: bool = False
+    #: Whether links in the tree are followed.
     follows: bool = False
+    #: Whether the file names are passed on as text, so that a name with a blank becomes several names.
     split: bool = False
 
 
@@ -56,7 +65,7 @@ class PathUse:
 class Found:
     """Collects the effects of steps."""
 
-    #: The programs whose words a function reads, and that function.
+    #: The functions that read the words of special programs, by the program's name.
     handlers: Mapping[str, Callable[[Found, Step], None]]
     does: set[str] = field(default_factory=set)
     says: str = ""
@@ -65,12 +74,12 @@ class Found:
     steps_taken: int = 0
 
     def run(self, found: Sequence[Step]) -> None:
-        """Take in every step of a line."""
+        """Add the effects of every step of a line."""
         for step in found:
             self.step(step)
 
     def step(self, step: Step) -> None:
-        """Take in one step, with what its redirections read and write.
+        """Add the effects of one step and of its redirections.
 
         Raises NotPlain for a program, option or operand that no table knows.
         """
@@ -92,11 +101,11 @@ class Found:
         self.listed(step)
 
     def listed(self, step: Step) -> None:
-        """Take in a program that its table tells whole."""
+        """Add the effects of a program by its table alone."""
         self.apply(parse(step))
 
     def apply(self, call: ParsedArguments) -> None:
-        """Take in a program whose words are read by its table."""
+        """Add the effects of a program whose words are already parsed by its table."""
         program = call.program
         self.effect(program.does, program.says)
         folders = call.folders
@@ -116,7 +125,7 @@ class Found:
             self.path("tree" if tree else "read", ShellWord("."), folders, only=call.only())
 
     def options_of(self, call: ParsedArguments) -> None:
-        """Note the paths that options name: files, and the folder that the program works in."""
+        """Add the paths that options name: files, and the folder in which the program works."""
         for kind, word in call.values:
             if kind in _PATHS:
                 self.path("read", word, call.folders)
@@ -126,7 +135,7 @@ class Found:
                 self.uses += [PathUse("read", folder) for folder in call.folders]
 
     def effect(self, does: str, says: str) -> None:
-        """Note an effect; the strongest one's phrase is kept."""
+        """Add an effect. The phrase of the strongest effect is kept."""
         if not self.says or (self.does and EFFECTS.index(does) > max(map(EFFECTS.index, self.does))):
             self.says = says or _SAYS[does]
         self.does.add(does)
@@ -142,7 +151,7 @@ class Found:
         guarded: bool = True,
         follows: bool = False,
     ) -> None:
-        """Note a path that is used, in every folder that the shell may be in.
+        """Add a path that is used, for every folder that may be the shell's working folder.
 
         Raises NotPlain for a path that is known only when the line runs.
         """
@@ -150,7 +159,7 @@ class Found:
             if how == "write":
                 raise NotPlain("files are written whose names are known only when the line runs")
             below = word.below
-            # One of the names may be a folder's, and a reader of trees reads every file in it.
+            # One of the names may be a folder, and a program that reads trees reads every file in it.
             named = below.only if how == "read" else ()
             self.uses += [
                 PathUse("tree", posixpath.join(folder, root), only=named, follows=True, split=below.split)

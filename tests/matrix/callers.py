@@ -16,7 +16,7 @@ from tests.matrix.rooms import MARK
 from tests.matrix.world import APPROVERS, Act, Asked, World
 
 #: So many calls of one program wait at once.
-AT_ONCE = 4
+AT_ONCE = 3
 #: How often the approver's token answers a call that it sees, and how often with a yes. People answer on the platform.
 ANSWERED, YES = 0.4, 0.75
 #: What an agent is told of a decision, as exit statuses of `sayso ask` tell it.
@@ -39,7 +39,7 @@ class Callers:
     async def _ask_again(self, token: str) -> None:
         while not self._leaving():
             await self._see_through(self._new("http"), token)
-            await asyncio.sleep(self._world.sure.uniform(0.1, 1.0))
+            await asyncio.sleep(self._world.sure.uniform(0.5, 2.0))
 
     async def _see_through(self, asked: Asked, token: str) -> None:
         """Ask, wait in requests, claim, run and report; each request is sent until it is answered."""
@@ -74,7 +74,7 @@ class Callers:
                     seen.add(call["ref"])
                     if self._world.sure.random() < ANSWERED:
                         await self._decide(call["ref"], found[0], token, name)
-            await asyncio.sleep(self._world.sure.uniform(0.02, 0.2))
+            await asyncio.sleep(self._world.sure.uniform(0.2, 0.6))
 
     async def _decide(self, ref: str, mark: str, token: str, name: str) -> None:
         verb = "approve" if self._world.sure.random() < YES else "reject"

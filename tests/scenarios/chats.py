@@ -37,8 +37,6 @@ class ChatRoom(Surface, Generic[M, W]):
     """Implements the half of `Surface` that knows no platform; `M` is a message there, `W` are the wires to it."""
 
     wires: W | None = None
-    #: The platform.
-    server: Any
 
     def open(self, service: Service) -> None:
         """Everybody is there already."""
@@ -46,9 +44,9 @@ class ChatRoom(Surface, Generic[M, W]):
     async def begin(self) -> None:
         """What people do once somebody listens."""
 
+    @abc.abstractmethod
     async def send_again(self) -> None:
         """Until the platform has sent once more what nobody took."""
-        await self.server.advance(61)
 
     @abc.abstractmethod
     def cards(self, call: Call) -> list[M]:

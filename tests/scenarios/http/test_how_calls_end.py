@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hitl.call import Kind, Reply, Status, Verb
+from hitl.call import Reply, ReplyKind, Status, Verb
 from hitl.cards.card import outcome_for_agent
 from hitl.outcomes import Refusal
 from tests.scenarios.ends import ENDS
@@ -103,7 +103,7 @@ async def stored(stage: HttpStage, call: Call) -> Call:
 
 async def elsewhere(stage: HttpStage, call: Call, reason: str | None) -> None:
     """Ann presses Reject in a chat, or gives the reason of her rejection there."""
-    kind = Kind.BUTTON if reason is None else Kind.COMMAND
+    kind = ReplyKind.BUTTON if reason is None else ReplyKind.COMMAND
     who = stage.surface.identities["ann"]
     reply = Reply(who, "telegram", ELSEWHERE, kind, verb=Verb.REJECT, target=call.ref, reason=reason)
     await stage.service.decide(reply)

@@ -10,6 +10,7 @@ from bot.conversation.voice import DECIDED
 from hitl import replies
 from hitl.call import Decision, Kind, Reply, Verb
 from hitl.gate.response import NOTHING, Came
+from hitl.question import is_question
 from hitl.records import replace
 
 if TYPE_CHECKING:
@@ -83,6 +84,9 @@ class Words:
         if call is not None and call.decision is Decision.REJECTED and call.decided_by == who:
             return await self._voice.answer(heard, await self._voice.gate.add_reason(ref, heard.identity, heard.text))
         reply = self._reply(heard, target=ref)
+        if call is not None and is_question(call):
+            # The prompt names the question, and any words of this person are the answer.
+            return await self._answered(heard, reply)
         if replies.unformatted(heard.spans) and replies.is_reason(heard.text) and heard.answers not in self._spent:
             reply = replace(reply, kind=Kind.BUTTON, verb=Verb.APPROVE, reason=heard.text)
         for answer in await self._service.decide(reply):
@@ -90,6 +94,10 @@ class Words:
                 self._spent[heard.answers] = None
             await self._voice.answer(heard, answer)
         return None
+
+    async def _answered(self, heard: Text, reply: Reply) -> None:
+        for answer in await self._service.decide(reply):
+            await self._voice.answer(heard, answer)
 
     async def _unexplained(self, heard: Text, pointed: str | None) -> Call | None:
         """The call that this person rejected, was asked why, and says why now in any words.

@@ -174,6 +174,13 @@ async def named_refs(gate: Gate, reply: Reply, scene: Scene) -> set[str]:
     return known
 
 
+def typed_refs(text: str, known: Collection[str]) -> set[str]:
+    """Return those of the known refs, as `named_refs` returns them, that a text holds, in their usual form."""
+    shorts = {as_short(ref) for ref in known}
+    typed = {as_short(word) for word in _WORD.findall(text) if _typed_as_ref(word)}
+    return {ref for ref in typed & shorts if ref is not None}
+
+
 def each_by_name(gate: Gate, scene: Scene) -> Answer:
     """The answer to one word for all: each call by its name, to be said one by one, for one who may decide."""
     calls = [call for call in scene.open if gate.access.is_approver(scene.principal, call)]

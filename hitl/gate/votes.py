@@ -22,6 +22,7 @@ from hitl.lifecycle import Trigger
 from hitl.outcomes import Refusal, Told, fact, kept
 from hitl.ports import Change, Unit
 from hitl.proof import seals
+from hitl.question import is_question
 from hitl.records import replace
 from hitl.replies import Reading
 
@@ -59,7 +60,7 @@ async def vote_yes(gate: Gate, reply: Reply, call: Call, principal: str, reading
         return await note(gate, reply, call, Event.TAMPERED, refuse(Tampered(), call))
 
     def sealed(now: datetime) -> Vote:
-        return _sealed_vote(gate, reply, call, principal, now, approve=True, reason=reading.reason)
+        return sealed_vote(gate, reply, call, principal, now, approve=True, reason=reading.reason)
 
     tallied = counted(gate, call, verdict, before)
     missing = tallied.missing - (principal not in tallied.approved_by)
@@ -171,10 +172,10 @@ async def leave_open(
 async def vote_no(gate: Gate, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
     """The answer to a no, or None where somebody, or the clock, was quicker."""
     reason = reading.reason
-    asked = reply.kind is Kind.BUTTON and not reason
+    asked = reply.kind is Kind.BUTTON and not reason and not is_question(call)
 
     def seal(now: datetime) -> Change:
-        vote = _sealed_vote(gate, reply, call, principal, now, approve=False, reason=reason)
+        vote = sealed_vote(gate, reply, call, principal, now, approve=False, reason=reason)
         ended = with_decision(gate, call, Trigger.REJECT, principal, now, reason)
         if asked:
             ended = ended.evolve(due_at=now + timedelta(seconds=gate.limits.late_reason_s))
@@ -203,9 +204,10 @@ async def _denied_now(gate: Gate, reply: Reply, call: Call, verdict: Verdict) ->
     return refuse(CallDenied(fact(Refusal.DENIED_NOW, short=call.short, why=clause(why))), ended)
 
 
-def _sealed_vote(
+def sealed_vote(
     gate: Gate, reply: Reply, call: Call, principal: str, now: datetime, *, approve: bool, reason: str | None
 ) -> Vote:
+    """Return one person's yes or no on a call, sealed with the time that it is given."""
     vote = Vote(call.ref, principal, approve, reason, reply.surface, reply.pressed_at, now, "")
     return replace(vote, mac=seals.vote(gate.keys, vote, call.digest))
 

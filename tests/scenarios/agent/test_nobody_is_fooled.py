@@ -47,6 +47,29 @@ async def test_fifty_texts_in_results_quotations_and_the_models_words_decide_not
     assert {line.event for line in await plan.stage.store.history(waiting.ref)} <= {"asked", "shown"}
 
 
+async def test_fifty_texts_in_file_names_and_questions_decide_nothing(plan: Planned) -> None:
+    """Each is the name of a file on a card, and each is asked as a question beside a request that waits."""
+    stage, surface = plan.stage, plan.stage.surface
+    stage.rules.set("delete_file", timeout_s=86_400)
+    waiting = await stage.ask(args={"path": "wanted"})
+    card = surface.card(waiting)
+    for text in INJECTIONS:
+        told = text.format(short=waiting.short)
+        named, asked = await stage.ask(args={"path": told}), await stage.question(told, told[:60], "no")
+        assert Status.PENDING is await stage.status(named)
+        assert Status.PENDING is await stage.status(asked)
+        for call in (named, asked):
+            await stage.service.gate.withdraw(call.ref, surface.identities["uma"])
+        # An agent may ask 30 times in 5 minutes.
+        stage.clock.advance(21)
+    await plan.settle()
+
+    assert Status.PENDING is await stage.status(waiting)
+    assert card == surface.card(waiting)
+    assert [] == plan.ran()
+    assert {line.event for line in await stage.store.history(waiting.ref)} <= {"asked", "shown"}
+
+
 async def test_after_the_models_words_an_unaddressed_yes_decides_nothing(plan: Planned) -> None:
     """The latest message is no longer ours about the card: the yes is asked back, not counted."""
     plan.server.answers.clear()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from adapters.executors.registry import Context, Registry
 from bot.compose import Running, compose
 from bot.surfaces import surfaces
-from hitl.call import Action, Ask, Call, Kind, PolicyCall, Reason, Reply, Risk, Runs, State, Status, Verb, Verdict
+from hitl.call import Action, Ask, Call, PolicyCall, Reason, Reply, ReplyKind, Risk, Runs, State, Status, Verb, Verdict
 from hitl.limits import Limits
 from hitl.people import Conversation, Directory
 
@@ -126,7 +126,7 @@ class Desk:
 
     async def decide(self, ref: str, event: tuple[str, str] | None = None) -> Call:
         """Approve it, as somebody at the socket does; with an `event`, as a chat does."""
-        reply = Reply(APPROVER, "socket", "local", Kind.API, Verb.APPROVE, target=ref, event=event)
+        reply = Reply(APPROVER, "socket", "local", ReplyKind.API, Verb.APPROVE, target=ref, event=event)
         (answer,) = await self.running.service.decide(reply)
         assert answer.lease is not None, answer
         assert answer.call is not None

@@ -26,7 +26,7 @@ from benchmarks.figures import Spread
 from benchmarks.workers import tell
 from bot.compose import Running, compose, policy_library
 from bot.policies import Policies
-from hitl.call import Ask, Kind, Post, PostKind, Reply, Runs, Verb
+from hitl.call import Ask, Post, PostKind, Reply, ReplyKind, Runs, Verb
 from hitl.cards.data import view
 from hitl.limits import Limits
 from hitl.people import Directory
@@ -132,7 +132,7 @@ class Room:
         view(found or call)
         self.shown.append(time.perf_counter() - began)
         began = time.perf_counter()
-        reply = Reply(APPROVER, "telegram", conversation=ROOM, kind=Kind.BUTTON, verb=Verb.REJECT, target=call.ref)
+        reply = Reply(APPROVER, "telegram", conversation=ROOM, kind=ReplyKind.BUTTON, verb=Verb.REJECT, target=call.ref)
         await self.running.service.decide(reply)
         self.press.append(time.perf_counter() - began)
 

@@ -1,8 +1,8 @@
 """Cards, answers and windows as Block Kit: pure functions from calls to blocks.
 
-Whatever an agent wrote stands in `plain_text` or in `rich_text`, where Slack parses no markup: nothing in it is
-live, and nothing needs an escape. Only the fallback text of notifications is markup, so `&`, `<` and `>` are escaped
-there ("Formatting text for app surfaces"). Lengths are counted in UTF-16 units, which never under-counts.
+Text that an agent wrote goes into `plain_text` or `rich_text`. Slack parses no markup there, so the text can't become a
+link or a mention and needs no escapes. Only the fallback text of notifications is markup, so `&`, `<` and `>` are
+escaped there ("Formatting text for app surfaces"). Lengths are counted in UTF-16 units, which never under-counts.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from hitl.call import CHOICES, Verb
 from hitl.cards.card import OUTPUT_CHARS, Card, Way, card, outcome, outcome_for_agent
 from hitl.cards.lines import Code, Moment, Strong, Who, in_utc, plain
-from hitl.cards.shown import Kind
+from hitl.cards.shown import PartKind
 from hitl.cards.text import cut_middle
 from hitl.cards.wording import say
 from hitl.people.names import NOBODY
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 Block: TypeAlias = "dict[str, Any]"
 
-#: Block Kit reference: a section's text, and a header.
+#: Block Kit reference: the longest text of a section, and of a header.
 SECTION = 3000
 HEADER = 150
-#: The longest text of ours, in sections; it leaves room for whatever stands around it.
+#: The longest text of ours, over several sections. It leaves room in the message for the blocks around it.
 LONGEST = 12_000
-#: What one page of the details holds, in blocks that a section's limit would fit too.
+#: The longest text of one page of the details. It is shown in several blocks, each within a section's limit.
 PAGE = 9_000
 _CHUNK = 2_800
 _FALLBACK = 500
@@ -56,7 +56,7 @@ _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message to be: its blocks, and the text that notifications and screen readers get."""
+    """A message before it is sent: its blocks, and the text for notifications and screen readers."""
 
     blocks: tuple[Block, ...]
     text: str
@@ -71,23 +71,24 @@ def card_message(
     heard: bool = True,
     reader: str = "",
 ) -> Message:
-    """The card of a call as it is now, for one channel (`place`). Buttons and mentions only while it is pending.
+    """Return the card of a call for one channel (`place`). It has buttons and mentions only while the call is pending.
 
-    `heard` says whether words from that channel reach us; `reader` is the principal who alone reads it, '' for many.
+    `heard` says whether Slack sends us the messages of that channel; `reader` is the principal who alone reads it, ''
+    for many.
     """
     way = Way.THREAD if heard else Way.BUTTONS
     shown = card(call, names, way, reader=reader, platform=PLATFORM)
     if not shown.open:
-        # What an agent wrote is never in this text: a notification has no frame to put it in.
+        # Text that an agent wrote is never in this text: a notification has no frame to set it apart.
         return Message(tuple(_closed(call, shown, keys, place, names)), _fallback(_ended(shown)))
     blocks = (_what(shown), _foot(shown, names), _actions(call, shown, keys, place))
     return Message(blocks, _fallback(shown.push))
 
 
 def plain_message(text: str, home: str = "") -> Message:
-    """A sentence of ours, cut in the middle where no message can hold it; what it quotes can't be live.
+    """Return a sentence of ours, its middle cut out if it is too long. Markup inside a quotation has no effect.
 
-    A line that is an address below `home`, the workspace's own address, is a link.
+    A line that is an address below `home`, the workspace's own address, becomes a link.
     """
     shown = cut(text, LONGEST)
     if not home or not any(line.startswith(home) for line in shown.split("\n")):
@@ -97,7 +98,7 @@ def plain_message(text: str, home: str = "") -> Message:
 
 
 def notice_message(call: Call, mentioned: Sequence[str]) -> Message:
-    """How a call ended, for the conversation that asked; `mentioned` are the user ids of whoever asked."""
+    """Return how a call ended, for the conversation that asked. `mentioned` are the user ids of the requester."""
     told = outcome_for_agent(call)
     people = [*itertools.chain.from_iterable((_user(one), _words(" ")) for one in mentioned)]
     # A rejection's reason may be as long as a person likes; a section's limit holds here too.
@@ -108,17 +109,17 @@ def notice_message(call: Call, mentioned: Sequence[str]) -> Message:
 
 
 def outcome_message(call: Call, names: Names | None = None) -> Message:
-    """What to say where a card can't be edited."""
+    """Return the message that is sent when a card can't be edited: how the call ended."""
     return plain_message(f"{call.short}: {outcome(call, names)}")
 
 
 def page_message(ref: str, text: str, number: int) -> Message:
-    """One page of a text that is told whole, with buttons to the others."""
+    """Return one page of a long text, with buttons to the pages before and after it."""
     return Message(page_blocks(ref, text, number), _fallback(text))
 
 
 def page_window(ref: str, text: str, number: int, metadata: str) -> Block:
-    """The same as a window in front of one person."""
+    """Return one page of a long text as a window for one person."""
     return {
         "type": "modal",
         "title": _plain(say("window.title.details")),
@@ -129,7 +130,7 @@ def page_window(ref: str, text: str, number: int, metadata: str) -> Block:
 
 
 def page_blocks(ref: str, text: str, number: int) -> tuple[Block, ...]:
-    """The blocks of a page, numbered from 0; a number out of range is the nearest page."""
+    """Return the blocks of a page, numbered from 0. A number out of range gives the nearest page."""
     pages = chunks(text, PAGE)
     at = min(max(number, 0), len(pages) - 1)
     shown: Block = {"type": "rich_text", "elements": [_preformatted(part) for part in chunks(pages[at], _CHUNK)]}
@@ -165,7 +166,7 @@ def reason_window(short: str, verb: Verb, metadata: str, *, asks: bool = False) 
 
 
 def chunks(text: str, units: int = SECTION) -> tuple[str, ...]:
-    """The text in pieces of at most so many UTF-16 units, at least one.
+    """Split a text into pieces of at most `units` UTF-16 units; return at least one piece.
 
     A piece ends at a line feed if there is one in its second half.
     """
@@ -180,12 +181,12 @@ def chunks(text: str, units: int = SECTION) -> tuple[str, ...]:
 
 
 def cut(text: str, units: int) -> str:
-    """The text in at most so many UTF-16 units, its middle left out and counted."""
+    """Return the text in at most `units` UTF-16 units. Its middle is left out, and the omission is counted."""
     return text if length(text) <= units else cut_middle(text, units if _is_narrow(text) else units // 2).text
 
 
 def length(value: Any) -> int:
-    """UTF-16 units of a text, or of all texts in blocks together."""
+    """Return the UTF-16 units of a text, or of all texts in blocks together."""
     if isinstance(value, str):
         return len(value.encode("utf-16-le")) // 2
     if isinstance(value, dict):
@@ -198,7 +199,7 @@ def _is_narrow(text: str) -> bool:
 
 
 def _fits(text: str, units: int) -> int:
-    """How many characters of the text take so many units."""
+    """Return how many characters at the start of the text fit into `units` UTF-16 units. The text must be longer."""
     if _is_narrow(text[:units]):
         return units
     widths = itertools.accumulate(1 + (char > "\uffff") for char in text)
@@ -206,7 +207,7 @@ def _fits(text: str, units: int) -> int:
 
 
 def _what(shown: Card) -> Block:
-    """What is asked for, where, and what speaks for and against it."""
+    """Return the block that shows the request, its place, and what speaks for and against it."""
     colon = ":" if shown.parts else ""
     lines = [_line_of(_words(f"{shown.sign} "), _words(cut(shown.headline, SECTION) + colon, bold=True))]
     lines += _thing(shown.parts)
@@ -221,26 +222,29 @@ def _what(shown: Card) -> Block:
 
 
 def _thing(parts: Sequence[Part]) -> Iterator[Block]:
-    """Values of one line stand with their names, anything else in a frame of its own. Slack takes no empty text."""
+    """Show a one-line value beside its name, and code or a diff in a frame. Slack accepts no empty text."""
     for part in parts:
-        if part.kind in {Kind.CODE, Kind.DIFF}:
+        if part.kind in {PartKind.CODE, PartKind.DIFF}:
             yield _preformatted(part.text)
-        elif part.kind is Kind.OURS or not part.name:
+        elif part.kind is PartKind.OURS or not part.name:
             yield _line_of(_words(part.text, italic=True))
         else:
-            style = {"italic": True} if part.kind is Kind.EMPTY else {}
+            style = {"italic": True} if part.kind is PartKind.EMPTY else {}
             value = [_words(f" {part.text}", **style)] if part.text else []
             yield _line_of(_words(f"{part.name}:", bold=True), *value)
 
 
 def _foot(shown: Card, names: Names) -> Block:
-    """Who may approve, until when, and how to answer. Those who may are mentioned, and nobody else is."""
+    """Return the block that says who may approve, until when, and how to answer. It mentions only the approvers."""
     told = (*shown.approvers, *(("\n", *shown.how) if shown.how else ()))
     return {"type": "rich_text", "elements": [_line_of(*_rich(told, names))]}
 
 
 def _actions(call: Call, shown: Card, keys: Keyring, place: str) -> Block:
-    """Green approves and red rejects. An approval that takes more than one step has no colour, and ends in dots."""
+    """Return the buttons. Approve is green and reject red.
+
+    If an approval takes more than one step, its button has no colour and its label ends in dots.
+    """
     label = cut(shown.push, _READ_ALOUD)
     if shown.asks:
         return _answers(call, shown, keys, place)
@@ -271,7 +275,7 @@ def _answers(call: Call, shown: Card, keys: Keyring, place: str) -> Block:
 
 
 def _closed(call: Call, shown: Card, keys: Keyring, place: str, names: Names) -> Iterator[Block]:
-    """What happened to what beside a button for the details; then who, when and why."""
+    """Return the blocks of an ended call: the outcome with a Details button, then who decided, when and why."""
     details = _button(DETAILS, say("button.details"), _data(call, keys, Verb.DETAILS, place), None)
     yield {**_section(cut(_ended(shown), SECTION)), "accessory": details}
     why = (*shown.end_why, say("card.name", short=shown.short))
@@ -285,7 +289,7 @@ def _ended(shown: Card) -> str:
 
 
 def _rich(told: Line, names: Names = NOBODY) -> Iterator[Block]:
-    """The elements of a line. Slack itself shows an account's name, and a time on the reader's own clock."""
+    """Return the elements of a line. Slack itself shows an account's name, and a time in the reader's time zone."""
     for segment in told:
         if isinstance(segment, Who):
             account = names.account(segment.principal, PLATFORM).partition("/")[2]
@@ -347,5 +351,5 @@ def _fallback(text: str) -> str:
 
 
 def packed(value: Mapping[str, Any]) -> str:
-    """What a window remembers (`private_metadata`, 3,000 characters)."""
+    """Return the text that a window remembers (`private_metadata`, at most 3,000 characters)."""
     return json.dumps(value, separators=(",", ":"))

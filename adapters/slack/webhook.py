@@ -1,4 +1,4 @@
-"""Requests pushed by Slack: signed ones are recorded and answered, of others nothing is read and nothing kept."""
+"""Requests that Slack pushes. Signed requests are recorded and answered; other requests are neither read nor kept."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hitl.throttle import Patience
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from adapters.slack.receiver import Inbox
+    from adapters.slack.receiver import EventRecorder
     from hitl.platforms import ReadBody
 
 PATH = "/slack/events"
@@ -23,10 +23,10 @@ _UNPROVED, _TOO_LONG = 401, 413
 _log = logging.getLogger(__name__)
 
 
-def endpoint(inbox: Inbox, secret: str, now: Callable[[], float] = time.time) -> Endpoint:
-    """The one endpoint for events, presses, windows and commands.
+def endpoint(inbox: EventRecorder, secret: str, now: Callable[[], float] = time.time) -> Endpoint:
+    """Return the one endpoint for events, presses, windows and commands.
 
-    Raises SettingsError without a secret: then anybody could press buttons.
+    Raises SettingsError without a signing secret, because then anybody could send button presses.
     """
     if not secret:
         raise SettingsError("Slack's requests need a signing secret: set slack.signing_secret_file")
@@ -46,8 +46,8 @@ def endpoint(inbox: Inbox, secret: str, now: Callable[[], float] = time.time) ->
     return Endpoint(PATH, answer)
 
 
-async def _answered(inbox: Inbox, body: bytes) -> tuple[int, bytes]:
-    """Record an event; a question of Slack whether we are here ("url_verification", "ssl_check") is only answered."""
+async def _answered(inbox: EventRecorder, body: bytes) -> tuple[int, bytes]:
+    """Record an event. Slack's tests of the address ("url_verification", "ssl_check") are answered and not recorded."""
     try:
         asked = read(body)
     except (LookupError, TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Updates pushed by Telegram: the secret is checked before anything is read, and 200 follows the commit."""
+"""Updates that Telegram pushes. The secret is checked before the body is read, and 200 follows the commit."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from hitl.platforms import Endpoint
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from adapters.telegram.receiver import Inbox
+    from adapters.telegram.receiver import UpdateRecorder
     from hitl.platforms import ReadBody
 
 PATH = "/telegram/webhook"
 _OK, _BAD, _UNPROVED, _TOO_LONG, _BUSY = 200, 400, 401, 413, 503
 
 
-def endpoint(inbox: Inbox, secret: str) -> Endpoint:
-    """The webhook. Raises SettingsError without a secret: such a webhook would let anybody press buttons."""
+def endpoint(inbox: UpdateRecorder, secret: str) -> Endpoint:
+    """Return the webhook. Raises SettingsError without a secret, because then anybody could send button presses."""
     if not secret:
         raise SettingsError("a webhook needs a secret: set telegram.webhook_secret")
 
@@ -33,7 +33,7 @@ def endpoint(inbox: Inbox, secret: str) -> Endpoint:
     return Endpoint(PATH, answer)
 
 
-async def _kept(inbox: Inbox, body: bytes) -> int:
+async def _kept(inbox: UpdateRecorder, body: bytes) -> int:
     try:
         await inbox.keep([json.loads(body)])
     except (ValueError, LookupError, TypeError, RecursionError):

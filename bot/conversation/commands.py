@@ -1,10 +1,10 @@
-"""Commands: decide by the ref, look, take back, and ask who one is."""
+"""Commands: decide by the ref, show, withdraw, and show one's own identity."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hitl.call import Kind, Verb
+from hitl.call import ReplyKind, Verb
 from hitl.cards.card import headline
 from hitl.cards.wording import SIGNS, say
 from hitl.errors import SaysoError
@@ -27,7 +27,7 @@ class Commands:
         self._store = voice.store
 
     async def commanded(self, heard: Command) -> None:
-        """Do what the command says; the help for one that there isn't."""
+        """Run the command. An unknown command gets the help."""
         if heard.name in {"approve", "reject"}:
             return await self._decide(heard)
         if heard.name == "show":
@@ -44,7 +44,7 @@ class Commands:
         target, _, reason = " ".join(heard.text.split()).partition(" ")
         if not as_short(target):
             return await self._voice.tell(heard, self._usage(heard), alone=True)
-        reply = self._voice.reply(heard, Kind.COMMAND, verb=Verb(heard.name), target=target)
+        reply = self._voice.reply(heard, ReplyKind.COMMAND, verb=Verb(heard.name), target=target)
         reason = reason.removeprefix("because ").lstrip(":, ")
         for answer in await self._voice.service.decide(replace(reply, reason=reason or None)):
             await self._voice.answer(heard, answer)
@@ -67,7 +67,7 @@ class Commands:
         return "\n".join(lines) or say("chat.pending.nowhere" if private else "chat.pending.none")
 
     async def _for(self, heard: Command) -> list[Call]:
-        """The pending requests that concern that person: in private those of every place, elsewhere those of one."""
+        """Return the pending requests for that person: in private those of all places, elsewhere those of one place."""
         access, calls = self._gate.access, await self._store.pending()
         if not self._voice.is_private(heard):
             return [call for call in calls if self._voice.may_see(heard, call)]
@@ -75,7 +75,7 @@ class Commands:
         return [call for call in calls if access.is_approver(principal, call) or access.asked(principal, call)]
 
     async def _line(self, call: Call, *, linked: bool) -> str:
-        """The headline of a request, with the address of its card."""
+        """Return the headline of a request, with the address of its card."""
         head = f"{SIGNS[call.verdict.risk]} {headline(call, self._gate.names)}"
         told = say("chat.pending", short=call.short, headline=head)
         cards = await self._store.cards(call.ref) if linked else {}

@@ -1,11 +1,11 @@
-"""Buttons: what a press leads to, and how the one who pressed hears of it."""
+"""Button presses: decides by them, and answers the person who pressed."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING
 
-from hitl.call import Event, Kind, Verb
+from hitl.call import Event, ReplyKind, Verb
 from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation
 from hitl.gate.response import Answer, Came
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from hitl.call import Call, Reply
     from hitl.events import Press
 
-#: A press is answered with what came of it, unless that takes longer than this.
+#: A press is answered with its outcome, unless deciding takes longer than this many seconds.
 PRESS_WITHIN_S = 1.0
-#: Answers to a press that the one who pressed must not miss.
+#: Answers that the person who pressed must not miss.
 _ALERTS = frozenset({Came.REFUSED, Came.CONFIRM, Came.DETAILS_NEEDED, Came.REASON_NEEDED})
 
 
@@ -35,13 +35,13 @@ class Presses:
         self._toasts = voice.surface.toasts
 
     async def pressed(self, heard: Press) -> None:
-        """Decide by a press, or show the call; refuse one that no button of ours made."""
+        """Decide by a press, or show the call. Refuse a press whose data isn't from a button of ours."""
         try:
             verb, call, route = await self._cards.pressed(heard)
         except InvalidConfirmation as error:
             await self._voice.record(heard, Event.FORGED)
             return await self._talker.answer_press(str(heard.press), error.message, alert=True)
-        reply = self._voice.reply(heard, Kind.BUTTON, verb=verb, target=call.ref, conversation=route)
+        reply = self._voice.reply(heard, ReplyKind.BUTTON, verb=verb, target=call.ref, conversation=route)
         if verb is Verb.DETAILS:
             answer = await self._look(heard, route, replace(reply, event=None))
         elif self._toasts:
@@ -55,7 +55,10 @@ class Presses:
         return await self._cards.correct(heard, route, answer)
 
     async def _look(self, heard: Press, route: str, reply: Reply) -> Answer:
-        """Show a call whole. Only what was shown counts as seen: who decides, and the gate, count on it."""
+        """Show a whole call.
+
+        The look is recorded only if the call was really shown, because later approvals rely on it.
+        """
         answer, press = await self._voice.gate.peek(reply), str(heard.press)
         seen = answer.came is Came.DETAILS
         if self._toasts or not seen:
@@ -71,7 +74,10 @@ class Presses:
         return answer
 
     async def _showed(self, heard: Press, route: str, call: Call, text: str) -> bool:
-        """Whether it could be shown; where it never can be, that is said. Raises PlatformError for what may pass."""
+        """Return whether the text was shown. If it can never be shown, say so.
+
+        Raises PlatformError for errors that may pass.
+        """
         try:
             await self._talker.show(route, f"{call.short}.txt", text, about=call.ref, press=heard.press)
         except PlatformError as error:
@@ -86,7 +92,7 @@ class Presses:
         return True
 
     async def _toasted(self, press: str, reply: Reply) -> tuple[Answer, bool]:
-        """What came of a press, and whether it could be told in the one answer that a press gets."""
+        """Return the answer to a press, and whether it was sent as the one reply that the platform allows."""
         deciding = asyncio.ensure_future(self._service.decide(reply))
         done, _ = await asyncio.wait({deciding}, timeout=PRESS_WITHIN_S)
         if not done:
@@ -97,7 +103,7 @@ class Presses:
         return answer, bool(done)
 
     async def _after(self, heard: Press, route: str, answer: Answer, *, told: bool) -> None:
-        """Ask for the reason of a yes that needs one, or of a no that may have one; else tell what wasn't told yet."""
+        """Ask for a reason if an approval needs one or a rejection may have one; else send an unsent answer."""
         call = answer.call
         if call is None:
             return

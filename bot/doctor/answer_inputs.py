@@ -1,6 +1,6 @@
-"""What `doctor` learns from the record: by which ways answers came in from each platform, and by which none did yet.
+"""For `sayso doctor`: finds in the record which kinds of answers have arrived from each platform.
 
-A platform doesn't tell a bot whether presses, words or reactions are switched on for it; that they came in does.
+A platform doesn't say whether it sends a bot presses, words or reactions. Their arrival proves it.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from hitl.call import Kind
+from hitl.call import ReplyKind
 from hitl.errors import Unavailable
 from hitl.platforms import Check, Health
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from hitl.platforms import Surface
+    from hitl.surfaces import Surface
 
-#: So many of the latest lines of the record are looked at.
+#: At most this many of the latest lines of the record are read.
 _LATEST = 10_000
 
 
 def report(database: Path, surfaces: Sequence[Surface]) -> list[Check]:
-    """A line for each platform. Buttons are what every card offers: without one press it isn't well yet."""
+    """Return a check for each platform. Every card has buttons, so the check is yellow until a press has arrived."""
     seen = dict(_seen(database))
     return [
         _check(surface, {kind: at for (where, kind), at in seen.items() if where == surface.name})
@@ -32,7 +32,7 @@ def report(database: Path, surfaces: Sequence[Surface]) -> list[Check]:
     ]
 
 
-def _check(surface: Surface, seen: Mapping[Kind, datetime]) -> Check:
+def _check(surface: Surface, seen: Mapping[ReplyKind, datetime]) -> Check:
     name = f"{surface.name} answers"
     if not seen:
         text = "none came in yet: ask something, answer it in each way, and look again"
@@ -40,19 +40,19 @@ def _check(surface: Surface, seen: Mapping[Kind, datetime]) -> Check:
     came = ", ".join(f"{kind.value} ({at:%Y-%m-%d %H:%M} UTC)" for kind, at in sorted(seen.items()))
     missing = ", ".join(f"{kind.value} ({why})" for kind, why in surface.answers.items() if kind not in seen)
     text = f"came in by {came}" + (f"; not yet by {missing}" if missing else "")
-    return Check(name, Health.GREEN if Kind.BUTTON in seen else Health.YELLOW, text)
+    return Check(name, Health.GREEN if ReplyKind.BUTTON in seen else Health.YELLOW, text)
 
 
-def _seen(database: Path) -> Iterator[tuple[tuple[str, Kind], datetime]]:
-    """Surface and kind of the answers on record, and when the latest came, oldest first."""
+def _seen(database: Path) -> Iterator[tuple[tuple[str, ReplyKind], datetime]]:
+    """Yield surface and kind of the recorded answers with their times, oldest first."""
     for at, data in reversed(_lines(database)):
         line = json.loads(data)
         if "surface" in line and "kind" in line:
-            yield (line["surface"], Kind(line["kind"])), at
+            yield (line["surface"], ReplyKind(line["kind"])), at
 
 
 def _lines(database: Path) -> Sequence[tuple[datetime, str]]:
-    """Nothing where there is no record that can be read; the database's own check says so."""
+    """Return the latest lines, or nothing if the record can't be read: the check of the database reports that."""
     from adapters.database.sqlite.survey import surveyed
 
     try:

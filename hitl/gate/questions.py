@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hitl import replies
-from hitl.call import Call, Event, Kind, Reply, Result, Risk, Verdict
+from hitl.call import Call, Event, Reply, ReplyKind, Result, Risk, Verdict
 from hitl.cards.redaction import mask
 from hitl.cards.text import one_line
 from hitl.gate.moves import with_decision, with_lease, with_result
@@ -21,14 +21,13 @@ from hitl.outcomes import Fact, Told, fact
 from hitl.ports import Change
 from hitl.question import LONGEST_ANSWER, answer_in, are_meant, is_question, options, without_ref
 from hitl.records import replace
-from hitl.replies import Reading
-from hitl.replies import Verdict as Says
+from hitl.replies import Meaning, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from datetime import datetime
 
-    from hitl.gate.gate import Gate
+    from hitl.gate.context import GateContext
     from hitl.gate.target import Scene
 
 
@@ -41,7 +40,7 @@ def as_question(verdict: Verdict) -> Verdict:
 
 
 async def words_on_question(
-    gate: Gate, reply: Reply, scene: Scene, readings: Sequence[Reading], known: Collection[str]
+    gate: GateContext, reply: Reply, scene: Scene, readings: Sequence[Reading], known: Collection[str]
 ) -> Call | Answer | None:
     """Return the question that the words of a reply answer; or what to answer instead; None if they are about none.
 
@@ -49,7 +48,7 @@ async def words_on_question(
     conditions under which they would decide a call, and only if they can't be talk: see DESIGN.md, "What text may
     decide". `known` are the refs that the words may name.
     """
-    if reply.kind is not Kind.TEXT:
+    if reply.kind is not ReplyKind.TEXT:
         return None
     named = typed_refs(reply.text, known)
     if scene.aimed:
@@ -62,7 +61,7 @@ async def words_on_question(
     return _unaddressed(gate, reply, scene, readings)
 
 
-def _unaddressed(gate: Gate, reply: Reply, scene: Scene, readings: Sequence[Reading]) -> Call | Answer | None:
+def _unaddressed(gate: GateContext, reply: Reply, scene: Scene, readings: Sequence[Reading]) -> Call | Answer | None:
     """What words that point to nothing are about, where a question is open."""
     open_here = [call for call in scene.open if is_question(call)]
     if not scene.private or not any(_may_be_meant(gate, reply, scene, call, readings) for call in open_here):
@@ -75,7 +74,7 @@ def _unaddressed(gate: Gate, reply: Reply, scene: Scene, readings: Sequence[Read
     return call
 
 
-def _may_be_meant(gate: Gate, reply: Reply, scene: Scene, call: Call, readings: Sequence[Reading]) -> bool:
+def _may_be_meant(gate: GateContext, reply: Reply, scene: Scene, call: Call, readings: Sequence[Reading]) -> bool:
     """Whether words could be an answer to a question, from who said them and what they say.
 
     If any words answer it, a question, a condition or a "wait" is talk and no answer.
@@ -84,17 +83,17 @@ def _may_be_meant(gate: Gate, reply: Reply, scene: Scene, call: Call, readings: 
         return False
     if options(call):
         return answer_in(call, reply.text) is not None
-    return replies.verdict(list(readings)).verdict is not Says.UNCLEAR or replies.is_reason(reply.text)
+    return replies.verdict(list(readings)).verdict is not Meaning.UNCLEAR or replies.is_reason(reply.text)
 
 
-async def answered_in_words(gate: Gate, reply: Reply, call: Call) -> Reading | Answer:
+async def answered_in_words(gate: GateContext, reply: Reply, call: Call) -> Reading | Answer:
     """Return the words as the answer to a question, or what to say of words that are none."""
     if not are_meant(reply.spans):
         return await unanswered(gate, reply, call)
-    return Reading(Says.APPROVE, without_ref(reply.text, call.short) or None)
+    return Reading(Meaning.APPROVE, without_ref(reply.text, call.short) or None)
 
 
-async def unanswered(gate: Gate, reply: Reply, call: Call) -> Answer:
+async def unanswered(gate: GateContext, reply: Reply, call: Call) -> Answer:
     """Put on record that a reply answered nothing, and say how to answer, to a person who may."""
     may = gate.access.may_answer(gate.people.principal(reply.identity), call)
     told = _how(call) if may else fact(Told.QUESTION_OTHER)
@@ -109,7 +108,7 @@ def _how(call: Call) -> Fact:
     return fact(Told.ANSWER_HOW, short=call.short, most=LONGEST_ANSWER)
 
 
-async def vote_answer(gate: Gate, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
+async def vote_answer(gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
     """Answer a question, or None where somebody, or the clock, was quicker. What looks like a secret is masked."""
     if not reading.reason:
         if options(call):

@@ -1,4 +1,4 @@
-"""A policy's own tests: calls and the verdicts that they should get.
+"""Tests of a policy: a file of calls and the verdicts that they should get.
 
 tests:
   - name: secrets stay closed
@@ -25,8 +25,8 @@ _EXPECT_KEYS = frozenset(("action", "risk", "rule", "reason", "timeout_s", "requ
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    """One expectation: what differed (empty if it was met), and the verdict that was given."""
+class ExpectationResult:
+    """The result of one expectation: the differences (empty if it was met), and the verdict."""
 
     name: str
     line: int
@@ -43,19 +43,19 @@ class Result:
 class Report:
     """The results of a file of expectations."""
 
-    results: tuple[Result, ...]
+    results: tuple[ExpectationResult, ...]
 
     @property
     def passed(self) -> bool:
-        """Whether there were expectations and all were met."""
+        """Whether the file has expectations and all of them were met."""
         return bool(self.results) and all(result.passed for result in self.results)
 
 
 def run_expectations(policy: Policy, doc: str, *, name: str = "expectations") -> Report:
-    """Judge every call of a file (YAML or JSON) and compare.
+    """Judge every call of a file (YAML or JSON) and compare each verdict with the expected one.
 
     Raises:
-        PolicyInvalid: the file is not well formed; a misspelt key would test nothing.
+        PolicyInvalid: the file is not well formed or has an unknown key; a misspelt key would test nothing.
     """
     parsed = text.parse(doc, name=name)
     tests = (
@@ -72,7 +72,7 @@ def run_expectations(policy: Policy, doc: str, *, name: str = "expectations") ->
     return Report(tuple(_run(policy, test, at, line) for at, (test, line) in enumerate(zip(tests, lines, strict=True))))
 
 
-def _run(policy: Policy, test: Mapping[str, Any], at: int, line: int) -> Result:
+def _run(policy: Policy, test: Mapping[str, Any], at: int, line: int) -> ExpectationResult:
     expected = {"action": test["expect"]} if isinstance(test["expect"], str) else test["expect"]
     verdict = policy.judge(_call(test["call"]))
     differences = tuple(
@@ -80,7 +80,7 @@ def _run(policy: Policy, test: Mapping[str, Any], at: int, line: int) -> Result:
         for key, wanted in expected.items()
         if _part(verdict, key) != wanted
     )
-    return Result(str(test.get("name", f"test {at + 1}")), line, differences, verdict)
+    return ExpectationResult(str(test.get("name", f"test {at + 1}")), line, differences, verdict)
 
 
 def _wrong(test: Any) -> str | None:
@@ -103,7 +103,7 @@ def _call(call: Mapping[str, Any]) -> PolicyCall:
 
 
 def plain(value: Any) -> Any:
-    """A document's value as JSON would carry it: decimals as floats."""
+    """Return a document's value as JSON would carry it, with decimals as floats."""
     if isinstance(value, Mapping):
         return {key: plain(entry) for key, entry in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Conditions in words: what a rule asked, and what the call answered."""
+"""Puts conditions into words: the condition of the rule, its answer, and the value in the call."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from typing import Any
 
 from hitl.policy import values
 from hitl.policy.document import AnyOf, Not, When
-from hitl.policy.operators.base import Condition, Test, Use
-from hitl.policy.operators.scope import ANYWHERE, ROLE, Scope
+from hitl.policy.operators.base import Condition, ConditionUse, Test
+from hitl.policy.operators.scope import ANYWHERE, ROLE, CallScope
 from hitl.policy.shell.effects import Effects
 
 _WORDS = ("no", "cannot tell", "yes")
 
 
-def describe(when: When, scope: Scope, use: Use, compile_when: Callable[[When, Use], Test]) -> str:
-    """Each condition with its answer, in one line."""
+def describe(
+    when: When, scope: CallScope, use: ConditionUse, compile_when: Callable[[When, ConditionUse], Test]
+) -> str:
+    """Return each condition of a rule with its answer, in one line."""
     if isinstance(when, Condition):
         return f"{_asked(when)}: {_WORDS[compile_when(when, use)(scope)]} ({_given(when, scope)})"
     if isinstance(when, Not):
@@ -30,7 +32,7 @@ def _asked(condition: Condition) -> str:
     return f"{condition.key} {condition.op}" if condition.key else condition.op
 
 
-def _value(key: str, scope: Scope) -> Any:
+def _value(key: str, scope: CallScope) -> Any:
     if key == ANYWHERE:
         return scope.args
     if not key.startswith(ROLE):
@@ -39,7 +41,7 @@ def _value(key: str, scope: Scope) -> Any:
     return found[0] if len(found) == 1 else found or values.MISSING
 
 
-def _given(condition: Condition, scope: Scope) -> str:
+def _given(condition: Condition, scope: CallScope) -> str:
     if condition.op == "command_effects":
         told = scope.effects(condition.key)
         if isinstance(told, Effects):

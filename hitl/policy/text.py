@@ -1,7 +1,7 @@
-"""Reading a document's text into plain values, with the line of every entry.
+"""Reads a document's text into plain values, with the line of every entry.
 
-YAML is read by the 1.2 core schema (``no`` and ``on`` are texts), without anchors, tags and merge keys; JSON by RFC
-8259. Numbers become ``int`` or ``Decimal``. A key given twice, or a document in two parts, is refused in both.
+YAML follows the 1.2 core schema (``no`` and ``on`` are texts), without anchors, tags and merge keys. JSON follows RFC
+8259. Numbers become ``int`` or ``Decimal``. In both formats, a repeated key or a second document is refused.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _CORE = (
 
 
 @dataclass(slots=True)
-class Parsed:
-    """A document's value, the line of each path in it, and the problems met on the way."""
+class ParsedDocument:
+    """A document's value, the line of each path in it, and the problems that were found while it was read."""
 
     value: Any = None
     format: Format = "yaml"
@@ -42,7 +42,7 @@ class Parsed:
     problems: list[Problem] = field(default_factory=list)
 
     def line(self, path: str) -> int:
-        """The line of a path, or of the nearest entry above it."""
+        """Return the line of a path, or of the nearest entry above it."""
         while path and path not in self.lines:
             path = path.rpartition("/")[0]
         return self.lines.get(path, 1)
@@ -55,17 +55,17 @@ class _Broken(Exception):
 
 
 def sniff(text: str) -> Format:
-    """The format of a text whose name does not tell: JSON if it begins as an object or array does."""
+    """Guess the format of a text: JSON if it begins like an object or an array, else YAML."""
     return "json" if text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") else "yaml"
 
 
-def parse(text: str, *, name: str, format: Format | None = None) -> Parsed:  # noqa: A002 - the public name
-    """Read a document.
+def parse(text: str, *, name: str, format: Format | None = None) -> ParsedDocument:  # noqa: A002 - the public name
+    """Read a document. Without ``format``, the format is guessed from the text.
 
     Raises:
-        PolicyInvalid: the text is not well formed; with the line.
+        PolicyInvalid: the text is too long or not well formed; the problem has the line.
     """
-    parsed = Parsed()
+    parsed = ParsedDocument()
     if len(text) > MAX_TEXT:
         raise PolicyInvalid(name, [Problem(1, "", f"is longer than {MAX_TEXT} characters")])
     try:
@@ -84,14 +84,14 @@ def parse(text: str, *, name: str, format: Format | None = None) -> Parsed:  # n
 
 
 def join(path: str, key: object) -> str:
-    """The path of an entry below another, as a JSON pointer (RFC 6901)."""
+    """Return the path of an entry below another path, as a JSON pointer (RFC 6901)."""
     return f"{path}/{str(key).replace('~', '~0').replace('/', '~1')}"
 
 
 class _Json:
-    """A JSON reader that keeps lines and refuses what ``json`` lets pass (doubled keys, NaN)."""
+    """A JSON reader that keeps lines, and refuses repeated keys and NaN, which Python's ``json`` accepts."""
 
-    def __init__(self, text: str, parsed: Parsed) -> None:
+    def __init__(self, text: str, parsed: ParsedDocument) -> None:
         self.text = text
         self.parsed = parsed
         self.at = 0
@@ -176,7 +176,7 @@ class _Json:
         return Decimal(found.group()) if found.group(1) or found.group(2) else int(found.group())
 
 
-def _yaml(text: str, parsed: Parsed) -> None:
+def _yaml(text: str, parsed: ParsedDocument) -> None:
     import yaml  # noqa: PLC0415 - not needed for JSON documents
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -192,9 +192,9 @@ def _yaml(text: str, parsed: Parsed) -> None:
 
 
 class _Yaml:
-    """Builds plain values from YAML events; what needs more than plain values is refused."""
+    """Builds plain values from YAML events. Anchors, aliases, tags and merge keys are refused."""
 
-    def __init__(self, events: Iterator[Any], parsed: Parsed) -> None:
+    def __init__(self, events: Iterator[Any], parsed: ParsedDocument) -> None:
         self.events = events
         self.parsed = parsed
 

@@ -1,4 +1,4 @@
-"""Why a message is no answer, in a few words for the person who wrote it."""
+"""Says in a few words why a message is no answer, for the person who wrote it."""
 
 from functools import reduce
 from operator import or_
@@ -6,11 +6,11 @@ from operator import or_
 from hitl.replies.emoji import Sign
 from hitl.replies.parse import Parse
 from hitl.replies.phrase_roles import CONDITION, HEDGE, LATER, OPENS, QUESTION, REFUSES, REMARK, UNCLEAR, YES
-from hitl.replies.tokens import Kind, Token
+from hitl.replies.tokens import Token, TokenKind
 
-#: How the reason begins where a message holds an idiom that answers nothing.
+#: The beginning of the reason for a message with an idiom that answers nothing.
 NO_ANSWER = "no answer: "
-#: How it begins where a message says nothing but how things are.
+#: The beginning of the reason for a message that only says how things are.
 ONLY_A_REMARK = "only a remark: "
 _REASONS = (
     (QUESTION, "question: {}"),
@@ -24,13 +24,13 @@ _LONGEST = 40
 
 
 def why_unclear(parse: Parse, furthest: int) -> str:
-    """Say what keeps a message from being an answer; `furthest` is the first token that no phrase explains."""
+    """Return the reason why a message is no answer. `furthest` is the first token that belongs to no phrase."""
     tokens = parse.tokens
     if not tokens:
         return "nothing said"
     found = list(map(parse.longest, range(len(tokens))))
     said = reduce(or_, [roles for _, roles in found])
-    signs = {token.sign for token in tokens} if Kind.EMOJI in parse.kinds else ()
+    signs = {token.sign for token in tokens} if TokenKind.EMOJI in parse.kinds else ()
     if (said & YES or Sign.YES in signs) and (said & REFUSES or Sign.NO in signs):
         return "yes and no"
     reasons = _REASONS if furthest < len(tokens) else (*_REASONS, *_ALONE)
@@ -47,5 +47,5 @@ def _quote(parse: Parse, start: int, end: int) -> str:
 
 
 def _not_understood(token: Token) -> str:
-    kind = {Kind.EMOJI: "emoji", Kind.NUMBER: "number"}.get(token.kind, "word")
+    kind = {TokenKind.EMOJI: "emoji", TokenKind.NUMBER: "number"}.get(token.kind, "word")
     return f"{kind} not understood: {token.text[:_LONGEST]}"

@@ -1,4 +1,4 @@
-"""What one language makes of a message: an approval, a rejection with its reason, or neither."""
+"""Reads a message in one language: as an approval, as a rejection with its reason, or as unclear."""
 
 from itertools import pairwise
 
@@ -6,7 +6,7 @@ from hitl.records import replace
 from hitl.replies.automaton import Match
 from hitl.replies.emoji import Sign
 from hitl.replies.explain import why_unclear
-from hitl.replies.model import ALL, Reading, Verdict
+from hitl.replies.model import ALL, Meaning, Reading
 from hitl.replies.parse import NOWHERE, Parse
 from hitl.replies.phrase_roles import (
     ALL_OF_THEM,
@@ -31,28 +31,28 @@ from hitl.replies.phrase_roles import (
 from hitl.replies.reasons import reason_start, verbatim
 from hitl.replies.spelling import fold
 from hitl.replies.targets import is_ref
-from hitl.replies.tokens import Kind, Token
+from hitl.replies.tokens import Token, TokenKind
 
 TO_ANOTHER = "it is said to somebody else"
 _MAY_FOLLOW_NO = REASON_START | BECAUSE | POLITE | REFUSES
 _YES_AFTER_ALL = REMARK | OPENS | POLITE | CONDITION | HEDGE | BEFORE_NO | LATER
-#: Our own name. A surface knows our handle there, and takes it off before the words are read.
+#: Our own name. Our handle on a platform may differ; its surface removes the handle before the words are read.
 _US = "sayso"
 _COLONS = frozenset({":", "\uff1a"})
-#: Between words they offer a choice: "approve/reject", "yes|no".
+#: These signs between words offer a choice: "approve/reject", "yes|no".
 _OFFERS = frozenset("/|")
-_WORDS_ALONE = frozenset({Kind.WORD})
-_APPROVED = Reading(Verdict.APPROVE)
+_WORDS_ALONE = frozenset({TokenKind.WORD})
+_APPROVED = Reading(Meaning.APPROVE)
 
 
 def unclear(why: str) -> Reading:
-    """Give the reading of a message that is no answer, with what kept it from being one."""
-    return Reading(Verdict.UNCLEAR, why=why)
+    """Return the reading of a message that is no answer. `why` is the reason, in a few words."""
+    return Reading(Meaning.UNCLEAR, why=why)
 
 
 def answers(parse: Parse, text: str) -> list[Reading]:
-    """Read one answer, or several that each name their target."""
-    if Kind.TARGET in parse.kinds and len(parse.targets(0, len(parse.tokens))) > 1:
+    """Read one answer, or several answers that each name their own target."""
+    if TokenKind.TARGET in parse.kinds and len(parse.targets(0, len(parse.tokens))) > 1:
         cuts = parse.cuts()
         several = _several(parse, text, cuts) if len(cuts) > 1 else []
         if several:
@@ -65,9 +65,9 @@ def _several(parse: Parse, text: str, cuts: list[int]) -> list[Reading]:
     for start, end in zip(cuts, [*cuts[1:], len(parse.tokens)], strict=True):
         part = Parse(_without_and(parse, start, end), parse.language)
         reading = _answer(part, text[: parse.tokens[end - 1].end])
-        if readings and reading.verdict is Verdict.UNCLEAR and all(map(part.is_target, range(len(part.tokens)))):
+        if readings and reading.verdict is Meaning.UNCLEAR and all(map(part.is_target, range(len(part.tokens)))):
             reading = replace(readings[-1], target=part.tokens[0].text)
-        if reading.verdict is Verdict.UNCLEAR or reading.target is None:
+        if reading.verdict is Meaning.UNCLEAR or reading.target is None:
             return []
         readings.append(reading)
     return readings
@@ -75,13 +75,13 @@ def _several(parse: Parse, text: str, cuts: list[int]) -> list[Reading]:
 
 def _without_and(parse: Parse, start: int, end: int) -> list[Token]:
     tokens = parse.tokens[start:end]
-    while tokens and (tokens[-1].kind is Kind.BREAK or parse.longest(start + len(tokens) - 1)[1] & AND):
+    while tokens and (tokens[-1].kind is TokenKind.BREAK or parse.longest(start + len(tokens) - 1)[1] & AND):
         tokens = tokens[:-1]
     return tokens
 
 
 def _answer(parse: Parse, text: str) -> Reading:
-    if Kind.ASKS in parse.kinds:
+    if TokenKind.ASKS in parse.kinds:
         return unclear("question")
     furthest, yes = parse.covered(0, len(parse.tokens), YES)
     reading = approval(parse, furthest, yes=yes) or _after_turn(parse) or _rejection(parse, text)
@@ -89,7 +89,7 @@ def _answer(parse: Parse, text: str) -> Reading:
 
 
 def _after_turn(parse: Parse) -> Reading | None:
-    """Read what stands behind a change of mind: a yes ("I changed my mind, I accept"), or doubt; None for the rest."""
+    """Read the words after a change of mind: a yes ("I changed my mind, I accept"), or doubt. None for other words."""
     end = parse.role_ends(0, TURN) if parse.tokens else NOWHERE
     if end in {NOWHERE, len(parse.tokens)}:
         return None
@@ -102,9 +102,9 @@ def _after_turn(parse: Parse) -> Reading | None:
 
 
 def approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
-    """Give the approval that a message is, or None.
+    """Return the reading of a message that is an approval, or None if it isn't.
 
-    `furthest` and `yes` are what `Parse.covered` found for the whole message.
+    `furthest` and `yes` are the result of `Parse.covered` for the whole message.
     """
     end = len(parse.tokens)
     everything = furthest < end
@@ -113,12 +113,12 @@ def approval(parse: Parse, furthest: int, *, yes: bool) -> Reading | None:
     if furthest < end or not yes:
         return None
     if parse.kinds == _WORDS_ALONE:
-        return Reading(Verdict.APPROVE, target=ALL) if everything else _APPROVED
+        return Reading(Meaning.APPROVE, target=ALL) if everything else _APPROVED
     return _approval_beside_signs(parse, everything=everything)
 
 
 def _approval_beside_signs(parse: Parse, *, everything: bool) -> Reading | None:
-    """Give the approval that a yes among signs, emoji, mentions or refs is, or None."""
+    """Return the reading of a yes that comes with signs, emoji, mentions or refs. None if it is no approval."""
     if parse.holds_idiom():
         return None
     if _asks_another(parse):
@@ -131,54 +131,57 @@ def _approval_beside_signs(parse: Parse, *, everything: bool) -> Reading | None:
     targets = [ALL] * everything + parse.targets(0, len(parse.tokens))
     if len(targets) > 1:
         return unclear("two answers")
-    return Reading(Verdict.APPROVE, target=targets[0]) if targets else _APPROVED
+    return Reading(Meaning.APPROVE, target=targets[0]) if targets else _APPROVED
 
 
 def _calls(parse: Parse) -> bool:
-    """Tell whether a bracket opens right behind a word, as in code: "run(yes)"."""
-    if Kind.BREAK not in parse.kinds:
+    """Return whether a bracket opens right after a word, as in code: "run(yes)"."""
+    if TokenKind.BREAK not in parse.kinds:
         return False
     pairs = pairwise(parse.tokens)
-    return any(mark.text in {"(", "["} and mark.start == word.end and word.kind is Kind.WORD for word, mark in pairs)
+    return any(
+        mark.text in {"(", "["} and mark.start == word.end and word.kind is TokenKind.WORD for word, mark in pairs
+    )
 
 
 def _asks_another(parse: Parse) -> bool:
-    """Tell whether it mentions somebody, a time or a place ("@6pm"), and not us alone."""
-    if Kind.MENTION not in parse.kinds:
+    """Return whether the message mentions anything other than us alone: a person, a time or a place ("@6pm")."""
+    if TokenKind.MENTION not in parse.kinds:
         return False
-    mentions = [token.text for token in parse.tokens if token.kind is Kind.MENTION]
+    mentions = [token.text for token in parse.tokens if token.kind is TokenKind.MENTION]
     return len(mentions) > 1 or fold(mentions[0]) != f"@{_US}"
 
 
 def _whose_words(parse: Parse) -> str:
-    """Say why a yes isn't the person's answer: it is a transcript or a choice ("yes/ok"); empty if it is."""
+    """Return the reason why a yes isn't the person's answer: a transcript, or a choice ("yes/ok"). Else return ''."""
     if _is_transcript(parse):
         return "a speaker's name stands before it"
-    choice = Kind.BREAK in parse.kinds and any(token.text in _OFFERS for token in parse.tokens)
+    choice = TokenKind.BREAK in parse.kinds and any(token.text in _OFFERS for token in parse.tokens)
     return "it offers a choice" if choice else ""
 
 
 def _is_transcript(parse: Parse) -> bool:
-    """Tell whether a speaker's name with a colon stands before the words: "bot: yes". "sayso:" says whom they are for.
+    """Return whether the words follow a speaker's name and a colon: "bot: yes".
 
-    A yes before the colon is the person's own, and a ref there says which call is meant.
+    Our own name before the colon says that the words are for us. A yes before the colon is the person's own, and a ref
+    there names the call.
     """
-    if Kind.BREAK not in parse.kinds:
+    if TokenKind.BREAK not in parse.kinds:
         return False
     texts = [token.text for token in parse.tokens]
     colon = next((at for at, text in enumerate(texts) if text in _COLONS), 0)
     name = range(colon)
-    words = [at for at in name if parse.tokens[at].kind is Kind.WORD]
+    words = [at for at in name if parse.tokens[at].kind is TokenKind.WORD]
     if not words or texts[words[-1]] == _US or parse.targets(0, colon):
         return False
     return not any(parse.longest(at)[1] & YES for at in name)
 
 
 def _emoji_beside_others(parse: Parse) -> bool:
-    """Tell whether an emoji alone stands beside what may be another's: "!", or what only looks like an id."""
+    """Return whether an emoji without words comes with signs of another meaning: a lone "!", or a foreign id."""
     if not parse.wordless:
         return False
-    breaks = [i for i, token in enumerate(parse.tokens) if token.kind is Kind.BREAK and token.text.strip()]
+    breaks = [i for i, token in enumerate(parse.tokens) if token.kind is TokenKind.BREAK and token.text.strip()]
     apart = any(i == 0 or parse.tokens[i].start > parse.tokens[i - 1].end for i in breaks)
     return apart or any(parse.is_target(at) and not _is_ref(token) for at, token in enumerate(parse.tokens))
 
@@ -195,8 +198,8 @@ def _rejection(parse: Parse, text: str) -> Reading | None:
     end = len(parse.tokens)
     if after < end and (_glued(parse, after) or _numbered(parse, after)):
         return None
-    runs_on = after < end and parse.tokens[after].kind is Kind.WORD
-    open_clause = runs_on and roles & NO_OPEN and parse.tokens[start].kind is Kind.WORD
+    runs_on = after < end and parse.tokens[after].kind is TokenKind.WORD
+    open_clause = runs_on and roles & NO_OPEN and parse.tokens[start].kind is TokenKind.WORD
     if _contradicted(parse, _clause_end(parse, after) if open_clause else after):
         return unclear("yes and no")
     if parse.is_idiom():
@@ -204,30 +207,30 @@ def _rejection(parse: Parse, text: str) -> Reading | None:
     if runs_on and not roles & NO_OPEN and not _may_follow(parse, after):
         return None
     reason_at = reason_start(parse, after)
-    return Reading(Verdict.REJECT, _reason(parse, text, start, after, reason_at), _target(parse, max(reason_at, after)))
+    return Reading(Meaning.REJECT, _reason(parse, text, start, after, reason_at), _target(parse, max(reason_at, after)))
 
 
 def _glued(parse: Parse, at: int) -> bool:
-    """Tell whether a sign that is no stop sticks to the no: "no=yes", "n°"."""
-    return at > 0 and parse.tokens[at].kind is Kind.OTHER and parse.tokens[at].start == parse.tokens[at - 1].end
+    """Return whether a sign other than a stop directly follows the no: "no=yes", "n°"."""
+    return at > 0 and parse.tokens[at].kind is TokenKind.OTHER and parse.tokens[at].start == parse.tokens[at - 1].end
 
 
 def _numbered(parse: Parse, at: int) -> bool:
-    """Tell whether a no seems to name a call by a number, which no call has: "reject #2", "reject 2", "no. 7"."""
+    """Return whether a no seems to name a call by a number: "reject #2", "reject 2", "no. 7". Calls have no numbers."""
     at += parse.tokens[at].text == "." and at + 1 < len(parse.tokens)
     token, closes = parse.tokens[at], at + 1 == len(parse.tokens) or parse.role_ends(at + 1, BECAUSE | AND) != NOWHERE
-    return token.text.startswith("#") or (token.kind is Kind.NUMBER and closes)
+    return token.text.startswith("#") or (token.kind is TokenKind.NUMBER and closes)
 
 
 def _head(parse: Parse) -> int:
-    """Give the token at which a no begins, after nothing but politeness; NOWHERE if something else comes first."""
+    """Return the token at which a no begins. Only politeness may come before it; else return NOWHERE."""
     at = 0
     while at < len(parse.tokens):
         token = parse.tokens[at]
         end, roles = parse.longest(at)
         if token.sign is Sign.NO or (roles & REFUSES and not roles & (UNCLEAR | LATER)):
             return at
-        if token.kind in {Kind.BREAK, Kind.MENTION} or parse.is_target(at):
+        if token.kind in {TokenKind.BREAK, TokenKind.MENTION} or parse.is_target(at):
             at += 1
         elif roles & (POLITE | BEFORE_NO | TURN) and not roles & YES:
             at = end
@@ -237,7 +240,7 @@ def _head(parse: Parse) -> int:
 
 
 def _head_end(parse: Parse, at: int) -> tuple[int, int]:
-    if parse.tokens[at].kind is Kind.EMOJI:
+    if parse.tokens[at].kind is TokenKind.EMOJI:
         return at + 1, NO | NO_OPEN
     any_role = 0
     for _, roles in parse.phrases(at):
@@ -247,7 +250,7 @@ def _head_end(parse: Parse, at: int) -> tuple[int, int]:
 
 
 def _before_fault(parse: Parse, at: int) -> Match:
-    """Give the longest no at a token, or the shorter one that a fault follows: "stop" of "stop this is wrong"."""
+    """Return the longest no at a token, or a shorter no that a fault follows: "stop" of "stop this is wrong"."""
     longest = parse.longest(at)
     for match in parse.phrases(at)[:-1]:
         end, roles = parse.longest(match[0]) if match[0] < len(parse.tokens) else match
@@ -257,23 +260,23 @@ def _before_fault(parse: Parse, at: int) -> Match:
 
 
 def _clause_end(parse: Parse, at: int) -> int:
-    return next((i for i in range(at, len(parse.tokens)) if parse.tokens[i].kind is Kind.BREAK), len(parse.tokens))
+    return next((i for i in range(at, len(parse.tokens)) if parse.tokens[i].kind is TokenKind.BREAK), len(parse.tokens))
 
 
 def _may_follow(parse: Parse, at: int) -> bool:
-    """Tell whether a reason, or more of the no, can begin at a word that follows it without a stop."""
+    """Return whether a reason, or more of the no, can begin at a word that follows the no without a stop."""
     end, roles = parse.longest(at)
-    closes = end == len(parse.tokens) or parse.tokens[end].kind is not Kind.WORD
+    closes = end == len(parse.tokens) or parse.tokens[end].kind is not TokenKind.WORD
     return bool(roles & _MAY_FOLLOW_NO or (roles & ALL_OF_THEM and closes))
 
 
 def _contradicted(parse: Parse, at: int) -> bool:
-    """Tell whether a yes stands anywhere beside the no: an emoji, or a whole clause."""
-    if Kind.EMOJI in parse.kinds and any(token.sign is Sign.YES for token in parse.tokens):
+    """Return whether the message also holds a yes: an emoji, or a whole clause after the no."""
+    if TokenKind.EMOJI in parse.kinds and any(token.sign is Sign.YES for token in parse.tokens):
         return True
     if at == len(parse.tokens):
         return False
-    breaks = [i for i in range(at, len(parse.tokens)) if parse.tokens[i].kind is Kind.BREAK]
+    breaks = [i for i in range(at, len(parse.tokens)) if parse.tokens[i].kind is TokenKind.BREAK]
     edges = [at - 1, *breaks, len(parse.tokens)]
     return any(_is_yes(parse, left + 1, right) for left, right in pairwise(edges))
 
@@ -292,7 +295,7 @@ def _reason(parse: Parse, text: str, start: int, after: int, reason_at: int) -> 
     if not joined and parse.covered(start, end, NO, BEFORE_NO | ALL_OF_THEM)[0] == end:
         return None
     own_words = (
-        after < end and parse.tokens[after].kind is Kind.WORD and parse.role_ends(after, BECAUSE | FAULT) < after
+        after < end and parse.tokens[after].kind is TokenKind.WORD and parse.role_ends(after, BECAUSE | FAULT) < after
     )
     sentence = roles & FAULT or (roles & NO_OPEN and own_words)
     return verbatim(parse, text, start if sentence else reason_at)

@@ -1,30 +1,31 @@
-"""Languages without a file of their own: a few exact phrases each, and nothing else."""
+"""Reads answers in languages that have no file of their own: a few exact phrases of each language, and nothing else."""
 
 from collections.abc import Sequence
 from functools import cache
 
 from hitl.replies import data
-from hitl.replies.model import Verdict
+from hitl.replies.model import Meaning
 from hitl.replies.spelling import pieces
 
-_SIGNS = (("yes", Verdict.APPROVE), ("no", Verdict.REJECT))
+_SIGNS = (("yes", Meaning.APPROVE), ("no", Meaning.REJECT))
 
 
 #: Longer messages aren't looked up.
 _MOST_WORDS = 8
 
 
-def signs(words: Sequence[str]) -> dict[str, Verdict]:
-    """Give the languages in which these words are known answers that agree, with what they say there.
+def signs(words: Sequence[str]) -> dict[str, Meaning]:
+    """Return language -> verdict, for each language in which these words are one known answer or several that agree.
 
-    "áno, súhlasím" is two of them. The same phrase twice is none: "bye bye" is Basque's yes by its sound alone.
+    "áno, súhlasím" is two answers that agree. Repeated words are no answer: "bai bai" may be Basque for yes, or
+    the sound of "bye bye".
     """
     table, count = _table(), len(words)
     if count > _MOST_WORDS or len(set(words)) < count:
         return {}
-    found: dict[int, dict[str, Verdict]] = {0: {}}
+    found: dict[int, dict[str, Meaning]] = {0: {}}
     for end in range(1, count + 1):
-        agreed: dict[str, Verdict] = {}
+        agreed: dict[str, Meaning] = {}
         for start, before in found.items():
             said = table.get("".join(words[start:end]))
             if said:
@@ -35,8 +36,8 @@ def signs(words: Sequence[str]) -> dict[str, Verdict]:
 
 
 @cache
-def _table() -> dict[str, dict[str, Verdict]]:
-    table: dict[str, dict[str, Verdict]] = {}
+def _table() -> dict[str, dict[str, Meaning]]:
+    table: dict[str, dict[str, Meaning]] = {}
     for line in data.lines("unmeasured.txt"):
         code, _, *answers = (field.strip() for field in line.split("|"))
         for (label, verdict), answer in zip(_SIGNS, answers, strict=True):

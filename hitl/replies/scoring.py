@@ -1,11 +1,11 @@
-"""How well a reader does on labelled replies: the figures that our tables and the command line show."""
+"""Measures a reader on labelled replies. Our tables and the command line show these figures."""
 
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hitl.replies.model import Reading, Verdict
+from hitl.replies.model import Meaning, Reading
 
 _ALSO = "also_ok"
 
@@ -13,10 +13,10 @@ _ALSO = "also_ok"
 def score(rows: Iterable[Mapping[str, Any]], answers: Iterable[Reading]) -> dict[str, int | float | None]:
     """Compare readings with a corpus's labels, row by row in the same order.
 
-    A row has `text`, `label`, and optionally `also_ok` (other answers that aren't wrong) and `reason`. Rows without
-    `also_ok` are strict, and only they count for the rates, which are in percent and None where there is nothing to
-    count. A false approve is one that neither the label nor `also_ok` allows; a flip is one on a rejection. Raises
-    `ValueError` if there are more rows than answers or the other way round.
+    A row has `text`, `label`, and optionally `reason` and `also_ok` (other answers that aren't wrong). Rows without
+    `also_ok` are strict, and only strict rows count for the rates of verdicts. A rate is in percent, or None if there
+    is nothing to count. A false approve is an approval that neither the label nor `also_ok` allows. A flip is a false
+    approve of a reply whose label is reject. Raises `ValueError` if the numbers of rows and answers differ.
     """
     counts: Counter[str] = Counter()
     for row, answer in zip(rows, answers, strict=True):
@@ -39,16 +39,16 @@ def _marks(row: Mapping[str, Any], answer: Reading) -> list[str]:
     label, got = row["label"], answer.verdict.value
     fine = {label, *row.get(_ALSO, ())}
     strict = _ALSO not in row
-    wrong_yes = got == Verdict.APPROVE and got not in fine
+    wrong_yes = got == Meaning.APPROVE and got not in fine
     marks = {
         "row": True,
         f"strict {label}": strict,
         f"hit {label}": strict and got == label,
-        "may not approve": Verdict.APPROVE not in fine,
+        "may not approve": Meaning.APPROVE not in fine,
         "false approve": wrong_yes,
-        "flip": wrong_yes and label == Verdict.REJECT,
-        "false reject": got == Verdict.REJECT and got not in fine and label == Verdict.APPROVE,
-        "unclear rejected": strict and label == Verdict.UNCLEAR and got == Verdict.REJECT,
+        "flip": wrong_yes and label == Meaning.REJECT,
+        "false reject": got == Meaning.REJECT and got not in fine and label == Meaning.APPROVE,
+        "unclear rejected": strict and label == Meaning.UNCLEAR and got == Meaning.REJECT,
         "reason": bool(row.get("reason")),
         "hit reason": bool(row.get("reason")) and _plain(answer.reason) == _plain(row.get("reason")),
     }

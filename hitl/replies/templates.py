@@ -1,4 +1,4 @@
-"""The small notation of the language files: `(a|b)` is a choice, `[c]` may be left out, `<name>` is one of a list."""
+"""Parses the notation of the language files: `(a|b)` is a choice, `[c]` is optional, `<name>` is any word of a list."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -12,34 +12,31 @@ _SIGNS = re.compile(r"[()\[\]|]|<[^>]+>|[^\s()\[\]|<>]+")
 _CLOSING = {"(": ")", "[": "]"}
 
 
-class Word(NamedTuple):
-    """One word, or in scripts without spaces one character."""
+class TemplateWord(NamedTuple):
+    """One word or, in scripts without spaces, one character."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Exactly one of several sequences."""
+    """One of several sequences. With `optional` it may also be left out."""
 
     options: tuple["Sequence", ...]
     optional: bool = False
 
 
-Item = Word | Choice
+Item = TemplateWord | Choice
 Sequence = tuple[Item, ...]
 
 
 def phrases(line: str) -> Iterator[str]:
-    """Cut a line of a language file at its commas."""
+    """Split a line of a language file at its commas."""
     return (part.strip() for part in line.split(",") if part.strip())
 
 
 def parse(template: str, lists: Mapping[str, Choice]) -> Sequence:
-    """Read one template.
-
-    Raises `ValueError` for a bracket that doesn't close, and `KeyError` for a list that isn't there.
-    """
+    """Parse one template. Raises `ValueError` for a bracket that doesn't close, and `KeyError` for an unknown list."""
     signs = _SIGNS.findall(template)
     options, rest = _options(signs, 0, "", lists)
     if rest != len(signs) or len(options) != 1:
@@ -48,8 +45,8 @@ def parse(template: str, lists: Mapping[str, Choice]) -> Sequence:
 
 
 @cache
-def _words(text: str) -> tuple[Word, ...]:
-    return tuple(map(Word, pieces(text)))
+def _words(text: str) -> tuple[TemplateWord, ...]:
+    return tuple(map(TemplateWord, pieces(text)))
 
 
 def _options(signs: list[str], at: int, closing: str, lists: Mapping[str, Choice]) -> tuple[tuple[Sequence, ...], int]:

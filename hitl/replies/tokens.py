@@ -1,4 +1,4 @@
-"""A message cut into tokens that know their place in it, so that a reason can be given back untouched."""
+"""Cuts a message into tokens. Each token knows its place in the message, so that a reason can be quoted unchanged."""
 
 import re
 from collections.abc import Callable
@@ -10,8 +10,8 @@ from hitl.replies.scripts import scripts
 from hitl.replies.spelling import fold, pieces
 
 
-class Kind(IntEnum):
-    """What a token is. Only some kinds may stand in an approval."""
+class TokenKind(IntEnum):
+    """The kinds of tokens. An approval may contain only some of them."""
 
     WORD = 0
     BREAK = 1
@@ -24,9 +24,9 @@ class Kind(IntEnum):
 
 
 class Token(NamedTuple):
-    """A piece of the message: its kind, its comparable text and its place, [start, end), in the original."""
+    """A piece of the message: its kind, its folded text, and its place in the original (`end` is excluded)."""
 
-    kind: Kind
+    kind: TokenKind
     text: str
     start: int
     end: int
@@ -48,7 +48,7 @@ _ASKS = (
     "?\u00bf\u037e\u055e\u061f\u1367\u1945\u2047-\u2049\u203d\u2cfa\u2cfb\u2e18\u2e2e\u2e54\ua60f\ua6f7"
     "\ufe16\ufe56\uff1f\U00011143\U0001e95f\u2753\u2754"
 )
-#: Behind these, a semicolon asks: the Greek question mark is normalised to one.
+#: After these letters a semicolon is a question mark, because Unicode normalises the Greek question mark to it.
 _GREEK = "\u0370-\u03ff\u1f00-\u1fff"
 _SCANNER = re.compile(
     "(?P<plain>[A-Za-z]+(?:'[A-Za-z]+)*(?=[ ,!]|\\.?(?:\\s|$)))(?: (?=[A-Za-z]))?"
@@ -80,14 +80,14 @@ _SCANNER = re.compile(
     re.DOTALL,
 )
 _KINDS = {
-    "line": Kind.BREAK,
-    "mention": Kind.MENTION,
-    "asks": Kind.ASKS,
-    "number": Kind.NUMBER,
+    "line": TokenKind.BREAK,
+    "mention": TokenKind.MENTION,
+    "asks": TokenKind.ASKS,
+    "number": TokenKind.NUMBER,
 }
-#: The commands of ours that decide.
+#: Our commands that decide.
 _COMMANDS = frozenset({"approve", "reject", "cancel", "deny"})
-#: A command may name us. One with another name behind it is another bot's.
+#: A command may be followed by our name. A command with another name after it belongs to another bot.
 _TO_US = "@sayso"
 _VOTES = {"+2": "+1", "-2": "-1"}
 _WORDS: dict[str, Callable[[str], str]] = {
@@ -97,17 +97,17 @@ _WORDS: dict[str, Callable[[str], str]] = {
 
 
 def tokenise(text: str, known_refs: frozenset[str] = frozenset()) -> list[Token]:
-    """Cut a message into tokens. Blanks are left out; everything else is in some token."""
+    """Cut a message into tokens. Everything except blanks is part of a token."""
     tokens: list[Token] = []
     for found in _SCANNER.finditer(text):
         name = found.lastgroup
         if name == "plain" and not known_refs:
             word, start = found["plain"], found.start()
-            tokens.append(Token(Kind.WORD, word.lower().replace("'", ""), start, start + len(word)))
+            tokens.append(Token(TokenKind.WORD, word.lower().replace("'", ""), start, start + len(word)))
         elif name in {"word", "plain"}:
             tokens += _words(found[name], found.start(), known_refs)
         elif name in {"stop", "arrow"}:
-            tokens.append(Token(Kind.BREAK, found[0], *found.span()))
+            tokens.append(Token(TokenKind.BREAK, found[0], *found.span()))
         elif name != "space":
             tokens.append(_token(name or "other", found, known_refs))
     return tokens
@@ -116,37 +116,39 @@ def tokenise(text: str, known_refs: frozenset[str] = frozenset()) -> list[Token]
 def _token(name: str, found: re.Match[str], known_refs: frozenset[str]) -> Token:
     text, (start, end) = found[0], found.span()
     if name == "emoji":
-        return Token(Kind.EMOJI, text, start, end, emoji.sign(text))
+        return Token(TokenKind.EMOJI, text, start, end, emoji.sign(text))
     if name == "command" and (ours := fold(text[1:]).removesuffix(_TO_US)) in _COMMANDS:
-        return Token(Kind.WORD, ours, start, end)
+        return Token(TokenKind.WORD, ours, start, end)
     if name == "ref" and targets.is_target(text[1:], known_refs):
-        return Token(Kind.TARGET, text[1:], start, end)
+        return Token(TokenKind.TARGET, text[1:], start, end)
     if name in _WORDS:
-        return Token(Kind.WORD, _WORDS[name](text), start, end)
+        return Token(TokenKind.WORD, _WORDS[name](text), start, end)
     if name == "number" and fold(text) in known_refs:
-        return Token(Kind.TARGET, text, start, end)
-    return Token(_KINDS.get(name, Kind.OTHER), text, start, end)
+        return Token(TokenKind.TARGET, text, start, end)
+    return Token(_KINDS.get(name, TokenKind.OTHER), text, start, end)
 
 
 def _words(text: str, start: int, known_refs: frozenset[str]) -> list[Token]:
     inner = text.strip("_")
     if not inner:
-        return [Token(Kind.BREAK, text, start, start + len(text))]
+        return [Token(TokenKind.BREAK, text, start, start + len(text))]
     start += text.index(inner)
     end = start + len(inner)
     if targets.is_target(inner, known_refs):
-        return [Token(Kind.TARGET, inner, start, end)]
+        return [Token(TokenKind.TARGET, inner, start, end)]
     if inner.isascii():
-        return [Token(Kind.WORD, folded, start, end)] if (folded := fold(inner)) else []
+        return [Token(TokenKind.WORD, folded, start, end)] if (folded := fold(inner)) else []
     parts = pieces(inner)
     if any(len(scripts(part)) > 1 for part in parts):
-        return [Token(Kind.OTHER, inner, start, end)]
+        return [Token(TokenKind.OTHER, inner, start, end)]
     if len(parts) == 1:
-        return [Token(Kind.WORD, parts[0], start, end)] if parts[0] else []
+        return [Token(TokenKind.WORD, parts[0], start, end)] if parts[0] else []
     exact = sum(map(len, parts)) == len(inner)
     tokens: list[Token] = []
     at = start
     for part in parts:
-        tokens.append(Token(Kind.WORD, part, at, at + len(part)) if exact else Token(Kind.WORD, part, start, end))
+        tokens.append(
+            Token(TokenKind.WORD, part, at, at + len(part)) if exact else Token(TokenKind.WORD, part, start, end)
+        )
         at += len(part)
     return tokens

@@ -20,7 +20,7 @@ from bot.compose import Running
 from bot.metrics import Metrics, serve_metrics
 from bot.settings import MetricsSettings
 from bot.surfaces import surfaces
-from hitl.call import Ask, Entry, Event, Kind, Ran, Reply, Result, Runs, Verb
+from hitl.call import Ask, Entry, Event, Ran, Reply, ReplyKind, Result, Runs, Verb
 from hitl.gate import secret_hash
 from hitl.ports import Change, adding
 from hitl.testing import SetClock
@@ -76,7 +76,7 @@ class Scraped:
 
     async def press(self, ref: str, verb: Verb, identity: str = ME) -> None:
         """A person presses a button at the terminal."""
-        await self.running.service.decide(Reply(identity, "local", PLACE, Kind.BUTTON, verb, target=ref))
+        await self.running.service.decide(Reply(identity, "local", PLACE, ReplyKind.BUTTON, verb, target=ref))
 
 
 @pytest.fixture

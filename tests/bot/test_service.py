@@ -20,7 +20,7 @@ from bot.api import serve_api
 from bot.compose import Running, compose
 from bot.conversation.router import Router
 from bot.service import Service
-from hitl.call import Ask, Call, Claim, Decision, Kind, Reply, Result, Runs, State, Status, Verb
+from hitl.call import Ask, Call, Claim, Decision, Reply, ReplyKind, Result, Runs, State, Status, Verb
 from hitl.errors import AlreadyDecided, ConfirmationExpired, SaysoError, Unavailable
 from hitl.events import Command, Moved
 from hitl.gate.response import Answer, Came
@@ -48,7 +48,7 @@ def ask(command: str = "echo ran >> out.txt", key: str | None = None) -> Ask:
 
 def press(call: Call, verb: Verb = Verb.APPROVE, identity: str = ME) -> Reply:
     """A button on the card of a call."""
-    return Reply(identity, "terminal", PLACE, Kind.BUTTON, verb, target=call.ref)
+    return Reply(identity, "terminal", PLACE, ReplyKind.BUTTON, verb, target=call.ref)
 
 
 async def parked(running: Running) -> Call:

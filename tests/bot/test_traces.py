@@ -10,7 +10,7 @@ from starlette.datastructures import Headers
 
 from adapters.http import tracing
 from bot.traces import Traces
-from hitl.call import Ask, Kind, Ran, Reply, Result, Runs, Verb
+from hitl.call import Ask, Ran, Reply, ReplyKind, Result, Runs, Verb
 from hitl.gate import secret_hash
 from hitl.ports import Change
 from tests.bot.conftest import ASKER, ME, PLACE
@@ -40,7 +40,7 @@ class Traced:
 
     async def press(self, ref: str, verb: Verb) -> None:
         """The approver presses a button."""
-        await self.running.service.decide(Reply(ME, "local", PLACE, Kind.BUTTON, verb, target=ref))
+        await self.running.service.decide(Reply(ME, "local", PLACE, ReplyKind.BUTTON, verb, target=ref))
 
     def spans(self) -> dict[str, ReadableSpan]:
         """What was sent, by name, once all is sent."""

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from hitl.call import Action, Call, Claim, Kind, Ran, Result, Risk, Runs, State, Status, Verb
+from hitl.call import Action, Call, Claim, Ran, ReplyKind, Result, Risk, Runs, State, Status, Verb
 from hitl.cards.data import view
 from hitl.errors import IllegalTransition, TooManyPending
 from hitl.gate.response import Came
@@ -285,7 +285,7 @@ async def a_surfaces_yes(world: World, row: Row) -> None:
 async def a_surfaces_nothing(world: World, row: Row) -> None:
     """A surface that brings nothing, or no verb, has brought no yes."""
     call = await world.ask()
-    (answer,) = await world.gate.decide(reply(kind=Kind.BUTTON, target=call.ref))
+    (answer,) = await world.gate.decide(reply(kind=ReplyKind.BUTTON, target=call.ref))
 
     assert row["upstream"]["decision"] == "denied"
     assert "HITL_001" == code(answer)

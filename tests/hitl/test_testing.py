@@ -8,7 +8,7 @@ import pytest
 
 from hitl.call import Lease, Preparation, Ran, Result, ToolInfo
 from hitl.ports import PlatformError
-from hitl.testing import RecordedChat, ScriptedExecutor, SetClock, Shown, a_call
+from hitl.testing import RecordedChat, ScriptedExecutor, SetClock, ShownCard, a_call
 from tests.hitl.world import GROUP, NOON, WRITE, ask
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ async def test_a_chat_remembers_what_it_was_told() -> None:
     await chat.update("telegram:1", message, later)
     await chat.notify("telegram:1", later)
 
-    assert [Shown("telegram:1", "m1", call)] == chat.posts
-    assert [Shown("telegram:1", "m1", later)] == chat.updates
-    assert [Shown("telegram:1", "", later)] == chat.notices
+    assert [ShownCard("telegram:1", "m1", call)] == chat.posts
+    assert [ShownCard("telegram:1", "m1", later)] == chat.updates
+    assert [ShownCard("telegram:1", "", later)] == chat.notices
     assert {("telegram:1", "m1"): later} == chat.messages
 
 

@@ -7,7 +7,21 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from bot.surfaces import surfaces
-from hitl.call import Action, Ask, Call, Kind, PolicyCall, PostKind, Reason, Reply, Risk, Runs, ToolInfo, Verb, Verdict
+from hitl.call import (
+    Action,
+    Ask,
+    Call,
+    PolicyCall,
+    PostKind,
+    Reason,
+    Reply,
+    ReplyKind,
+    Risk,
+    Runs,
+    ToolInfo,
+    Verb,
+    Verdict,
+)
 from hitl.errors import PolicyUnusable
 from hitl.gate import Gate, secret_hash
 from hitl.people import Conversation, Directory
@@ -128,15 +142,15 @@ class World:
 
     async def press(self, call: Call, who: str = ANN, verb: Verb = Verb.APPROVE, **changes: Any) -> Answer:
         """What comes of a press on a button of the card."""
-        return await self._only(reply(who, kind=Kind.BUTTON, verb=verb, target=call.ref, **changes))
+        return await self._only(reply(who, kind=ReplyKind.BUTTON, verb=verb, target=call.ref, **changes))
 
     async def type(self, text: str, who: str = ANN, **changes: Any) -> Answer:
         """What comes of a text."""
-        return await self._only(reply(who, kind=Kind.TEXT, text=text, **changes))
+        return await self._only(reply(who, kind=ReplyKind.TEXT, text=text, **changes))
 
     async def react(self, call: Call, emoji: str, who: str = ANN) -> Answer:
         """What comes of an emoji on the card."""
-        return await self._only(reply(who, kind=Kind.REACTION, text=emoji, target=call.ref))
+        return await self._only(reply(who, kind=ReplyKind.REACTION, text=emoji, target=call.ref))
 
     async def now(self, call: Call) -> Call:
         """The call as it is by now."""
@@ -211,7 +225,7 @@ def reply(who: str = ANN, **changes: Any) -> Reply:
         "identity": who,
         "surface": "telegram",
         "conversation": ROOM,
-        "kind": Kind.TEXT,
+        "kind": ReplyKind.TEXT,
         "pressed_at": NOON,
     }
     return Reply(**(fields | changes))

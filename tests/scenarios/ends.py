@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hitl.call import Action, Kind, Ran, Reply, Result, Status, Verb
+from hitl.call import Action, Ran, Reply, ReplyKind, Result, Status, Verb
 from hitl.outcomes import fact
 from tests.sentences import says
 
@@ -40,7 +40,7 @@ async def commanded(stage: Stage, call: Call) -> None:
 
 async def decided(stage: Stage, call: Call, verb: Verb) -> None:
     """Bob decides in a terminal, over the socket."""
-    reply = Reply(stage.surface.identities["bob"], "socket", "local", Kind.API, verb=verb, target=call.short)
+    reply = Reply(stage.surface.identities["bob"], "socket", "local", ReplyKind.API, verb=verb, target=call.short)
     await stage.service.decide(reply)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hitl.call import Kind, Reply, Status, Verb
+from hitl.call import Reply, ReplyKind, Status, Verb
 from hitl.cards.wording import say
 from hitl.outcomes import Refusal
 from tests.scenarios.from_a_script import seen
@@ -36,7 +36,7 @@ def acts(stage: Any, call: Call, who: str, verb: Verb) -> Iterator[Awaitable[Any
 
 async def over_the_socket(stage: Any, call: Call, who: str, verb: Verb) -> Answer:
     """And by a command on the machine."""
-    reply = Reply(stage.surface.identities[who], "socket", "local", Kind.API, verb=verb, target=call.ref)
+    reply = Reply(stage.surface.identities[who], "socket", "local", ReplyKind.API, verb=verb, target=call.ref)
     (answer,) = await stage.service.decide(reply)
     found: Answer = answer
     return found

@@ -1,4 +1,4 @@
-"""What a command runs and does: the operators whose names begin with ``command_``, and ``no_command_substitution``."""
+"""The operators that test the programs and effects of a command: ``command_...`` and ``no_command_substitution``."""
 
 from __future__ import annotations
 
@@ -6,19 +6,30 @@ from collections.abc import Mapping
 from typing import Any
 
 from hitl.policy import values
-from hitl.policy.operators.base import FLAG, BadValue, Condition, Operator, Test, Use, a_text, entries, flag, split
-from hitl.policy.operators.scope import Scope, plain_words
-from hitl.policy.shell import Reading, read_line
-from hitl.policy.shell.effects import EFFECTS
+from hitl.policy.operators.base import (
+    FLAG,
+    BadValue,
+    Condition,
+    ConditionUse,
+    Operator,
+    Test,
+    a_text,
+    entries,
+    flag,
+    split,
+)
+from hitl.policy.operators.scope import CallScope, plain_words
+from hitl.policy.shell import ShellReading, read_line
+from hitl.policy.shell.found import EFFECTS
 from hitl.policy.shell.lists import Prefixes, Programs, wrong_entry
 from hitl.policy.three_valued import NO, UNSURE, YES
 
 
 def programs(value: Any) -> tuple[str, ...]:
-    """A list of programs, each of which some command could match.
+    """Read a list of programs.
 
     Raises:
-        BadValue: an entry that could match nothing; the message says what to write instead.
+        BadValue: no command could match an entry; the message gives a correction.
     """
     found = entries(value)
     for entry in found:
@@ -34,14 +45,14 @@ def _nothing(value: Any) -> bool:
 
 
 def contenox_entries(value: Any) -> tuple[str, ...]:
-    """The entries of a text with commas, as contenox reads it. Raises BadValue if it is no text."""
+    """Read the entries of a text with commas, as contenox does. Raises BadValue if the value isn't a text."""
     return split(a_text(value))
 
 
-def _build_programs(condition: Condition, use: Use) -> Test:
+def _build_programs(condition: Condition, use: ConditionUse) -> Test:
     listed = Programs.of(condition.value, folds=not use.textual)
 
-    def test(scope: Scope) -> int:
+    def test(scope: CallScope) -> int:
         found = _reading(scope, condition, use)
         if found is None or not condition.value:
             return use.missing if condition.value else NO
@@ -51,13 +62,13 @@ def _build_programs(condition: Condition, use: Use) -> Test:
     return test
 
 
-def _lacks(scope: Scope, condition: Condition, use: Use) -> bool:
-    """Conditions of contenox need the argument that they name, even where a command could be read from another."""
+def _lacks(scope: CallScope, condition: Condition, use: ConditionUse) -> bool:
+    """Whether a contenox condition lacks the argument that it names: it doesn't look for a command in another one."""
     return use.textual and condition.key not in scope.args
 
 
-def _reading(scope: Scope, condition: Condition, use: Use) -> Reading | None:
-    """What the command comes to; None if the call has none."""
+def _reading(scope: CallScope, condition: Condition, use: ConditionUse) -> ShellReading | None:
+    """Return the reading of the command, or None if the call has no command."""
     if _lacks(scope, condition, use):
         return None
     value = scope.args.get(condition.key)
@@ -66,15 +77,15 @@ def _reading(scope: Scope, condition: Condition, use: Use) -> Reading | None:
     return scope.shell(condition.key)
 
 
-def _strict(answer: int, reading: Reading, use: Use) -> int:
-    """To loosen, a line with any doubt cannot be told."""
+def _strict(answer: int, reading: ShellReading, use: ConditionUse) -> int:
+    """Return the answer; for a condition that loosens, UNSURE if there is any doubt about the line."""
     return UNSURE if use.loosen and (reading.doubts or not reading.commands) else answer
 
 
-def _build_prefixes(condition: Condition, use: Use) -> Test:
+def _build_prefixes(condition: Condition, use: ConditionUse) -> Test:
     listed = Prefixes.of(condition.value)
 
-    def test(scope: Scope) -> int:
+    def test(scope: CallScope) -> int:
         found = None if _lacks(scope, condition, use) else scope.shell(condition.key)
         if found is None:
             return use.missing
@@ -83,10 +94,10 @@ def _build_prefixes(condition: Condition, use: Use) -> Test:
     return test
 
 
-def _build_resolvable(condition: Condition, use: Use) -> Test:
+def _build_resolvable(condition: Condition, use: ConditionUse) -> Test:
     wanted: bool = condition.value
 
-    def test(scope: Scope) -> int:
+    def test(scope: CallScope) -> int:
         found = scope.shell(condition.key)
         if found is None:
             return use.missing
@@ -104,11 +115,15 @@ def _effect_names(value: Any) -> frozenset[str]:
     return frozenset(found)
 
 
-def _build_effects(condition: Condition, use: Use) -> Test:
-    """To loosen, a line has these effects at most, and each of its paths may be used so; to tighten, one of them."""
+def _build_effects(condition: Condition, use: ConditionUse) -> Test:
+    """Compile ``command_effects``.
+
+    A condition that tightens holds if the line has one of the effects. A condition that loosens holds if the line has
+    no other effects, no programs beyond those that its effects were read from, and the policy allows each of its paths.
+    """
     wanted: frozenset[str] = condition.value
 
-    def test(scope: Scope) -> int:
+    def test(scope: CallScope) -> int:
         found = scope.effects(condition.key)
         if found is None:
             return use.missing
@@ -126,10 +141,10 @@ def _build_effects(condition: Condition, use: Use) -> Test:
 _SUBSTITUTES = ("$(", "`", "<(", ">(", "$[", "${}")
 
 
-def _build_substitution(condition: Condition, use: Use) -> Test:
+def _build_substitution(condition: Condition, use: ConditionUse) -> Test:
     steps = values.pointer(condition.key)
 
-    def test(scope: Scope) -> int:
+    def test(scope: CallScope) -> int:
         absent = values.lookup(scope.args, steps) is values.MISSING
         if absent and (use.textual or use.loosen):
             return use.missing

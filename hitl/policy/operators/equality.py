@@ -1,4 +1,4 @@
-"""Whether an argument is there, and which value it has: ``exists``, ``eq``, ``ne``, ``in``."""
+"""The operators that test whether an argument is present, and its value: ``exists``, ``eq``, ``ne``, ``in``."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from hitl.policy.operators.base import (
     TEXT,
     BadValue,
     Condition,
+    ConditionUse,
     Judge,
     Operator,
     Test,
-    Use,
     a_text,
     entries,
     flag,
@@ -41,10 +41,10 @@ def _members(value: Any) -> tuple[Any, ...]:
 Comparison = Callable[[Any], int | None]
 
 
-def _comparison(wanted: Any, use: Use) -> Comparison:
-    """Whether a value is the wanted one; None where it is of another kind, so that it can't be told."""
+def _comparison(wanted: Any, use: ConditionUse) -> Comparison:
+    """Return a comparison with the wanted value. It gives None for a value of a type that can't be compared."""
     shown = values.text(wanted)
-    alike = UNSURE if use.loosen else YES  # the same in another spelling
+    alike = UNSURE if use.loosen else YES  # the answer for the same value in another spelling
     if use.textual:
         return lambda value: YES if values.text(value) == shown else NO
     of_kind = _KINDS[type(wanted)]
@@ -87,17 +87,16 @@ def _nothing_wanted(_wanted: Any, _value: Any, _alike: int) -> int | None:
     return NO
 
 
-#: How each type of a document's values is compared with a call's values of other types.
+#: For each type of a wanted value, the comparison with values of other types.
 _KINDS: dict[type, Callable[[Any, Any, int], int | None]] = {
     int: _numbers, float: _numbers, Decimal: _numbers, bool: _truths, str: _texts, type(None): _nothing_wanted,
 }  # fmt: skip
 
 
 def folded(text: str, most: int = MAX_PATH) -> str:
-    """A text without what readers overlook: blanks around it, upper case, and other forms of the same letters.
+    """Return a text without differences that readers overlook: outer blanks, case, and other forms of the same letters.
 
-    Texts beyond ASCII that are longer than ``most`` keep their letters: they can't come to a text of the length that is
-    looked for.
+    A non-ASCII text longer than ``most`` keeps its letters, because it can't fold to a text as short as the wanted one.
     """
     if text.isascii():
         return text.strip().lower()
@@ -106,17 +105,20 @@ def folded(text: str, most: int = MAX_PATH) -> str:
 
 
 def longest_alike(texts: Iterable[str]) -> int:
-    """How long a text may be that folds to one of these: other forms of a letter take a few characters."""
+    """Return the greatest length of a text that can fold to one of these texts.
+
+    One letter may be written with a few characters, such as a base letter and its marks.
+    """
     return 8 * max(map(len, texts), default=0) + 64
 
 
-def _build_eq(condition: Condition, use: Use) -> Test:
-    if use.textual:  # of contenox, whose absent arguments equal nothing
+def _build_eq(condition: Condition, use: ConditionUse) -> Test:
+    if use.textual:  # contenox: an absent argument equals nothing
         use = replace(use, rating=True)
     return over_values(condition.key, _equal(condition, use), use)
 
 
-def _equal(condition: Condition, use: Use) -> Judge:
+def _equal(condition: Condition, use: ConditionUse) -> Judge:
     if isinstance(condition.value, str) and not use.textual:
         return _among_texts(condition.key, (condition.value,), use)
     compare, other = _comparison(condition.value, use), use.other(condition.key)
@@ -128,12 +130,12 @@ def _equal(condition: Condition, use: Use) -> Judge:
     return judge
 
 
-def _build_ne(condition: Condition, use: Use) -> Test:
+def _build_ne(condition: Condition, use: ConditionUse) -> Test:
     equal = _equal(condition, use.inside_not())
     return over_values(condition.key, lambda value: opposite(equal(value)), use)
 
 
-def _build_in(condition: Condition, use: Use) -> Test:
+def _build_in(condition: Condition, use: ConditionUse) -> Test:
     if all(isinstance(wanted, str) for wanted in condition.value) and not use.textual:
         return over_values(condition.key, _among_texts(condition.key, condition.value, use), use)
     compares = [_comparison(wanted, use) for wanted in condition.value]
@@ -146,8 +148,8 @@ def _build_in(condition: Condition, use: Use) -> Test:
     return over_values(condition.key, judge, use, len(compares))
 
 
-def _among_texts(key: str, wanted: Iterable[str], use: Use) -> Judge:
-    """Whether a value is one of these texts, by looking it up: the same answers as comparing with each."""
+def _among_texts(key: str, wanted: Iterable[str], use: ConditionUse) -> Judge:
+    """Return a judge that looks a value up in a set of texts. It answers as a comparison with each text would."""
     texts = frozenset(wanted)
     overlooked, most = frozenset(map(folded, texts)), longest_alike(texts)
     numbers = frozenset(found for one in texts if (found := values.number(one)) is not None)
@@ -166,7 +168,7 @@ def _among_texts(key: str, wanted: Iterable[str], use: Use) -> Judge:
     return judge
 
 
-def _build_exists(condition: Condition, _use: Use) -> Test:
+def _build_exists(condition: Condition, _use: ConditionUse) -> Test:
     steps, wanted = values.pointer(condition.key), condition.value
     return lambda scope: YES if (values.lookup(scope.args, steps) is not values.MISSING) == wanted else NO
 

@@ -1,4 +1,4 @@
-"""Where a URL leads: ``host``, ``host_class``, ``url_scheme``, ``url_port``."""
+"""The operators that test the target of a URL: ``host``, ``host_class``, ``url_scheme``, ``url_port``."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from hitl.policy.operators.base import (
     TEXT,
     BadValue,
     Condition,
+    ConditionUse,
     Judge,
     Operator,
     Test,
-    Use,
     a_text,
     entries,
     of_texts,
     scoped,
     split,
 )
-from hitl.policy.operators.scope import ANYWHERE, Scope
+from hitl.policy.operators.scope import ANYWHERE, CallScope
 from hitl.policy.three_valued import NO, UNSURE, YES
 
-MAX_URL = 16_384  # longer URLs are taken by some clients, and decoding them takes too long
-_NO_HOST = frozenset({"mailto", "tel"})  # these hold addresses of people, and nothing is fetched from their hosts
-_URL_COST = 20  # of one judgement, beside an equality
+MAX_URL = 16_384  # some clients accept longer URLs, but it takes too long to decode them
+_NO_HOST = frozenset({"mailto", "tel"})  # they hold addresses of people, and nothing is fetched from a host
+_URL_COST = 20  # the price of one judgement; an equality costs 1
 
 
 def _hosts(value: Any) -> hosts.HostList:
@@ -70,10 +70,10 @@ def _contenox_hosts(value: Any) -> hosts.HostList:
     return _host_list(split(a_text(value)))
 
 
-def _build_host(condition: Condition, use: Use) -> Test:
+def _build_host(condition: Condition, use: ConditionUse) -> Test:
     listed: hosts.HostList = condition.value
 
-    def of(scope: Scope) -> Judge:
+    def of(scope: CallScope) -> Judge:
         def judge(value: Any) -> int:
             text = values.text(value)
             if value is None or not text.strip():
@@ -96,18 +96,21 @@ def _build_host(condition: Condition, use: Use) -> Test:
     return scoped(condition.key, of, use, _URL_COST)
 
 
-def _resolved(scope: Scope, url: hosts.Url) -> Sequence[str] | None:
-    """The addresses of the URL's host at the moment of the call; None if they cannot be told, () if not asked."""
+def _resolved(scope: CallScope, url: hosts.Url) -> Sequence[str] | None:
+    """Return the addresses of the URL's host at the time of the call.
+
+    None if the resolver can't give them; () if there is no resolver, no host, or the host is an address.
+    """
     resolver = scope.surroundings.resolver
     if resolver is None or url.host is None or url.address is not None:
         return ()
     return resolver.resolve(url.host)
 
 
-def _build_class(condition: Condition, use: Use) -> Test:
+def _build_class(condition: Condition, use: ConditionUse) -> Test:
     wanted: frozenset[str] = condition.value
 
-    def of(scope: Scope) -> Judge:
+    def of(scope: CallScope) -> Judge:
         def judge(value: Any) -> int:
             url = hosts.read_url(values.text(value))
             addresses = _resolved(scope, url)
@@ -130,8 +133,8 @@ def _all_classes(url: hosts.Url, addresses: Sequence[str]) -> frozenset[str]:
         return hosts.url_classes(url) | {"ambiguous"}
 
 
-def _url_part(part: Callable[[hosts.Url], Any]) -> Callable[[Condition, Use], Test]:
-    def build(condition: Condition, use: Use) -> Test:
+def _url_part(part: Callable[[hosts.Url], Any]) -> Callable[[Condition, ConditionUse], Test]:
+    def build(condition: Condition, use: ConditionUse) -> Test:
         def judge(value: Any) -> int:
             url = hosts.read_url(values.text(value))
             found = part(url) in condition.value

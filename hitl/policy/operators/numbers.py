@@ -1,4 +1,4 @@
-"""How large a number is, or how long a text, list or object: ``lt``, ``le``, ``gt``, ``ge``, ``size``."""
+"""The operators that bound a number (``lt``, ``le``, ``gt``, ``ge``), or the length of a value (``size``)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 from hitl.policy import values
 from hitl.policy.grammar import closed
-from hitl.policy.operators.base import BadValue, Condition, Operator, Test, Use, over_values
-from hitl.policy.operators.scope import Scope
+from hitl.policy.operators.base import BadValue, Condition, ConditionUse, Operator, Test, over_values
+from hitl.policy.operators.scope import CallScope
 from hitl.policy.three_valued import NO, UNSURE, YES
 
 _MAX_DIGITS = 400
-_NUMBER_COST = 2  # of one judgement, beside an equality
+_NUMBER_COST = 2  # the price of one judgement; an equality costs 1
 
 
 def _decimal(value: Any) -> int | Decimal:
@@ -22,7 +22,7 @@ def _decimal(value: Any) -> int | Decimal:
     if found is None:
         raise BadValue("takes a number")
     whole = found.adjusted() < _MAX_DIGITS and found == found.to_integral_value()
-    return int(found) if whole else found  # compares faster
+    return int(found) if whole else found  # an int compares faster
 
 
 _BOUNDS: dict[str, Callable[[Any, Any], bool]] = {
@@ -46,7 +46,7 @@ def _sizes(value: Any) -> tuple[tuple[str, int], ...]:
     return tuple(bounds.items())
 
 
-def _build_bound(condition: Condition, use: Use) -> Test:
+def _build_bound(condition: Condition, use: ConditionUse) -> Test:
     compare, limit = _BOUNDS[condition.op], condition.value
 
     def judge(value: Any) -> int:
@@ -58,10 +58,10 @@ def _build_bound(condition: Condition, use: Use) -> Test:
     return over_values(condition.key, judge, use, _NUMBER_COST)
 
 
-def _build_size(condition: Condition, use: Use) -> Test:
+def _build_size(condition: Condition, use: ConditionUse) -> Test:
     steps, bounds = values.pointer(condition.key), condition.value
 
-    def test(scope: Scope) -> int:
+    def test(scope: CallScope) -> int:
         value = values.lookup(scope.args, steps)
         if value is values.MISSING:
             return use.missing

@@ -1,20 +1,20 @@
-"""What the call's tool is: ``destructive_set``, ``annotation``, ``isolated``."""
+"""The operators that test the call's tool: ``destructive_set``, ``annotation``, ``isolated``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from hitl.policy.model import PolicyCall
-from hitl.policy.operators.base import FLAG, Condition, Operator, Test, Use, entries, flag
-from hitl.policy.operators.scope import Scope
+from hitl.policy.operators.base import FLAG, Condition, ConditionUse, Operator, Test, entries, flag
+from hitl.policy.operators.scope import CallScope
 from hitl.policy.three_valued import NO, UNSURE, YES
 
 
-def _build_destructive(condition: Condition, use: Use) -> Test:
+def _build_destructive(condition: Condition, use: ConditionUse) -> Test:
     names: tuple[str, ...] = condition.value
     folded = frozenset(name.casefold() for name in names)
 
-    def test(scope: Scope) -> int:
+    def test(scope: CallScope) -> int:
         tool = scope.call.tool
         if condition.match == "substring":
             called, wanted = (tool, names) if use.loosen else (tool.casefold(), folded)
@@ -24,10 +24,10 @@ def _build_destructive(condition: Condition, use: Use) -> Test:
     return test
 
 
-#: How names are compared with those of a set: whole, if nothing else is said, or as parts of names.
+#: The ways to compare a tool's name with the names of a set: the whole name (the default), or a part of it.
 MATCHES = ("exact", "substring")
 
-# MCP 2026-07-28, tool annotations: what a hint means when it is not given.
+# MCP 2026-07-28, tool annotations: the value of a hint that is not given.
 HINTS: Mapping[str, bool] = {
     "readOnlyHint": False,
     "destructiveHint": True,
@@ -37,24 +37,27 @@ HINTS: Mapping[str, bool] = {
 
 
 def hint(call: PolicyCall, name: str) -> tuple[bool, bool]:
-    """A tool hint as claimed, and as it must be taken at worst (an untrusted server's word only tightens)."""
+    """Return a tool's hint as its server claims it, and the value to assume at worst.
+
+    For a trusted server both are the claim. A claim of an untrusted server may only tighten.
+    """
     worst = HINTS[name]
     given = (call.annotations or {}).get(name, worst)
     claimed = given if isinstance(given, bool) else worst
     return claimed, claimed if call.trusted_annotations else worst
 
 
-def _build_annotation(condition: Condition, use: Use) -> Test:
+def _build_annotation(condition: Condition, use: ConditionUse) -> Test:
     name, wanted = condition.key, condition.value
 
-    def test(scope: Scope) -> int:
+    def test(scope: CallScope) -> int:
         readings = [reading == wanted for reading in hint(scope.call, name)]
         return YES if all(readings) else NO if not any(readings) else UNSURE if use.loosen else YES
 
     return test
 
 
-def _build_isolated(condition: Condition, _use: Use) -> Test:
+def _build_isolated(condition: Condition, _use: ConditionUse) -> Test:
     wanted: bool = condition.value
     return lambda scope: YES if scope.call.isolated == wanted else NO
 

@@ -1,17 +1,18 @@
-"""Which programs a shell line would run: parsed with tree-sitter-bash, wrappers peeled, doubts kept.
+"""Finds the programs that a shell line would run, with tree-sitter-bash. It looks inside wrappers and keeps doubts.
 
-``read_line`` and ``read_argv`` give a ``Reading``; ``lists`` compares it with the lists that policies are written in.
+``read_line`` and ``read_argv`` give a ``ShellReading``; ``lists`` compares it with the lists in which policies are
+written.
 """
 
 from collections.abc import Sequence
 
-from hitl.policy.shell.reading import Command, Reading
+from hitl.policy.shell.reading import ShellReading, SimpleCommand
 from hitl.policy.shell.syntax import read_argv, read_line
 
-__all__ = ["Command", "Reading", "read_argv", "read_line", "resolved_programs"]
+__all__ = ["ShellReading", "SimpleCommand", "read_argv", "read_line", "resolved_programs"]
 
 
 def resolved_programs(command: str | Sequence[str]) -> tuple[str, ...]:
-    """The programs that a command line, or an argument list, would run, in order; ``?`` for one that cannot be told."""
+    """Return the programs that a command line or an argument list would run, in order; ``?`` for an unknown one."""
     reading = read_line(command) if isinstance(command, str) else read_argv(list(command))
     return reading.programs()

@@ -1,4 +1,4 @@
-"""A program's words as its table reads them: options with their values, and operands by their kinds."""
+"""Parses the words of a program by its table: options with their values, and operands by their kinds."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 
 from hitl.policy.shell import programs
 from hitl.policy.shell.plain import Step
-from hitl.policy.shell.plain_words import NotPlain, Word
+from hitl.policy.shell.plain_words import NotPlain, ShellWord
 from hitl.policy.tables import known
 from hitl.policy.tables.known import Program, Takes
 from hitl.records import replace
 
-_STAYS = frozenset(("grep", "egrep", "fgrep"))  # -r reads no link below a folder (grep(1))
+_STAYS = frozenset(("grep", "egrep", "fgrep"))  # -r follows no link below a folder (grep(1))
 
 
 def program_name(step: Step) -> str:
-    """The base name of a step's program.
+    """Return the base name of a step's program.
 
-    Raises NotPlain where the name isn't written out, or its file lies outside the system's program folders.
+    Raises NotPlain if the line doesn't write the name out, or if the path is outside the system's program folders.
     """
     name = step.words[0].literal
     if not name:
@@ -31,19 +31,20 @@ def program_name(step: Step) -> str:
 
 
 @dataclass(slots=True)
-class Parsed:
-    """A program's words as its table reads them.
+class ParsedArguments:
+    """The words of a program, parsed by its table.
 
-    ``given``: the options by name, each with its value if it has one. ``values``: the options' values by kind;
-    ``operands``: the other words by kind. ``ended``: there is a ``--``, behind the first ``before_end`` operands.
+    ``given`` has the options by name, each with its value or None. ``values`` has the options' values with their kinds,
+    ``operands`` the other words with their kinds. ``rest`` has the words that name a sub-command and follow it.
+    ``ended``: a ``--`` follows the first ``before_end`` operands.
     """
 
     program: Program
     folders: tuple[str, ...]
-    given: dict[str, Word | None] = field(default_factory=dict)
-    values: list[tuple[str, Word]] = field(default_factory=list)
-    operands: list[tuple[str, Word]] = field(default_factory=list)
-    rest: tuple[Word, ...] = ()
+    given: dict[str, ShellWord | None] = field(default_factory=dict)
+    values: list[tuple[str, ShellWord]] = field(default_factory=list)
+    operands: list[tuple[str, ShellWord]] = field(default_factory=list)
+    rest: tuple[ShellWord, ...] = ()
     ended: bool = False
     before_end: int = 0
 
@@ -51,36 +52,36 @@ class Parsed:
         """Whether one of the options is given."""
         return not self.given.keys().isdisjoint(options)
 
-    def paths(self) -> list[Word]:
-        """The operands that are files or folders which the program reads."""
+    def paths(self) -> list[ShellWord]:
+        """Return the operands that are files or folders."""
         return [word for kind, word in self.operands if kind in ("path", "named")]
 
     def reads_trees(self) -> bool:
-        """Whether every file below a folder is read."""
+        """Whether the program reads every file below a folder."""
         program = self.program
         if self.has(*program.tree):
             return True
         return program.always_tree and not self.has(*program.names)
 
     def follows(self) -> bool:
-        """Whether links below a folder are read where they lead."""
+        """Whether the program follows links below a folder."""
         return self.program.path[0] not in _STAYS
 
     def only(self) -> tuple[str, ...]:
-        """The patterns of base names that a tree is held to; none where --exclude lets other names in."""
+        """Return the patterns of base names that limit a tree; empty with --exclude or a pattern with a slash."""
         found = [word.text or "/" for kind, word in self.values if kind == "only"]
         return () if self.has("--exclude") or any("/" in text for text in found) else tuple(found)
 
-    def guarded(self, word: Word) -> bool:
-        """Whether no file name could be taken for an option that does harm."""
+    def guarded(self, word: ShellWord) -> bool:
+        """Whether a file name in place of this word can't be taken for a harmful option."""
         behind = self.ended and all(word is not before for _, before in self.operands[: self.before_end])
         return behind or not self.program.asks or word.text is None
 
 
-def parse(step: Step, program: Program | None = None, skip: int = 1) -> Parsed:
-    """Read a step's words by the table of its program.
+def parse(step: Step, program: Program | None = None, skip: int = 1) -> ParsedArguments:
+    """Parse a step's words by the table of its program.
 
-    Raises NotPlain for what the table doesn't know, or lists as a matter for a person.
+    Raises NotPlain for a word that the table doesn't know, or lists under ``asks``.
     """
     name = program_name(step)
     words = step.words[skip:]
@@ -88,7 +89,7 @@ def parse(step: Step, program: Program | None = None, skip: int = 1) -> Parsed:
         program = known.program((name,))
     if program is None:
         raise NotPlain(f"the program {name[:64]!r} isn't known here")
-    call = Parsed(program, step.folders)
+    call = ParsedArguments(program, step.folders)
     _Reader(call, words).read()
     if program.subcommands:
         return _subcommand(step, call)
@@ -97,8 +98,8 @@ def parse(step: Step, program: Program | None = None, skip: int = 1) -> Parsed:
     return call
 
 
-def _subcommand(step: Step, outer: Parsed) -> Parsed:
-    """The words behind a program's own options, by the table of the sub-command that they name."""
+def _subcommand(step: Step, outer: ParsedArguments) -> ParsedArguments:
+    """Parse the words after a program's own options, by the table of their sub-command."""
     rest = outer.rest
     path = outer.program.path
     for length in (2, 1):
@@ -116,14 +117,14 @@ def _subcommand(step: Step, outer: Parsed) -> Parsed:
 
 
 class _Reader:
-    """Walks the words of one program."""
+    """Goes through the words of one program."""
 
-    def __init__(self, call: Parsed, words: Sequence[Word]) -> None:
+    def __init__(self, call: ParsedArguments, words: Sequence[ShellWord]) -> None:
         self.call = call
         self.program = call.program
-        self.words: Iterator[Word] = iter(words)
+        self.words: Iterator[ShellWord] = iter(words)
         self.left = len(words)
-        self.plain: list[Word] = []
+        self.plain: list[ShellWord] = []
 
     def read(self) -> None:
         """Sort the words into options, their values, and operands."""
@@ -143,7 +144,7 @@ class _Reader:
             return
         self._operands()
 
-    def _is_option(self, word: Word) -> bool:
+    def _is_option(self, word: ShellWord) -> bool:
         text = word.text
         if text is None:
             if word.loose or (not word.prefix and word.below is None) or word.prefix.startswith(("-", "+")):
@@ -157,8 +158,8 @@ class _Reader:
             return True
         return text[:1] == "-" and text != "-"
 
-    def _only_text(self, word: Word) -> bool:
-        """Whether a word that no option fits is a text, too, for this program."""
+    def _only_text(self, word: ShellWord) -> bool:
+        """Whether this program takes a word as text although it looks like an option."""
         text = word.text or ""
         return self.program.unknown_is_text and text not in self.program.options and text not in self.program.asks
 
@@ -167,16 +168,16 @@ class _Reader:
         if text in options and not text.startswith("--"):
             self._take(text, options[text], None)
         elif text[1:].isdigit() and f"{text[0]}NUM" in options:
-            self.call.given[f"{text[0]}NUM"] = Word(text[1:])
+            self.call.given[f"{text[0]}NUM"] = ShellWord(text[1:])
         elif text.startswith("--") or self.program.style == "words":
             name, equals, value = text.partition("=")
             name = self._named(name)
-            self._take(name, options[name], Word(value) if equals else None)
+            self._take(name, options[name], ShellWord(value) if equals else None)
         else:
             self._cluster(text)
 
     def _named(self, name: str) -> str:
-        """The option that a long name means, also if it is shortened."""
+        """Return the option that a long name means; the name may be shortened."""
         options, asks = self.program.options, self.program.asks
         for form in (name, name[1:] if name.startswith("--") else f"-{name}"):
             if form in options and (form == name or self.program.style == "words"):
@@ -189,7 +190,7 @@ class _Reader:
         raise NotPlain(f"{' '.join(self.program.path)} has no option {name[:64]} that is known here")
 
     def _cluster(self, text: str) -> None:
-        """Letters behind one dash: each an option, until one takes the rest as its value."""
+        """Read combined short options: each letter is an option, until one takes the rest as its value."""
         for at, letter in enumerate(text[1:], start=1):
             name = f"-{letter}"
             takes = self.program.options.get(name)
@@ -198,11 +199,11 @@ class _Reader:
                 raise NotPlain(f"{' '.join(self.program.path)} {name} {reason}")
             rest = text[at + 1 :]
             if takes.kind:
-                self._take(name, takes, Word(rest) if rest else None)
+                self._take(name, takes, ShellWord(rest) if rest else None)
                 return
             self.call.given[name] = None
 
-    def _take(self, name: str, takes: Takes, joined: Word | None) -> None:
+    def _take(self, name: str, takes: Takes, joined: ShellWord | None) -> None:
         value = joined
         if not takes.kind:
             if joined is not None:
@@ -220,7 +221,7 @@ class _Reader:
             self._move(value)
         self._value(takes.kind, value, name)
 
-    def _value(self, kind: str, value: Word, name: str) -> None:
+    def _value(self, kind: str, value: ShellWord, name: str) -> None:
         if kind == "run":
             raise NotPlain(f"{name} runs a command of its own")
         if kind != "text" and value.text is None:
@@ -229,7 +230,7 @@ class _Reader:
             raise NotPlain(f"{' '.join(self.program.path)} {name} gets a value that isn't known here")
         self.call.values.append((kind, value))
 
-    def _move(self, value: Word) -> None:
+    def _move(self, value: ShellWord) -> None:
         if value.literal is None:
             raise NotPlain("a folder is known only when the line runs")
         self.call.folders = tuple(
@@ -249,7 +250,7 @@ class _Reader:
         self.call.operands += [(form.kinds[-1], word) for word in behind if _many(word)]
 
     def _form(self) -> known.Form:
-        """The form of operands that the options and the number of words fit."""
+        """Return the form of operands that fits the options and the number of words."""
         count = len(self.plain)
         special = [form for form in self.program.operands if form.given and self.call.has(*form.given)]
         for form in special or [form for form in self.program.operands if not form.given]:
@@ -258,10 +259,10 @@ class _Reader:
         raise NotPlain(f"{' '.join(self.program.path)} gets words that aren't known here")
 
     def _counted(self) -> bool:
-        """Whether the last operand is certainly the last, so that none behind it gets another meaning."""
+        """Whether the number of operands is certain: no word may become several operands that shift the last ones."""
         return not any(word.loose for word in self.plain) and not any(map(_many, self.plain[-1:]))
 
 
-def _many(word: Word) -> bool:
-    """Whether a word may come to several operands."""
+def _many(word: ShellWord) -> bool:
+    """Whether a word may become several operands when the line runs."""
     return word.wild or word.loose or word.below is not None

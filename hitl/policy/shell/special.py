@@ -1,4 +1,4 @@
-"""Programs whose words hold more than options and paths: expressions, scripts, and commands of their own."""
+"""Finds the effects of programs whose words hold more than options and paths: expressions, scripts, other commands."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING
 
 from hitl.policy.globs import is_pattern
 from hitl.policy.shell import awk
-from hitl.policy.shell.arguments import Parsed, parse
+from hitl.policy.shell.arguments import ParsedArguments, parse
 from hitl.policy.shell.plain import Step, steps
-from hitl.policy.shell.plain_words import Below, NotPlain, Word, looks_like_a_file
+from hitl.policy.shell.plain_words import Below, NotPlain, ShellWord, looks_like_a_file
 from hitl.policy.tables import names
 from hitl.records import replace
 
 if TYPE_CHECKING:
-    from hitl.policy.shell.effects import Found
+    from hitl.policy.shell.found import Found
 
 Handler = Callable[["Found", Step], None]
 
-_NAMES = ("-v", "-R")  # tests of a variable, whose name may hold a subscript that runs
+_NAMES = ("-v", "-R")  # these test a variable, and a subscript in its name may run a command
 _FILE_TESTS = re.compile(r"-[abcdefghkprstuwxGLNOS]")
-#: A conversion that stores how much was printed in the variable that it is given (Bash manual, printf).
+#: A conversion that stores the number of printed characters in a variable (Bash manual, printf).
 _STORES = re.compile(r"%[^A-Za-z%]*n")
-#: Builtins that change the shell which they run in.
+#: Builtins that change the shell in which they run.
 _CHANGES_SHELL = names("cd read")
 
 # --- the shell's own
@@ -38,12 +38,12 @@ def _cd(found: Found, step: Step) -> None:
 
 
 def _test(found: Found, step: Step) -> None:
-    """``test``, ``[`` and ``[[``: words behind a test of files name files."""
+    """Read ``test``, ``[`` and ``[[``. The word after a file test names a file."""
     found.effect("read", "tests files and texts")
     for word in step.words:
         if any(option == word.text or (word.wild and fnmatchcase(option, word.text or "")) for option in _NAMES):
             raise NotPlain("a test may run a substitution")
-        if word.loose and step.words[0].text != "[[":  # which splits no value
+        if word.loose and step.words[0].text != "[[":  # [[ splits no value
             raise NotPlain("a test gets words that are known only when the line runs")
     for before, word in zip(step.words, step.words[1:], strict=False):
         if before.text is not None and (_FILE_TESTS.fullmatch(before.text) or before.text in ("-nt", "-ot", "-ef")):
@@ -61,7 +61,7 @@ def _printf(found: Found, step: Step) -> None:
 
 
 def _command(found: Found, step: Step) -> None:
-    """``command -v`` looks a program up; without it the words are a command."""
+    """Read ``command``: with ``-v`` it looks a program up, without an option its words are a command."""
     first = step.words[1].literal if len(step.words) > 1 else None
     if first in _CHANGES_SHELL:
         raise NotPlain("a builtin is run through command")
@@ -72,7 +72,7 @@ def _command(found: Found, step: Step) -> None:
 
 
 def _shell(found: Found, step: Step) -> None:
-    """``bash -c TEXT``: the text is read as a line of its own."""
+    """Read ``bash -c TEXT``: the text is a line of its own."""
     call = parse(step)
     if not call.has("-c"):
         if call.given.keys() <= {"--version"} and not call.operands and call.given:
@@ -89,7 +89,7 @@ def _shell(found: Found, step: Step) -> None:
 
 
 def _wrapper(found: Found, step: Step) -> None:
-    """A program that runs the command in its later words."""
+    """Read a program that runs the command in its later words."""
     call = parse(step)
     rest = tuple(word for kind, word in call.operands if kind == "run")
     if not rest or rest[0].literal in _CHANGES_SHELL:
@@ -98,7 +98,7 @@ def _wrapper(found: Found, step: Step) -> None:
 
 
 def _env(found: Found, step: Step) -> None:
-    """``env COMMAND``; alone it shows the environment, and settings in front are not read here."""
+    """Read ``env COMMAND``. Without a command it shows the environment; with settings before it, it is refused."""
     call = parse(step)
     rest = tuple(word for _, word in call.operands)
     if not rest or rest[0].literal is None or "=" in rest[0].literal:
@@ -107,7 +107,7 @@ def _env(found: Found, step: Step) -> None:
 
 
 def _xargs(found: Found, step: Step) -> None:
-    """The command runs with words from the input behind it: file names below a folder, if ``find`` wrote them."""
+    """Read ``xargs``: its command gets words of the input, which are file names if they come from ``find``."""
     call = parse(step)
     rest = tuple(word for _, word in call.operands)
     if not rest:
@@ -126,26 +126,26 @@ def _xargs(found: Found, step: Step) -> None:
 
 
 def _without_names(found: Found, step: Step) -> None:
-    """Without input xargs runs the command once without names: `grep -r` then reads the working folder."""
+    """Add the effects of the command without names: with no input, xargs runs it once, and `grep -r` reads a folder."""
     try:
         found.step(step)
     except NotPlain:
-        # The same words with a name behind them are judged next, so all that can be wrong here is that none is given.
+        # The same words are judged again with a name after them. So the only possible fault here is the missing name.
         return
 
 
-def _names_from(fed_by: Step | None, call: Parsed) -> Word:
-    """The file names that ``find`` before the pipe writes: with ``-print0`` for ``xargs -0``, or one a line.
+def _names_from(fed_by: Step | None, call: ParsedArguments) -> ShellWord:
+    """Return the file names that ``find`` writes into the pipe: with ``-print0`` for ``xargs -0``, or one per line.
 
-    Without the zero bytes xargs splits names at blanks and takes quotes and backslashes off: such names mean others.
+    Without the zero bytes, xargs splits names at blanks and removes quotes and backslashes, so a name may change.
     """
     whole = call.has("-0", "--null")
     if fed_by is None or fed_by.merged or fed_by.words[0].literal != "find" or call.has("-d", "--delimiter"):
-        return Word(None, loose=True)
+        return ShellWord(None, loose=True)
     look = _Find(fed_by)
     if look.actions == {"-print0"} if whole else look.actions <= {"-print"}:
         return look.found_names(split=not whole)
-    return Word(None, loose=True)
+    return ShellWord(None, loose=True)
 
 
 # --- find
@@ -162,31 +162,31 @@ _FIND_VALUED = names(
 _FIND_PATHS = names("-newer -anewer -cnewer -samefile")
 _FIND_ACTIONS = names("-print -print0 -ls -printf -quit -exec -delete -prune")
 _EITHER = names("-o -or , -not ! -prune")
-#: Actions that hand no name to anything.
+#: Actions that get no file name.
 _FIND_ENDS = names("-quit -prune")
 
 
 class _Find:
-    """The words of one ``find``: where it looks, what it tests, and what it does with what it finds."""
+    """The words of one ``find``: its folders, its tests, and its actions."""
 
     def __init__(self, step: Step) -> None:
         self.step = step
-        self.roots: list[Word] = []
-        self.paths: list[Word] = []
-        self.commands: list[tuple[Word, ...]] = []
+        self.roots: list[ShellWord] = []
+        self.paths: list[ShellWord] = []
+        self.commands: list[tuple[ShellWord, ...]] = []
         self.actions: set[str] = set()
-        #: Patterns of the names that the first action gets: a test behind an action doesn't hold for the action.
+        #: The name patterns before the first action. A test after an action doesn't limit that action.
         self.patterns: list[str] = []
         self.either = False
         self._read(list(step.words[1:]))
 
-    def found_names(self, *, split: bool = False) -> Word:
-        """What stands for the name of each file found."""
+    def found_names(self, *, split: bool = False) -> ShellWord:
+        """Return a word that may be the name of any found file."""
         only = tuple(self.patterns[:1]) if len(self.patterns) == 1 and not self.either else ()
         roots = tuple(root.literal or "" for root in self.roots) or (".",)
-        return Word(None, prefix=roots[0], below=Below(roots, only, split))
+        return ShellWord(None, prefix=roots[0], below=Below(roots, only, split))
 
-    def _read(self, rest: list[Word]) -> None:
+    def _read(self, rest: list[ShellWord]) -> None:
         while rest and rest[0].literal in ("-P", "-H"):
             del rest[0]
         while rest and not self._begins(rest[0]):
@@ -197,10 +197,10 @@ class _Find:
         while rest:
             self._term(rest)
 
-    def _begins(self, word: Word) -> bool:
+    def _begins(self, word: ShellWord) -> bool:
         return word.text is None or word.text[:1] == "-" or word.text in ("(", "!", ")", ",")
 
-    def _term(self, rest: list[Word]) -> None:
+    def _term(self, rest: list[ShellWord]) -> None:
         name = rest.pop(0).literal
         if name is None:
             raise NotPlain("find gets a word that is known only when the line runs")
@@ -208,7 +208,7 @@ class _Find:
             self.actions.add(name)
         self.either |= name in _EITHER
         if name in _FIND_VALUED or name in _FIND_PATHS:
-            value = rest.pop(0) if rest else Word(None)
+            value = rest.pop(0) if rest else ShellWord(None)
             if value.wild or value.text is None:
                 raise NotPlain(f"find {name} gets a value that isn't written out")
             if name in _FIND_PATHS:
@@ -220,7 +220,7 @@ class _Find:
         elif name not in _FIND_ALONE and name != "-delete":
             raise NotPlain(f"find {name[:64]} isn't known here, or a matter for a person")
 
-    def _exec(self, rest: list[Word]) -> None:
+    def _exec(self, rest: list[ShellWord]) -> None:
         ends = [at for at, word in enumerate(rest) if word.text == ";" or (word.text == "+" and at)]
         if not ends:
             raise NotPlain("find runs a command without an end")
@@ -232,7 +232,7 @@ def _find(found: Found, step: Step) -> None:
     look = _Find(step)
     found.effect("delete", "deletes files") if "-delete" in look.actions else found.effect("read", "lists files")
     how = "write" if "-delete" in look.actions else "read"
-    for root in look.roots or [Word(".")]:
+    for root in look.roots or [ShellWord(".")]:
         found.path(how, root, step.folders)
     for word in look.paths:
         found.path("read", word, step.folders)
@@ -248,7 +248,7 @@ def _find(found: Found, step: Step) -> None:
 
 # --- scripts
 
-#: One command of a sed script that only prints or edits the stream: addresses, then one without a file or program.
+#: One command of a sed script that only prints or edits the stream: addresses, then a command without file or program.
 _SED_ADDRESS = r"(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\.)*/I?)"
 _SED_ADDRESSES = rf"(?:{_SED_ADDRESS}\s*(?:,\s*(?:{_SED_ADDRESS}|[+~]\d+)\s*)?!?\s*)?"
 _SED_PART = r"(?:(?!(?P=mark))[^\\\n]|\\.)*(?P=mark)"
@@ -257,7 +257,7 @@ _SED_EDIT = (
     rf"(?:[pPdDqQ=nNgGhHxl]\d*|s(?P<mark>[/|#,:@!%]){_SED_PART}{_SED_PART}[gpiI\d]*"
     rf"|y(?P<other>[/|#,:@!%]){_SED_OTHER}{_SED_OTHER})"
 )
-# The rest of the line behind a, i or c is text that is printed.
+# After a, i or c, the rest of the line is text that sed prints.
 _sed_command = re.compile(
     rf"[\s;{{}}]*{_SED_ADDRESSES}(?:{_SED_EDIT}\s*(?=[;}}\n]|$)|\{{|[aic](?:\\|\s)[^\\\n]+(?=\n|$))"
 )
@@ -311,9 +311,9 @@ def _jq(found: Found, step: Step) -> None:
     found.apply(call)
 
 
-def _without_variables(given: tuple[Word, ...]) -> tuple[Word, ...]:
-    """The words without ``--arg NAME VALUE`` and ``--argjson NAME VALUE``, which take two words and name no file."""
-    kept: list[Word] = []
+def _without_variables(given: tuple[ShellWord, ...]) -> tuple[ShellWord, ...]:
+    """Return the words without ``--arg NAME VALUE`` and ``--argjson NAME VALUE``, which name no file."""
+    kept: list[ShellWord] = []
     rest = list(given)
     while rest:
         if rest[0].literal not in ("--arg", "--argjson"):
@@ -325,11 +325,11 @@ def _without_variables(given: tuple[Word, ...]) -> tuple[Word, ...]:
     return tuple(kept)
 
 
-#: A name and a value.
+#: The words of a jq variable: a name and a value.
 _VARIABLE = 2
 
 
-def _reads(found: Found, call: Parsed) -> None:
+def _reads(found: Found, call: ParsedArguments) -> None:
     found.effect(call.program.does, call.program.says)
     for word in call.paths():
         found.path("read", word, call.folders, guarded=call.guarded(word))
@@ -343,23 +343,28 @@ _WORK_TREE = names("diff grep")
 _CHOOSES_REVISIONS = names(
     "--all --branches --tags --remotes --glob --alternate-refs --bisect -g --walk-reflogs --merge"
 )
-#: Options that show more files than the paths name, or one under a name that it had before.
+#: Options that show more files than the paths name, or a file under a former name.
 _MORE_THAN_PATHS = names("--full-diff --follow")
 _SHOWS_OBJECTS = names("show cat-file")
-#: The number of an object, in full or shortened (gitrevisions(7)); a tag may stand for any object, too.
+#: Matches a word that may name any object: a full or shortened number, or a tag (gitrevisions(7)). A word that begins
+#: with HEAD or @ names a commit.
 _OBJECT = re.compile(r"^(?!HEAD\b|@)", re.ASCII)
 
 
 def _git(found: Found, step: Step) -> None:
-    """A git command: its repository is looked at, and what it shows of the files in it."""
+    """Read a git command: it uses its repository and the files that it shows.
+
+    Former contents may hold secrets that were removed later. So a command that shows them is accepted only with the
+    names of files, and each of these must be a file that may be read now.
+    """
     call = parse(step)
     found.effect(call.program.does, call.program.says)
     if found.programs.count("git") > 1 and found.does - {"read"}:
         raise NotPlain("git looks at a repository that the same line changes")
     found.options_of(call)
-    found.path("repository", Word("."), call.folders)
+    found.path("repository", ShellWord("."), call.folders)
     if call.program.path[-1] == "remote" or any(value.text and _ADDRESS.search(value.text) for _, value in call.values):
-        found.path("addresses", Word("."), call.folders)
+        found.path("addresses", ShellWord("."), call.folders)
     paths, revisions, objects = call.paths(), False, False
     for at, (kind, word) in enumerate(call.operands):
         text = word.literal or ""
@@ -381,11 +386,11 @@ def _git(found: Found, step: Step) -> None:
         raise NotPlain("git shows files as they were, which may hold secrets; name the files, or ask for --stat")
     _git_paths(found, call, paths, "former" if former else "tracked")
     if not paths and not objects:
-        found.path("tracked", Word("."), call.folders)
+        found.path("tracked", ShellWord("."), call.folders)
 
 
-def _git_paths(found: Found, call: Parsed, paths: list[Word], how: str) -> None:
-    """Note what git looks at, or shows: files as they are, or (``former``) also as they were."""
+def _git_paths(found: Found, call: ParsedArguments, paths: list[ShellWord], how: str) -> None:
+    """Add the paths that git uses. ``how`` is ``former`` if git may show former contents of the files."""
     for word in paths:
         if word.text is None or word.text.startswith(":"):
             raise NotPlain("git gets a path with a meaning of its own")
@@ -398,19 +403,22 @@ def _git_paths(found: Found, call: Parsed, paths: list[Word], how: str) -> None:
         found.path(shown, replace(word, wild=pattern), call.folders, guarded=guarded)
 
 
-def _git_object(found: Found, call: Parsed, text: str) -> None:
-    """Judge the path in ``REVISION:PATH``. `git show` prints a folder's names, other commands the files in it."""
+def _git_object(found: Found, call: ParsedArguments, text: str) -> None:
+    """Add the path in ``REVISION:PATH``. For a folder, `git show` prints names, but other commands show its files."""
     revision, _, path = text.partition(":")
     if not path or ":" in path or ".." in revision or not _REVISION.fullmatch(revision or "x"):
         raise NotPlain("git shows a folder, or the index")
     shows = call.reads_trees() and call.program.path[-1] not in _SHOWS_OBJECTS
     if shows and not looks_like_a_file(path):
         raise NotPlain("git shows a folder as it was, which may have held secrets; name the files")
-    found.path("former" if shows else "read", Word(path), call.folders)
+    found.path("former" if shows else "read", ShellWord(path), call.folders)
 
 
-def _git_item(found: Found, call: Parsed, word: Word, *, only_revision: bool) -> list[Word]:
-    """The path that a word names if it isn't a revision."""
+def _git_item(found: Found, call: ParsedArguments, word: ShellWord, *, only_revision: bool) -> list[ShellWord]:
+    """Return a list with the path that a word names, or an empty list if the word is a revision.
+
+    A revision is also added as a path that is read, because a file may have that name.
+    """
     text = word.literal
     if text is None:
         return [word]
@@ -419,7 +427,7 @@ def _git_item(found: Found, call: Parsed, word: Word, *, only_revision: bool) ->
     if only_revision or not looks_like_a_file(text):
         if not _REVISION.fullmatch(text) or (not only_revision and not text.strip(".")):
             return [word]
-        found.path("read", Word(text), call.folders)
+        found.path("read", ShellWord(text), call.folders)
         return []
     return [word]
 
@@ -428,7 +436,7 @@ def _git_item(found: Found, call: Parsed, word: Word, *, only_revision: bool) ->
 
 
 def _rg(found: Found, step: Step) -> None:
-    """Ripgrep reads every file that isn't hidden below its folders; with ``--files`` it shows their names."""
+    """Read ripgrep: it reads every file below its folders that isn't hidden; with ``--files`` it shows only names."""
     call = parse(step)
     found.effect("read", call.program.says)
     hidden = call.has("-.", "--hidden", "-u", "-uu", "-uuu", "--unrestricted")
@@ -437,15 +445,15 @@ def _rg(found: Found, step: Step) -> None:
     if not paths and step.fed_by is not None:
         return
     how = "tree" if call.reads_trees() else "read"
-    for word in paths or [Word(".")]:
+    for word in paths or [ShellWord(".")]:
         found.path(how, word, call.folders, visible=not hidden, guarded=call.guarded(word))
 
 
 def _tar(found: Found, step: Step) -> None:
-    """``tar tf`` and ``tar -tf``: letters without a dash are options, too."""
+    """Read ``tar tf`` and ``tar -tf``: letters without a dash are options, too."""
     first = step.words[1].literal if len(step.words) > 1 else None
     if first is not None and first.isalpha():
-        step = replace(step, words=(step.words[0], Word(f"-{first}"), *step.words[2:]))
+        step = replace(step, words=(step.words[0], ShellWord(f"-{first}"), *step.words[2:]))
     found.apply(parse(step))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from adapters.executors.previews import PREVIEW_KEPT, Change, change
+from adapters.executors.previews import PREVIEW_KEPT, FileChange, change
 from tests.sentences import says
 
 if TYPE_CHECKING:
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
 
 def test_a_change_is_a_unified_diff() -> None:
     """With its lines counted. The line feed that ends the last line begins none."""
-    assert Change("--- a\n+++ a\n@@ -1,2 +1,2 @@\n x\n-y\n+z", 1, 1) == change("a", "x\ny\n", "x\nz\n")
+    assert FileChange("--- a\n+++ a\n@@ -1,2 +1,2 @@\n x\n-y\n+z", 1, 1) == change("a", "x\ny\n", "x\nz\n")
 
 
 def test_a_missing_last_line_feed_is_marked() -> None:
     """In the old text, in the new one, in both: texts that differ in nothing else differ."""
     mark = "\n\\ No newline at end of file"
 
-    assert Change(f"--- a\n+++ a\n@@ -1 +1 @@\n-x{mark}\n+x", 1, 1) == change("a", "x", "x\n")
-    assert Change(f"--- a\n+++ a\n@@ -1 +1 @@\n-x\n+x{mark}", 1, 1) == change("a", "x\n", "x")
-    assert Change(f"--- a\n+++ a\n@@ -1,2 +1,2 @@\n-x\n+z\n y{mark}", 1, 1) == change("a", "x\ny", "z\ny")
+    assert FileChange(f"--- a\n+++ a\n@@ -1 +1 @@\n-x{mark}\n+x", 1, 1) == change("a", "x", "x\n")
+    assert FileChange(f"--- a\n+++ a\n@@ -1 +1 @@\n-x\n+x{mark}", 1, 1) == change("a", "x\n", "x")
+    assert FileChange(f"--- a\n+++ a\n@@ -1,2 +1,2 @@\n-x\n+z\n y{mark}", 1, 1) == change("a", "x\ny", "z\ny")
 
 
 def test_a_new_file_has_only_added_lines() -> None:
     """It comes from nowhere."""
-    assert Change("--- /dev/null\n+++ a\n@@ -0,0 +1,2 @@\n+x\n+y", 2, 0) == change("a", None, "x\ny\n")
-    assert Change("", 0, 0) == change("a", None, "")
+    assert FileChange("--- /dev/null\n+++ a\n@@ -0,0 +1,2 @@\n+x\n+y", 2, 0) == change("a", None, "x\ny\n")
+    assert FileChange("", 0, 0) == change("a", None, "")
 
 
 def test_an_empty_file_has_no_line() -> None:
     """What is written into it is only added, and emptying a file only removes."""
-    assert Change("--- a\n+++ a\n@@ -0,0 +1 @@\n+x", 1, 0) == change("a", "", "x\n")
-    assert Change("--- a\n+++ a\n@@ -1 +0,0 @@\n-x", 0, 1) == change("a", "x\n", "")
+    assert FileChange("--- a\n+++ a\n@@ -0,0 +1 @@\n+x", 1, 0) == change("a", "", "x\n")
+    assert FileChange("--- a\n+++ a\n@@ -1 +0,0 @@\n-x", 0, 1) == change("a", "x\n", "")
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_long_texts_are_told_apart_by_what_their_ends_share() -> None:
     new = [*old[:2500], "new", *old[2501:]]
     made = change("a", "\n".join(old), "\n".join(new))
 
-    assert Change("--- a\n+++ a\n@@ -2501 +2501 @@\n-2500\n+new", 1, 1) == made
+    assert FileChange("--- a\n+++ a\n@@ -2501 +2501 @@\n-2500\n+new", 1, 1) == made
 
 
 def test_a_long_diff_is_cut_in_the_middle() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.mcp.ladder import LEGS, Waits, returning, state_of
+from adapters.mcp.ladder import LEGS, WaitTimes, returning, state_of
 
 REF = "01987654-3210-7abc-8def-0123456789ab"
 
@@ -14,7 +14,7 @@ def test_rounds_together_outlast_the_time_that_a_person_has(left_s: float) -> No
     """A client that follows ten rounds hears how its call ended, whenever that is."""
     waited = 0.0
     for leg in range(LEGS):
-        waited += Waits().one_request("somebody", left_s - waited, LEGS - leg)
+        waited += WaitTimes().one_request("somebody", left_s - waited, LEGS - leg)
 
     assert waited > left_s
 
@@ -22,7 +22,7 @@ def test_rounds_together_outlast_the_time_that_a_person_has(left_s: float) -> No
 @pytest.mark.parametrize(("client", "longest"), [("claude-code", 240), ("codex-mcp-client", 280), ("", 50)])
 def test_no_request_waits_longer_than_its_client(client: str, longest: float) -> None:
     """Whatever time a person has, on either protocol."""
-    assert longest == Waits().one_request(client, 7 * 24 * 3600, LEGS) == Waits().one_request(client, 60, None)
+    assert longest == WaitTimes().one_request(client, 7 * 24 * 3600, LEGS) == WaitTimes().one_request(client, 60, None)
 
 
 def test_the_last_round_has_no_other_behind_it() -> None:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from adapters.slack.formatting import Shown, plain, shown
+from adapters.slack.formatting import FormattedText, plain, shown
+from hitl.replies import Meaning as Says
 from hitl.replies import Span, SpanKind, read, verdict
-from hitl.replies import Verdict as Says
 
 ME = "UBOT"
 
@@ -24,7 +24,7 @@ def rich(*elements: dict[str, Any], kind: str = "rich_text_section") -> dict[str
     return {"text": "the mrkdwn", "blocks": [{"type": "rich_text", "elements": [part]}]}
 
 
-def covered(found: Shown) -> list[tuple[str, SpanKind]]:
+def covered(found: FormattedText) -> list[tuple[str, SpanKind]]:
     """The words under each span."""
     return [(found.text[span.start : span.end], span.kind) for span in found.spans]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from adapters.slack.chat import Who
+from adapters.slack.chat import SlackPerson
 from adapters.slack.handlers import Me
 from adapters.slack.lookups import Lookups
 from bot.surfaces import surfaces
@@ -24,19 +24,19 @@ ANN, ADDRESS = "slack:T1/U1", "ann@acme.example"
 class Told:
     """A chat that says the same of everybody, and counts how often it was asked anew."""
 
-    def __init__(self, who: Who, people: Directory) -> None:
+    def __init__(self, who: SlackPerson, people: Directory) -> None:
         self._who = who
         self.names = Names(people)
         self.again: list[bool] = []
 
-    async def who(self, user: str, *, again: bool = False) -> Who:
+    async def who(self, user: str, *, again: bool = False) -> SlackPerson:
         """What Slack says."""
         assert user == "U1"
         self.again.append(again)
         return self._who
 
 
-def lookups(who: Who, *, emails: bool = True) -> tuple[Lookups, Told]:
+def lookups(who: SlackPerson, *, emails: bool = True) -> tuple[Lookups, Told]:
     """The lookups of an app in workspace T1, where Ann is listed by her address."""
     people = Directory(approvers=("ann",), principals={"ann": (f"email:{ADDRESS}",)}, surfaces=surfaces())
     chat: Any = Told(who, people)
@@ -50,7 +50,7 @@ COMMAND = Command(identity=ANN, conversation="slack:T1/C1", name="approve")
 @pytest.mark.parametrize(("team", "identity"), [("T1", f"email:{ADDRESS}"), ("T2", ANN), ("", ANN)])
 async def test_an_address_counts_only_of_a_member_of_our_own_workspace(team: str, identity: str) -> None:
     """Another workspace confirms addresses of its own choice; the event alone doesn't tell whose member it is."""
-    looking, _ = lookups(Who(team, bot=False, email=ADDRESS))
+    looking, _ = lookups(SlackPerson(team, bot=False, email=ADDRESS))
     found = await looking.complete(COMMAND, {})
 
     assert found is not None
@@ -59,8 +59,8 @@ async def test_an_address_counts_only_of_a_member_of_our_own_workspace(team: str
 
 async def test_an_address_that_names_somebody_is_asked_for_again() -> None:
     """One that names nobody isn't: most people are listed by their id, or not at all."""
-    looking, told = lookups(Who("T1", bot=False, email=ADDRESS))
-    strange, other = lookups(Who("T1", bot=False, email="sam@acme.example"))
+    looking, told = lookups(SlackPerson("T1", bot=False, email=ADDRESS))
+    strange, other = lookups(SlackPerson("T1", bot=False, email="sam@acme.example"))
     await looking.complete(COMMAND, {})
     await strange.complete(COMMAND, {})
 
@@ -69,7 +69,7 @@ async def test_an_address_that_names_somebody_is_asked_for_again() -> None:
 
 async def test_the_team_that_slack_names_for_a_person_counts() -> None:
     """A reaction to a card claims a team; the person's own is another one, and so is their identity."""
-    looking, _ = lookups(Who("T2", bot=False, email=""), emails=False)
+    looking, _ = lookups(SlackPerson("T2", bot=False, email=""), emails=False)
     body = {"is_ext_shared_channel": True}
     found = await looking.complete(COMMAND, body)
     reaction = Reaction(identity=ANN, conversation="slack:T1/C1", message="C1:5.0", text="👍")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from adapters.telegram.platform import make_bot
-from adapters.telegram.receiver import Inbox, Poller
+from adapters.telegram.receiver import Poller, UpdateRecorder
 from hitl.testing import SetClock
 from simulators.telegram import Garbage, Refuse, Reset, TelegramServer
 from tests.adapters.disk import Disk
@@ -67,7 +67,7 @@ async def line() -> AsyncIterator[Line]:
         ann = await server.user("Ann")
         store = Disk(SetClock(NOON))
         async with make_bot(telegram_settings(server, account)) as bot:
-            poller = Poller(bot, Inbox(store, lambda: None), poll_s=5)
+            poller = Poller(bot, UpdateRecorder(store, lambda: None), poll_s=5)
             yield Line(server, bot, store, poller, ann, await server.private(ann, account.id))
 
 
@@ -179,7 +179,7 @@ async def test_an_update_that_can_not_be_kept_holds_up_no_other(caplog: pytest.L
     store = Disk(SetClock(NOON))
     strange: list[object] = [{}, None, "text", {"update_id": None}, {"update_id": 7, "message": {"x": {1, 2}}}]
     bot: Any = Answers([{"update_id": 1, "message": 5}, *strange, {"update_id": 8, "edited_message": []}])
-    poller = Poller(bot, Inbox(store, lambda: None))
+    poller = Poller(bot, UpdateRecorder(store, lambda: None))
     await poller.run_once()
 
     assert ["1", "8"] == [event for _, event in store._inbox if event != "None"]  # noqa: SLF001 - the port tells only the oldest

@@ -10,7 +10,7 @@ import pytest
 from starlette.requests import Request
 
 from adapters.http.app import LONGEST_BODY, app
-from adapters.telegram.receiver import SECRET_HEADER, Inbox
+from adapters.telegram.receiver import SECRET_HEADER, UpdateRecorder
 from adapters.telegram.webhook import PATH, endpoint
 from bot.platforms import mounted
 from hitl.errors import SettingsError
@@ -38,7 +38,7 @@ async def client(store: Disk) -> AsyncIterator[httpx.AsyncClient]:
     async def ready() -> list[str]:
         return ["the disk is full"] if store.full else []
 
-    served = app(ready, [mounted(endpoint(Inbox(store, lambda: None), SECRET))])
+    served = app(ready, [mounted(endpoint(UpdateRecorder(store, lambda: None), SECRET))])
     async with httpx.AsyncClient(transport=httpx.ASGITransport(served), base_url="http://sayso") as client:
         yield client
 
@@ -75,7 +75,7 @@ async def test_without_the_secret_nothing_is_even_read(
         {"type": "http", "method": "POST", "path": PATH, "headers": _headers(secret)},
         receive=_receive(body()),
     )
-    answer = await mounted(endpoint(Inbox(store, lambda: None), SECRET)).endpoint(request)
+    answer = await mounted(endpoint(UpdateRecorder(store, lambda: None), SECRET)).endpoint(request)
 
     assert (401, []) == (answer.status_code, read)
     assert 401 == await sent(client, json.dumps(UPDATE), None if secret is None else secret.encode())

@@ -12,13 +12,13 @@ import pytest
 from adapters.terminal.chat import TerminalChat
 from bot.conversation import Router, StoredTurns
 from bot.service import Service
-from hitl.call import Call, KeptTurn, Kind, Status, Verb
+from hitl.call import Call, KeptTurn, ReplyKind, Status, Verb
 from hitl.errors import Unavailable
 from hitl.events import Text
 from hitl.people import Directory
-from hitl.platforms import Surface
 from hitl.ports import StoredTurn
 from hitl.records import replace
+from hitl.surfaces import Surface
 from tests.hitl.world import ANN, GROUP, ROOM, UMA, WRITE, World, reply
 from tests.patience import PATIENCE_S
 from tests.sentences import says
@@ -84,7 +84,7 @@ class Room:
 
     async def approve(self, call: Call) -> None:
         """Ann approves."""
-        await self.service.decide(reply(ANN, kind=Kind.BUTTON, verb=Verb.APPROVE, target=call.ref))
+        await self.service.decide(reply(ANN, kind=ReplyKind.BUTTON, verb=Verb.APPROVE, target=call.ref))
 
     async def until(self, true: Callable[[], bool]) -> None:
         """Until something is true."""

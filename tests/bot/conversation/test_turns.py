@@ -11,11 +11,11 @@ import pytest
 from adapters.terminal.chat import TerminalChat
 from bot.conversation import Router
 from bot.service import Service
-from hitl.call import Call, Decision, Kind, Status, Verb
+from hitl.call import Call, Decision, ReplyKind, Status, Verb
 from hitl.errors import Unavailable
 from hitl.events import Text
-from hitl.platforms import Surface
 from hitl.ports import Line, Turn
+from hitl.surfaces import Surface
 from tests.hitl.world import ANN, GROUP, ROOM, UMA, WRITE, World, reply
 from tests.sentences import says
 
@@ -69,7 +69,7 @@ class Room:
 
     async def press(self, call: Call) -> None:
         """Ann approves, and what follows from it happens."""
-        await self.service.decide(reply(ANN, kind=Kind.BUTTON, verb=Verb.APPROVE, target=call.ref))
+        await self.service.decide(reply(ANN, kind=ReplyKind.BUTTON, verb=Verb.APPROVE, target=call.ref))
         for _ in range(20):
             await asyncio.sleep(0)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hitl.call import Call, CardTerms, Claim, Decision, Result, Risk, Runs, State, Status
 from hitl.cards.card import Card, Way, card, details, is_cut, outcome, outcome_for_agent
 from hitl.cards.lines import Code, Moment, Who, in_utc, plain
-from hitl.cards.shown import ARGUMENT_CHARS, Kind
+from hitl.cards.shown import ARGUMENT_CHARS, PartKind
 from hitl.cards.text import hidden
 from hitl.cards.wording import SIGNS, say
 from hitl.outcomes import Unfit
@@ -194,7 +194,7 @@ class TestCutting:
         assert before.text.startswith("rm start ")
         assert after.text.endswith(" end --force")
         assert len(before.text) + len(after.text) <= ARGUMENT_CHARS
-        assert (Kind.OURS, say("card.hidden_here", count=f"{shown.left_out:,}")) == (ours.kind, ours.text)
+        assert (PartKind.OURS, say("card.hidden_here", count=f"{shown.left_out:,}")) == (ours.kind, ours.text)
         assert len(text) - shown.left_out == len(before.text) + len(after.text)
         assert say("card.cut", count=f"{shown.left_out:,}") in shown.warnings
 
@@ -222,7 +222,7 @@ class TestCutting:
     def test_a_long_preview_is_cut_by_lines(self) -> None:
         """Its first and last lines stay."""
         call = asked(preview="\n".join(f"+line {n}" for n in range(1000)))
-        first, ours, last = [part.text for part in card(call).parts if part.kind in {Kind.CODE, Kind.OURS}]
+        first, ours, last = [part.text for part in card(call).parts if part.kind in {PartKind.CODE, PartKind.OURS}]
 
         assert first.startswith("+line 0\n")
         assert last.endswith("\n+line 999")

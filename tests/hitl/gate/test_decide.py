@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hitl.call import Action, Decision, Kind, PostKind, Risk, Runs, State, Status, Verb
+from hitl.call import Action, Decision, PostKind, ReplyKind, Risk, Runs, State, Status, Verb
 from hitl.cards.card import card, outcome
 from hitl.cards.wording import say, sentence
 from hitl.errors import AlreadyDecided, ConfirmationExpired, NotApprover, Unavailable
@@ -246,7 +246,7 @@ class TestWho:
         world = World(approvers=(OLGA,))
         call = await world.ask()
         (answer,) = await world.gate.decide(
-            reply(OLGA, kind=Kind.API, verb=Verb.APPROVE, target=call.short, surface=surface, conversation="")
+            reply(OLGA, kind=ReplyKind.API, verb=Verb.APPROVE, target=call.short, surface=surface, conversation="")
         )
 
         assert Came.APPROVED is answer.came
@@ -331,7 +331,7 @@ class TestTarget:
     async def test_an_unknown_one_decides_nothing(self, world: World, target: str | None) -> None:
         """Also while just one call waits: a ref is never guessed."""
         call = await world.ask()
-        (answer,) = await world.gate.decide(reply(kind=Kind.BUTTON, verb=Verb.APPROVE, target=target))
+        (answer,) = await world.gate.decide(reply(kind=ReplyKind.BUTTON, verb=Verb.APPROVE, target=target))
 
         assert "CALL_UNKNOWN" == code(answer)
         assert Status.PENDING == (await world.now(call)).status
@@ -340,14 +340,14 @@ class TestTarget:
         """Typed in lower case, with a # before it."""
         call = await world.ask()
         (answer,) = await world.gate.decide(
-            reply(kind=Kind.COMMAND, verb=Verb.APPROVE, target=f"#{call.short.lower()}")
+            reply(kind=ReplyKind.COMMAND, verb=Verb.APPROVE, target=f"#{call.short.lower()}")
         )
 
         assert call.ref == getattr(answer.call, "ref", None)
         assert Came.APPROVED is answer.came
 
-    @pytest.mark.parametrize("kind", [Kind.BUTTON, Kind.COMMAND, Kind.API])
-    async def test_a_reply_without_a_verb_is_none(self, world: World, kind: Kind) -> None:
+    @pytest.mark.parametrize("kind", [ReplyKind.BUTTON, ReplyKind.COMMAND, ReplyKind.API])
+    async def test_a_reply_without_a_verb_is_none(self, world: World, kind: ReplyKind) -> None:
         """What names a call and says nothing decides nothing."""
         call = await world.ask()
         (answer,) = await world.gate.decide(reply(kind=kind, target=call.ref))
@@ -476,7 +476,7 @@ class TestDetails:
     async def test_to_peek_is_not_to_have_seen(self, world: World) -> None:
         """The same text, for those who may; it counts for nothing until it was shown, and is refused to others."""
         call = await world.ask(DROP, args={"path": "x" * 5000})
-        asked = reply(ANN, kind=Kind.BUTTON, verb=Verb.DETAILS, target=call.ref)
+        asked = reply(ANN, kind=ReplyKind.BUTTON, verb=Verb.DETAILS, target=call.ref)
         answer, others = await world.gate.peek(asked), await world.gate.peek(replace(asked, identity=SAM))
         unknown = await world.gate.peek(replace(asked, target="ABC234"))
 
@@ -576,7 +576,7 @@ class TestCritical:
     async def test_a_command_names_it(self, world: World) -> None:
         """A command is typed with its ref, so it counts at once."""
         call = await world.ask("wipe")
-        (answer,) = await world.gate.decide(reply(kind=Kind.COMMAND, verb=Verb.APPROVE, target=call.short))
+        (answer,) = await world.gate.decide(reply(kind=ReplyKind.COMMAND, verb=Verb.APPROVE, target=call.short))
 
         assert Came.APPROVED is answer.came
 
@@ -599,7 +599,7 @@ class TestCritical:
 
         async def decide(**more: Any) -> Any:
             """What comes of a decision by a program."""
-            said = {"kind": Kind.API, "verb": Verb.APPROVE, "target": call.ref, "surface": "socket"}
+            said = {"kind": ReplyKind.API, "verb": Verb.APPROVE, "target": call.ref, "surface": "socket"}
             return (await world.gate.decide(reply(OLGA, **(said | more))))[0]
 
         hasty = await decide(confirmed=True)

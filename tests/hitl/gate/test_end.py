@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from hitl.call import Kind, PostKind, Ran, Result, Runs, State, Status, Verb
+from hitl.call import PostKind, Ran, ReplyKind, Result, Runs, State, Status, Verb
 from hitl.cards.card import OUTPUT_CHARS, outcome, outcome_for_agent
 from hitl.cards.wording import say, sentence
 from hitl.errors import AlreadyDecided, CallUnknown, NotApprover, Tampered, TooManyPending
@@ -193,7 +193,7 @@ class TestLateReason:
     async def test_after_a_minute_it_is_too_late_though_nobody_asked_for_it(self, world: World) -> None:
         """A rejection by command asks for no reason, so no wait for one ends; a reason still comes within a minute."""
         call = await world.ask()
-        await world.gate.decide(reply(kind=Kind.COMMAND, verb=Verb.REJECT, target=call.ref))
+        await world.gate.decide(reply(kind=ReplyKind.COMMAND, verb=Verb.REJECT, target=call.ref))
         world.clock.advance(60)
 
         assert "HITL_001" == code(await world.gate.add_reason(call.ref, ANN, "because"))
@@ -278,8 +278,8 @@ class TestLateReason:
         assert [None] * 3 == [(await world.now(call)).due_at for call in calls]
         assert Came.REJECTED is (await world.gate.add_reason(calls[0].ref, ANN, "wrong folder")).came
 
-    @pytest.mark.parametrize("kind", [Kind.BUTTON, Kind.COMMAND, Kind.API])
-    async def test_the_no_once_more_with_its_reason_is_the_reason(self, world: World, kind: Kind) -> None:
+    @pytest.mark.parametrize("kind", [ReplyKind.BUTTON, ReplyKind.COMMAND, ReplyKind.API])
+    async def test_the_no_once_more_with_its_reason_is_the_reason(self, world: World, kind: ReplyKind) -> None:
         """By any way that can carry one; the decision stays as it was."""
         call = await world.ask()
         await world.press(call, verb=Verb.REJECT)

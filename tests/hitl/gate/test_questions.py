@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hitl.call import CHOICES, Action, Call, Decision, Kind, Mode, Reply, Result, Risk, Runs, State, Status, Verb
+from hitl.call import CHOICES, Action, Call, Decision, Mode, Reply, ReplyKind, Result, Risk, Runs, State, Status, Verb
 from hitl.cards.card import outcome_for_agent
 from hitl.errors import InvalidConfirmation
 from hitl.gate.operating_mode import Terms
@@ -195,8 +195,8 @@ class TestAnswering:
         assert Came.REASON_NEEDED is (await world.press(call)).came
         assert Status.PENDING is (await world.now(call)).status
 
-    @pytest.mark.parametrize("kind", [Kind.COMMAND, Kind.API, Kind.BUTTON])
-    async def test_the_reason_of_an_approval_is_the_answer(self, world: World, kind: Kind) -> None:
+    @pytest.mark.parametrize("kind", [ReplyKind.COMMAND, ReplyKind.API, ReplyKind.BUTTON])
+    async def test_the_reason_of_an_approval_is_the_answer(self, world: World, kind: ReplyKind) -> None:
         """So every way to approve with a reason is a way to answer."""
         call = await asked(world)
         await world.gate.decide(reply(kind=kind, verb=Verb.APPROVE, target=call.ref, reason="the second"))
@@ -270,7 +270,7 @@ class TestWhoMayAnswer:
         """On this machine's socket an agent has its own user's id, so the requester's answer doesn't count there."""
         world = of(requesters=("local:1000",), approvers=(ANN, "local:1000"))
         call = await asked(world, requester="local:1000", origin="local")
-        said = Reply("local:1000", "socket", "local", Kind.API, Verb.APPROVE, reason="yes", target=call.ref)
+        said = Reply("local:1000", "socket", "local", ReplyKind.API, Verb.APPROVE, reason="yes", target=call.ref)
         (answer,) = await world.gate.decide(said)
 
         assert Came.REFUSED is answer.came

@@ -11,8 +11,8 @@ from hitl.gate.response import Came
 from hitl.gate.target import Scene, aim
 from hitl.outcomes import Told, fact
 from hitl.records import replace
+from hitl.replies import Meaning as Says
 from hitl.replies import Reading
-from hitl.replies import Verdict as Says
 from hitl.testing import a_call
 from tests.hitl.world import ANN, BOB, NOON
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hitl.call import Kind, Status, Verb
+from hitl.call import ReplyKind, Status, Verb
 from hitl.gate.response import Came
 from hitl.outcomes import Refusal, Told, fact
 from hitl.people import Conversation
@@ -352,6 +352,6 @@ async def test_an_answered_event_is_done(world: World, who: str, text: str) -> N
     """Refused, unclear or deciding: what was answered about a call isn't handled again."""
     await world.store.receive("telegram", "77", ROOM, b"{}")
     call = await world.ask()
-    await world.gate.decide(reply(who, kind=Kind.TEXT, text=text, target=call.ref, event=("telegram", "77")))
+    await world.gate.decide(reply(who, kind=ReplyKind.TEXT, text=text, target=call.ref, event=("telegram", "77")))
 
     assert [] == await world.store.incoming()

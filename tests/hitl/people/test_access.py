@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hitl.call import Action, Call, Kind, Reply, Risk, Runs, Verb, Verdict
+from hitl.call import Action, Call, Reply, ReplyKind, Risk, Runs, Verb, Verdict
 from hitl.outcomes import Refusal
 from hitl.people import Access, Conversation
 from hitl.testing import a_call
@@ -27,7 +27,7 @@ def the_call(**told: Any) -> Call:
 
 def yes(identity: str, *, surface: str = "telegram", conversation: str = ROOM) -> Reply:
     """A press on Approve."""
-    return Reply(identity, surface, conversation, Kind.BUTTON, verb=Verb.APPROVE)
+    return Reply(identity, surface, conversation, ReplyKind.BUTTON, verb=Verb.APPROVE)
 
 
 def test_requesters_are_listed_too() -> None:

@@ -12,8 +12,8 @@ from hitl.policy import PolicyCall, load, presets
 from hitl.policy.dialects import check
 from hitl.policy.engine import compile_when
 from hitl.policy.operators import OPERATORS
-from hitl.policy.operators.base import Use
-from hitl.policy.operators.scope import MAX_WORK, Scope, Surroundings
+from hitl.policy.operators.base import ConditionUse
+from hitl.policy.operators.scope import MAX_WORK, CallScope, Surroundings
 from hitl.policy.text import parse
 from hitl.ports import Repository, Tree
 
@@ -116,8 +116,8 @@ def test_the_work_for_a_call_does_not_grow_with_the_rules(rules: int) -> None:
     when = [{"key": "*", "op": "matches", "value": f"never{at}"} for at in range(rules)]
     document = {"version": 1, "rules": [{"action": "deny", "when": [{"any": when}]}]}
     checked = check(parse(json.dumps(document), name="p"), "p")
-    scope = Scope(PolicyCall("", "t", {"value": [Text("x") for _ in range(MANY)]}), Surroundings())
-    compile_when(checked.rules[0].when, Use(loosen=False))(scope)
+    scope = CallScope(PolicyCall("", "t", {"value": [Text("x") for _ in range(MANY)]}), Surroundings())
+    compile_when(checked.rules[0].when, ConditionUse(loosen=False))(scope)
 
     assert judged <= 2 * MAX_WORK
 

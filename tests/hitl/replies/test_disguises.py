@@ -2,7 +2,7 @@
 
 import pytest
 
-from hitl.replies import Verdict, read, verdict
+from hitl.replies import Meaning, read, verdict
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ from hitl.replies import Verdict, read, verdict
 )
 def test_dress_does_not_matter(text: str) -> None:
     """Emphasis, our own mention, full-width and invisible characters, quotations of others below, signatures."""
-    assert Verdict.APPROVE is verdict(read(text)).verdict
+    assert Meaning.APPROVE is verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_what_may_be_another_s_or_hidden_decides_nothing(text: str) -> None:
 
     Commands and mentions of other bots, lines of a transcript, comments in code, options and boxes that nobody ticked.
     """
-    assert Verdict.UNCLEAR is verdict(read(text)).verdict
+    assert Meaning.UNCLEAR is verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_what_may_be_another_s_or_hidden_decides_nothing(text: str) -> None:
 )
 def test_a_letters_end_is_no_part_of_an_approval(text: str) -> None:
     """The formula that ends a letter, the name behind it and a device's line are set aside."""
-    assert Verdict.APPROVE is verdict(read(text)).verdict
+    assert Meaning.APPROVE is verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_a_letters_end_is_no_part_of_a_reason(text: str) -> None:
 )
 def test_words_behind_a_letters_end_may_doubt_the_yes(text: str) -> None:
     """A word of doubt where the name should be counts in the message's own language, and a no in any language."""
-    assert Verdict.UNCLEAR is verdict(read(text)).verdict
+    assert Meaning.UNCLEAR is verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_words_behind_a_letters_end_may_doubt_the_yes(text: str) -> None:
 )
 def test_what_is_no_reply_decides_nothing(text: str) -> None:
     """Commands of others, code, boxes that nobody ticked, half a short code, and arrows between answers."""
-    assert Verdict.UNCLEAR is verdict(read(text)).verdict
+    assert Meaning.UNCLEAR is verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize(
@@ -194,16 +194,16 @@ def test_what_is_no_reply_decides_nothing(text: str) -> None:
 )
 def test_a_yes_that_announces_more_words_is_unfinished(text: str) -> None:
     """The missing words may be a condition, so a yes with a comma, colon, semicolon or dash behind it is unclear."""
-    assert Verdict.UNCLEAR is verdict(read(text)).verdict
+    assert Meaning.UNCLEAR is verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize("text", ["yes.", "yes!", "- yes", "*yes*", "ok :)", ":+1:", "yes...", "sí, claro ,", "(yes)"])
 def test_other_signs_behind_a_yes_leave_it_whole(text: str) -> None:
     """Full stops, emphasis and emoji announce nothing; a comma apart from its word stands in transcripts of speech."""
-    assert Verdict.APPROVE is verdict(read(text)).verdict
+    assert Meaning.APPROVE is verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize("text", ["no,", "nein:", "no -"])
 def test_an_unfinished_no_rejects(text: str) -> None:
     """A no needs no more words: nothing runs without a yes."""
-    assert Verdict.REJECT is verdict(read(text)).verdict
+    assert Meaning.REJECT is verdict(read(text)).verdict

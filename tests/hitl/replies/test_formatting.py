@@ -2,7 +2,7 @@
 
 import pytest
 
-from hitl.replies import Reading, Span, SpanKind, Verdict, read, verdict
+from hitl.replies import Meaning, Reading, Span, SpanKind, read, verdict
 
 _NOT_PLAIN = [SpanKind.STRUCK, SpanKind.SPOILER, SpanKind.CODE, SpanKind.LINK]
 
@@ -19,13 +19,13 @@ def _under(text: str, words: str, kind: SpanKind) -> Reading:
 )
 def test_words_that_are_not_plain_never_decide(kind: SpanKind, text: str, words: str) -> None:
     """A yes or a no that is struck out, hidden, code or a link is unclear, also if only a part of it is."""
-    assert Verdict.UNCLEAR is _under(text, words, kind).verdict
+    assert Meaning.UNCLEAR is _under(text, words, kind).verdict
 
 
 @pytest.mark.parametrize("kind", _NOT_PLAIN)
 def test_a_reason_may_hold_words_that_are_not_plain(kind: SpanKind) -> None:
     """A no in plain words keeps its reason as the person wrote it."""
-    assert Reading(Verdict.REJECT, reason="use main.py") == _under("no, use main.py", "main.py", kind)
+    assert Reading(Meaning.REJECT, reason="use main.py") == _under("no, use main.py", "main.py", kind)
 
 
 @pytest.mark.parametrize("text", ["yes", "no", "go ahead"])
@@ -37,21 +37,21 @@ def test_emphasis_changes_nothing(text: str) -> None:
 @pytest.mark.parametrize("text", ["Ada yes", "yes Ada", "Ada, go ahead please"])
 def test_a_mention_makes_a_yes_unclear(text: str) -> None:
     """A yes in a message that mentions a person is addressed to that person."""
-    assert Verdict.UNCLEAR is _under(text, "Ada", SpanKind.MENTION).verdict
+    assert Meaning.UNCLEAR is _under(text, "Ada", SpanKind.MENTION).verdict
 
 
 def test_a_mention_leaves_a_no() -> None:
     """A no in a message that mentions a person still rejects."""
-    assert Verdict.REJECT is _under("Ada no", "Ada", SpanKind.MENTION).verdict
+    assert Meaning.REJECT is _under("Ada no", "Ada", SpanKind.MENTION).verdict
 
 
 def test_a_quoted_stretch_is_taken_off() -> None:
     """A quoted yes decides nothing, and what stands beside the quotation is read alone."""
-    assert Verdict.UNCLEAR is _under("yes", "yes", SpanKind.QUOTE).verdict
-    assert Verdict.REJECT is _under("shall I go on\nno", "shall I go on", SpanKind.QUOTE).verdict
+    assert Meaning.UNCLEAR is _under("yes", "yes", SpanKind.QUOTE).verdict
+    assert Meaning.REJECT is _under("shall I go on\nno", "shall I go on", SpanKind.QUOTE).verdict
 
 
 @pytest.mark.parametrize("span", [Span(-5, 0, SpanKind.CODE), Span(9, 99, SpanKind.CODE), Span(2, 1, SpanKind.CODE)])
 def test_a_span_without_text_has_no_effect(span: Span) -> None:
     """A span outside of the text, or an empty one, is ignored."""
-    assert Verdict.APPROVE is verdict(read("yes", spans=[span])).verdict
+    assert Meaning.APPROVE is verdict(read("yes", spans=[span])).verdict

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from hitl.replies import Verdict, read, verdict
+from hitl.replies import Meaning, read, verdict
 from tests.hitl.replies import table
 
 _ALPHABETS = (
@@ -42,7 +42,7 @@ def _unsound(text: str) -> bool:
     readings = read(text)
     whole = verdict(readings)
     reasons = [reading.reason for reading in readings if reading.reason is not None]
-    return not readings or whole.verdict not in Verdict or any(reason not in text for reason in reasons)
+    return not readings or whole.verdict not in Meaning or any(reason not in text for reason in reasons)
 
 
 def test_random_and_mutated_strings_are_read() -> None:

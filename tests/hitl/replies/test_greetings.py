@@ -2,7 +2,7 @@
 
 import pytest
 
-from hitl.replies import Verdict, data, lexicon, read, verdict
+from hitl.replies import Meaning, data, lexicon, read, verdict
 from hitl.replies.phrase_roles import UNCLEAR
 
 #: Language -> its plainest yes.
@@ -58,8 +58,8 @@ def test_a_yes_before_a_greeting_is_no_answer(code: str) -> None:
     said = [f"{_YES[code]}{joint} {hello}" for hello in _greetings(code) for joint in ("", ",")]
 
     assert said
-    assert [] == [text for text in said if verdict(read(text)).verdict is not Verdict.UNCLEAR]
-    assert [] == [text for text in said if verdict(read(text, language=code)).verdict is not Verdict.UNCLEAR]
+    assert [] == [text for text in said if verdict(read(text)).verdict is not Meaning.UNCLEAR]
+    assert [] == [text for text in said if verdict(read(text, language=code)).verdict is not Meaning.UNCLEAR]
 
 
 @pytest.mark.parametrize("code", sorted(_YES))
@@ -67,13 +67,13 @@ def test_a_yes_behind_a_greeting_approves(code: str) -> None:
     """A greeting opens a reply and changes nothing of what follows."""
     said = [f"{hello}, {_YES[code]}" for hello in _greetings(code)]
 
-    assert [] == [text for text in said if verdict(read(text, language=code)).verdict is not Verdict.APPROVE]
+    assert [] == [text for text in said if verdict(read(text, language=code)).verdict is not Meaning.APPROVE]
 
 
 @pytest.mark.parametrize("code", sorted(_YES))
 def test_a_greeting_alone_is_no_answer(code: str) -> None:
     """No language reads a bare greeting as a yes or a no."""
-    assert [] == [text for text in _greetings(code) if verdict(read(text)).verdict is not Verdict.UNCLEAR]
+    assert [] == [text for text in _greetings(code) if verdict(read(text)).verdict is not Meaning.UNCLEAR]
 
 
 def test_every_language_greets() -> None:
@@ -87,13 +87,13 @@ def test_every_language_greets() -> None:
 )
 def test_a_yes_on_both_sides_of_a_greeting_approves(text: str) -> None:
     """The yes behind the greeting counts."""
-    assert Verdict.APPROVE is verdict(read(text)).verdict
+    assert Meaning.APPROVE is verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize("text", ["hello, no", "hallo, nein", "bonjour, non", "привет, нет", "no, hello", "hej, nej"])
 def test_a_no_beside_a_greeting_rejects(text: str) -> None:
     """A greeting takes nothing from a no."""
-    assert Verdict.REJECT is verdict(read(text)).verdict
+    assert Meaning.REJECT is verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_a_no_beside_a_greeting_rejects(text: str) -> None:
 )
 def test_taking_note_is_no_answer(text: str) -> None:
     """Who says "ah, ok" has understood the message; that is no consent to what it asks."""
-    assert Verdict.UNCLEAR is verdict(read(text)).verdict
+    assert Meaning.UNCLEAR is verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize(
@@ -179,13 +179,13 @@ def test_taking_note_is_no_answer(text: str) -> None:
 )
 def test_a_yes_behind_taking_note_approves(text: str) -> None:
     """The person takes note first and consents then, or the yes is emphatic: "oh yes"."""
-    assert Verdict.APPROVE is verdict(read(text)).verdict
+    assert Meaning.APPROVE is verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize("text", ["ah ok, no", "ah ok, nein", "oh okay then don't"])
 def test_a_no_behind_taking_note_rejects(text: str) -> None:
     """Taking note takes nothing from a no."""
-    assert Verdict.REJECT is verdict(read(text)).verdict
+    assert Meaning.REJECT is verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize("code", sorted(lexicon.all_codes()))
@@ -226,7 +226,7 @@ def test_ok_behind_ah_takes_note_in_every_language_that_knows_both(code: str) ->
 )
 def test_a_yes_before_a_filler_is_no_answer(text: str) -> None:
     """A word that opens a sentence ends none: the person hesitates, or will write on."""
-    assert Verdict.UNCLEAR is verdict(read(text)).verdict
+    assert Meaning.UNCLEAR is verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_a_yes_before_a_filler_is_no_answer(text: str) -> None:
 )
 def test_a_yes_behind_a_filler_approves(text: str) -> None:
     """A filler opens a reply and changes nothing of what follows."""
-    assert Verdict.APPROVE is verdict(read(text)).verdict
+    assert Meaning.APPROVE is verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ def test_a_yes_behind_a_filler_approves(text: str) -> None:
 )
 def test_strengthened_praise_is_no_answer(text: str) -> None:
     """A word that agrees when it stands alone only strengthens the praise behind it."""
-    assert Verdict.UNCLEAR is verdict(read(text)).verdict
+    assert Meaning.UNCLEAR is verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize(
@@ -286,4 +286,4 @@ def test_strengthened_praise_is_no_answer(text: str) -> None:
 )
 def test_a_yes_beside_strengthened_praise_approves(text: str) -> None:
     """The praise takes nothing from a yes."""
-    assert Verdict.APPROVE is verdict(read(text)).verdict
+    assert Meaning.APPROVE is verdict(read(text)).verdict

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hitl.replies import Verdict, lexicon, read, verdict
+from hitl.replies import Meaning, lexicon, read, verdict
 from hitl.replies.phrase_roles import CONDITION, HEDGE, LATER, POLITE, QUESTION, REFUSES, UNCLEAR, YES
 
 _SOMETHING_ELSE = POLITE | REFUSES | UNCLEAR | CONDITION | QUESTION | LATER | HEDGE
@@ -35,8 +35,8 @@ def _roles(code: str, word: str) -> int:
 )
 def test_the_conversations_language_settles_a_homograph(text: str, language: str) -> None:
     """It approves where the language is known, and says nothing where it isn't."""
-    assert Verdict.APPROVE is verdict(read(text, language=language)).verdict
-    assert Verdict.UNCLEAR is verdict(read(text)).verdict
+    assert Meaning.APPROVE is verdict(read(text, language=language)).verdict
+    assert Meaning.UNCLEAR is verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_the_conversations_language_settles_a_homograph(text: str, language: str
 )
 def test_a_homograph_approves_nothing_where_it_is_no_yes(text: str, language: str) -> None:
     """Thanks in Danish, "so" in Russian, "already" in Spanish."""
-    assert Verdict.UNCLEAR is verdict(read(text, language=language)).verdict
+    assert Meaning.UNCLEAR is verdict(read(text, language=language)).verdict
 
 
 @pytest.mark.parametrize(
@@ -68,13 +68,13 @@ def test_a_homograph_approves_nothing_where_it_is_no_yes(text: str, language: st
 )
 def test_politeness_beside_a_homograph_settles_nothing(text: str) -> None:
     """What stands beside it must be a yes of its own, or belong to one language only."""
-    assert Verdict.UNCLEAR is verdict(read(text)).verdict
+    assert Meaning.UNCLEAR is verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize("text", ["tak, proszę", "ja tak", "так, будь ласка", "igen, kérem", "va bene", "ya, sure"])
 def test_words_of_one_language_settle_a_homograph(text: str) -> None:
     """Only Polish knows "proszę"."""
-    assert Verdict.APPROVE is verdict(read(text)).verdict
+    assert Meaning.APPROVE is verdict(read(text)).verdict
 
 
 def test_every_homograph_is_listed() -> None:
@@ -96,19 +96,19 @@ def test_every_homograph_is_listed() -> None:
 )
 def test_asking_somebody_else_to_approve_is_no_answer(text: str) -> None:
     """A mention beside "please" speaks to the one who is mentioned."""
-    assert Verdict.UNCLEAR is verdict(read(text)).verdict
+    assert Meaning.UNCLEAR is verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize("text", ["「はい」", "『はい』", "はい、はい", "なるほど、はいはい"])
 def test_a_quoted_or_dismissive_yes_is_no_answer(text: str) -> None:
     """Japanese quotation marks quote, and a doubled yes waves aside."""
-    assert Verdict.UNCLEAR is verdict(read(text)).verdict
+    assert Meaning.UNCLEAR is verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize("text", ["no", "No.", "no!", "no no", "no to ne", "no nie", "no, nie"])
 def test_a_bare_no_rejects_though_polish_and_czech_fill_with_it(text: str) -> None:
     """The word "no" is "well" in Polish and Czech; alone, and before a no of theirs, it rejects."""
-    assert Verdict.REJECT is verdict(read(text)).verdict
+    assert Meaning.REJECT is verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize(
@@ -116,4 +116,4 @@ def test_a_bare_no_rejects_though_polish_and_czech_fill_with_it(text: str) -> No
 )
 def test_a_filling_no_before_other_words_is_no_answer(text: str) -> None:
     """Who says "no dobra" neither refuses nor plainly consents."""
-    assert Verdict.UNCLEAR is verdict(read(text)).verdict
+    assert Meaning.UNCLEAR is verdict(read(text)).verdict

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hitl.replies import Reading, Verdict, data, lexicon, read, verdict
+from hitl.replies import Meaning, Reading, data, lexicon, read, verdict
 from hitl.replies.phrase_roles import POLITE, REFUSES, YES
 
 _CODES = sorted(lexicon.all_codes())
@@ -37,38 +37,38 @@ def test_politeness_is_never_an_english_no(code: str) -> None:
 
 def test_a_word_that_is_yes_here_and_no_there_is_unclear() -> None:
     """The word "jo" agrees in Swedish and refuses in Albanian; the conversation's language settles it."""
-    assert Verdict.UNCLEAR is verdict(read("jo")).verdict
-    assert Verdict.APPROVE is verdict(read("jo", language="sv")).verdict
-    assert Verdict.REJECT is verdict(read("jo", language="sq")).verdict
+    assert Meaning.UNCLEAR is verdict(read("jo")).verdict
+    assert Meaning.APPROVE is verdict(read("jo", language="sv")).verdict
+    assert Meaning.REJECT is verdict(read("jo", language="sq")).verdict
 
 
 def test_an_unmeasured_language_says_so() -> None:
     """Its exact phrases are understood, marked as such, and nothing longer."""
     assert "unmeasured language: sk" == verdict(read("súhlasím")).why
-    assert Verdict.UNCLEAR is verdict(read("súhlasím zajtra")).verdict
+    assert Meaning.UNCLEAR is verdict(read("súhlasím zajtra")).verdict
 
 
 def test_a_no_of_an_unmeasured_language_may_have_a_reason_behind_a_comma() -> None:
     """The words before the comma must be a no alone, and no other language may have them as a yes."""
-    assert Reading(Verdict.REJECT, reason="luma ang kopya", why="unmeasured language: fil") == verdict(
+    assert Reading(Meaning.REJECT, reason="luma ang kopya", why="unmeasured language: fil") == verdict(
         read("hindi, luma ang kopya")
     )
-    assert Verdict.UNCLEAR is verdict(read("jo, prodservern brinner")).verdict
-    assert Verdict.REJECT is not verdict(read("hindi, sige")).verdict
+    assert Meaning.UNCLEAR is verdict(read("jo, prodservern brinner")).verdict
+    assert Meaning.REJECT is not verdict(read("hindi, sige")).verdict
 
 
 @pytest.mark.parametrize(("text", "language"), [("sige", "tl"), ("oo", "tl"), ("oo", "fil-PH")])
 def test_a_language_is_known_under_each_of_its_codes(text: str, language: str) -> None:
     """The code "tl" is Filipino's older one, and is still sent."""
-    assert Verdict.APPROVE is verdict(read(text, language=language)).verdict
+    assert Meaning.APPROVE is verdict(read(text, language=language)).verdict
 
 
 def test_several_phrases_of_an_unmeasured_language_are_read_together() -> None:
     """Phrases that agree answer as one; phrases that differ, or one said twice, answer nothing."""
-    assert Verdict.APPROVE is verdict(read("áno, súhlasím")).verdict
-    assert Verdict.REJECT is verdict(read("nie, zruš to")).verdict
-    assert Verdict.UNCLEAR is verdict(read("áno, zruš to")).verdict
-    assert Verdict.UNCLEAR is verdict(read("bai bai")).verdict
+    assert Meaning.APPROVE is verdict(read("áno, súhlasím")).verdict
+    assert Meaning.REJECT is verdict(read("nie, zruš to")).verdict
+    assert Meaning.UNCLEAR is verdict(read("áno, zruš to")).verdict
+    assert Meaning.UNCLEAR is verdict(read("bai bai")).verdict
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_several_phrases_of_an_unmeasured_language_are_read_together() -> None:
 )
 def test_a_yes_in_two_languages_is_one(text: str) -> None:
     """Each word is known to one of two languages, and nothing in either doubts the yes."""
-    assert Verdict.APPROVE is verdict(read(text)).verdict
+    assert Meaning.APPROVE is verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_yes_in_two_languages_is_one(text: str) -> None:
 )
 def test_a_doubt_in_either_language_counts(text: str) -> None:
     """A condition, delay, hedge or no of one language spoils the yes of the other."""
-    assert Verdict.APPROVE is not verdict(read(text)).verdict
+    assert Meaning.APPROVE is not verdict(read(text)).verdict
 
 
 def test_the_list_of_unmeasured_languages_is_well_formed() -> None:

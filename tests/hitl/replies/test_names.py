@@ -2,7 +2,7 @@
 
 import pytest
 
-from hitl.replies import Span, SpanKind, Verdict, data, read, verdict
+from hitl.replies import Meaning, Span, SpanKind, data, read, verdict
 from hitl.replies.templates import phrases
 
 #: Language -> a yes, a no and a call to decide, each behind a greeting with a name.
@@ -26,46 +26,46 @@ def test_a_name_in_a_greeting_changes_no_answer(language: str) -> None:
     """A yes or a no behind a greeting with somebody's name is the person's own answer."""
     yes, no, _ = _GREETED[language]
 
-    assert [Verdict.APPROVE, Verdict.REJECT] == [verdict(read(text)).verdict for text in (yes, no)]
+    assert [Meaning.APPROVE, Meaning.REJECT] == [verdict(read(text)).verdict for text in (yes, no)]
 
 
 @pytest.mark.parametrize("language", _GREETED)
 @pytest.mark.parametrize("told", [None, "de", "en", "fi"])
 def test_who_greets_somebody_and_says_approve_asks_that_person(language: str, told: str | None) -> None:
     """The words "Hi Anna, approve this" ask Anna to decide, in whichever language the conversation is."""
-    assert Verdict.UNCLEAR == verdict(read(_GREETED[language][2], language=told)).verdict
+    assert Meaning.UNCLEAR == verdict(read(_GREETED[language][2], language=told)).verdict
 
 
 @pytest.mark.parametrize("text", ["Hi Anna, yes?", "Hi Anna, yes, but later", "Hi Anna, Tom says yes", "Hi Anna"])
 def test_what_follows_a_greeted_name_must_be_a_whole_yes(text: str) -> None:
     """A question, a condition, a report or nothing behind the name approves nothing."""
-    assert Verdict.UNCLEAR == verdict(read(text)).verdict
+    assert Meaning.UNCLEAR == verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize("name", ["Mai", "Nein", "Nej", "Not", "Wait", "Unless", "Never", "If Only", "Anna Wait"])
 @pytest.mark.parametrize("form", ["Hi {}, yes", "Hallo {}, ja", "Approved - {}", "yes\n- {}"])
 def test_a_name_that_says_something_in_any_language_is_no_name(form: str, name: str) -> None:
     """The name Mai is "never" in Italian, so that neither a yes nor a no comes of a reply that holds it."""
-    assert Verdict.UNCLEAR == verdict(read(form.format(name))).verdict
+    assert Meaning.UNCLEAR == verdict(read(form.format(name))).verdict
 
 
 @pytest.mark.parametrize("text", ["Approved - Jan", "Approved – Anna", "lgtm\n- Tom", "Hi Anna, go ahead - Tom"])
 def test_a_yes_with_a_signature_approves(text: str) -> None:
     """A given name behind a dash at the end signs a yes and says nothing more."""
-    assert Verdict.APPROVE == verdict(read(text)).verdict
+    assert Meaning.APPROVE == verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize("end", ["Staging", "Draft", "Friday", "Prod", "May", "Tom too", "ask Tom", "Jan?", "jan"])
 def test_other_words_behind_a_dash_are_no_signature(end: str) -> None:
     """A place, a day or an unlisted word behind the dash may limit the yes."""
-    assert Verdict.UNCLEAR == verdict(read(f"Approved - {end}")).verdict
+    assert Meaning.UNCLEAR == verdict(read(f"Approved - {end}")).verdict
 
 
 def test_a_signature_is_no_reason() -> None:
     """The name of the person who rejects doesn't stand in the reason."""
     readings = [verdict(read(text)) for text in ("Rejected - Jan", "no - too risky - Jan", "Hi Tom, no, wrong table")]
 
-    assert [Verdict.REJECT] * 3 == [reading.verdict for reading in readings]
+    assert [Meaning.REJECT] * 3 == [reading.verdict for reading in readings]
     assert [None, "too risky", "wrong table"] == [reading.reason for reading in readings]
 
 
@@ -73,7 +73,7 @@ def test_a_greeted_account_is_a_mention() -> None:
     """A name that the surface reports as a mention keeps the yes from counting."""
     spans = [Span(3, 7, SpanKind.MENTION)]
 
-    assert Verdict.UNCLEAR == verdict(read("Hi Anna, yes", spans=spans)).verdict
+    assert Meaning.UNCLEAR == verdict(read("Hi Anna, yes", spans=spans)).verdict
 
 
 def test_every_listed_name_can_sign() -> None:
@@ -81,4 +81,4 @@ def test_every_listed_name_can_sign() -> None:
     listed = [name for line in data.lines("names.txt") for name in phrases(line)]
 
     assert listed
-    assert [] == [name for name in listed if verdict(read(f"Approved - {name}")).verdict is not Verdict.APPROVE]
+    assert [] == [name for name in listed if verdict(read(f"Approved - {name}")).verdict is not Meaning.APPROVE]

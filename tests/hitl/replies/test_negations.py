@@ -2,7 +2,7 @@
 
 import pytest
 
-from hitl.replies import Reading, Verdict, data, lexicon, read, verdict
+from hitl.replies import Meaning, Reading, data, lexicon, read, verdict
 
 #: Language -> what negates before a phrase, and what negates or asks behind one.
 _NEGATIONS: dict[str, tuple[str, str]] = {
@@ -72,7 +72,7 @@ def test_a_negated_yes_never_approves(code: str) -> None:
         text
         for text in texts
         for language in (None, code)
-        if verdict(read(text, language=language)).verdict is Verdict.APPROVE
+        if verdict(read(text, language=language)).verdict is Meaning.APPROVE
     ]
 
     assert len(texts) > 50
@@ -127,8 +127,8 @@ def test_a_fault_rejects_and_a_denied_fault_is_no_answer(code: str) -> None:
     fault, denied, _ = _FAULTS[code]
 
     for language in (None, code):
-        assert Verdict.REJECT is verdict(read(fault, language=language)).verdict
-        assert Verdict.UNCLEAR is verdict(read(denied, language=language)).verdict
+        assert Meaning.REJECT is verdict(read(fault, language=language)).verdict
+        assert Meaning.UNCLEAR is verdict(read(denied, language=language)).verdict
 
 
 @pytest.mark.parametrize("code", sorted(_FAULTS))
@@ -136,7 +136,7 @@ def test_praise_of_the_idea_never_rejects(code: str) -> None:
     """The words "good idea" reject only behind a negation."""
     praise = _FAULTS[code][2]
 
-    assert [] == [x for x in (None, code) if verdict(read(praise, language=x)).verdict is Verdict.REJECT]
+    assert [] == [x for x in (None, code) if verdict(read(praise, language=x)).verdict is Meaning.REJECT]
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_praise_of_the_idea_never_rejects(code: str) -> None:
 )
 def test_a_comma_between_no_and_a_fault_rejects(text: str, reason: str) -> None:
     """With a comma, the fault is the reason of the no; without one, the no may deny the fault."""
-    assert Reading(Verdict.REJECT, reason=reason) == verdict(read(text))
+    assert Reading(Meaning.REJECT, reason=reason) == verdict(read(text))
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_a_comma_between_no_and_a_fault_rejects(text: str, reason: str) -> None:
 )
 def test_a_denied_merit_rejects(text: str) -> None:
     """Who says that a request isn't good rejects it."""
-    assert Verdict.REJECT is verdict(read(text)).verdict
+    assert Meaning.REJECT is verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_a_denied_merit_rejects(text: str) -> None:
 )
 def test_a_denied_fault_without_its_verb_is_no_answer(text: str) -> None:
     """The short form denies the fault, too."""
-    assert Verdict.UNCLEAR is verdict(read(text)).verdict
+    assert Meaning.UNCLEAR is verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize(
@@ -198,5 +198,5 @@ def test_a_wrong_thing_behind_a_no_is_its_reason(text: str) -> None:
     """People leave the comma out: "no wrong server" names a fault, and denies none."""
     said = verdict(read(text))
 
-    assert Verdict.REJECT is said.verdict
+    assert Meaning.REJECT is said.verdict
     assert said.reason == text.partition(" ")[2]

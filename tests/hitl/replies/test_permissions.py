@@ -2,7 +2,7 @@
 
 import pytest
 
-from hitl.replies import Verdict, lexicon, read, verdict
+from hitl.replies import Meaning, lexicon, read, verdict
 
 #: Language -> sentences that say who may approve, and approve nothing.
 _WHO_MAY = {
@@ -44,10 +44,10 @@ _WHO_MAY = {
 @pytest.mark.parametrize("code", sorted(_WHO_MAY))
 def test_saying_who_may_approve_is_no_answer(code: str) -> None:
     """The sentence "you may approve it" leaves the decision to somebody."""
-    wrong = [text for text in _WHO_MAY[code] if verdict(read(text)).verdict is not Verdict.UNCLEAR]
+    wrong = [text for text in _WHO_MAY[code] if verdict(read(text)).verdict is not Meaning.UNCLEAR]
 
     assert [] == wrong
-    assert [] == [text for text in _WHO_MAY[code] if verdict(read(text, language=code)).verdict is not Verdict.UNCLEAR]
+    assert [] == [text for text in _WHO_MAY[code] if verdict(read(text, language=code)).verdict is not Meaning.UNCLEAR]
 
 
 def test_every_language_is_tried() -> None:
@@ -60,7 +60,7 @@ def test_every_language_is_tried() -> None:
 )
 def test_asking_who_may_approve_is_no_answer(text: str) -> None:
     """A question about permission, or one with a condition, decides nothing."""
-    assert Verdict.UNCLEAR is verdict(read(text)).verdict
+    assert Meaning.UNCLEAR is verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_asking_who_may_approve_is_no_answer(text: str) -> None:
 )
 def test_permission_to_act_approves(text: str) -> None:
     """Who lets the agent act consents to its request."""
-    assert Verdict.APPROVE is verdict(read(text)).verdict
+    assert Meaning.APPROVE is verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_permission_to_act_approves(text: str) -> None:
 )
 def test_a_yes_in_the_words_of_a_form_approves(text: str) -> None:
     """A person who hereby approves does so."""
-    assert Verdict.APPROVE is verdict(read(text)).verdict
+    assert Meaning.APPROVE is verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize(
@@ -124,4 +124,4 @@ def test_a_yes_in_the_words_of_a_form_approves(text: str) -> None:
 )
 def test_a_yes_that_is_announced_limited_or_about_an_idea_is_no_answer(text: str) -> None:
     """A later yes, a yes in principle and a yes to an idea consent to nothing that runs now."""
-    assert Verdict.UNCLEAR is verdict(read(text)).verdict
+    assert Meaning.UNCLEAR is verdict(read(text)).verdict

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hitl.replies import Verdict, read, verdict
+from hitl.replies import Meaning, read, verdict
 from tests.hitl.replies import corpora, table
 
 Change = Callable[[str], str]
@@ -48,7 +48,7 @@ SPOILERS: dict[str, Change] = {
 
 def approves(text: str) -> bool:
     """Tell whether a message as a whole is a yes."""
-    return verdict(read(text)).verdict is Verdict.APPROVE
+    return verdict(read(text)).verdict is Meaning.APPROVE
 
 
 def labelled() -> list[dict[str, Any]]:
@@ -187,6 +187,6 @@ def test_no_text_takes_long(piece: str) -> None:
     """A long text is unclear at once; the longest that is read grows no more than its length, whatever it repeats."""
     read(piece)
 
-    assert Verdict.UNCLEAR is verdict(read((piece * 100_000)[:100_000])).verdict
+    assert Meaning.UNCLEAR is verdict(read((piece * 100_000)[:100_000])).verdict
     assert _seconds((piece * 100_000)[:100_000]) < 0.05
     assert _seconds((piece * 5_000)[:5_000]) < 20 * max(_seconds((piece * 500)[:500]), 0.001)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hitl.replies import Verdict, read, verdict
+from hitl.replies import Meaning, read, verdict
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ from hitl.replies import Verdict, read, verdict
 )
 def test_a_tag_behind_a_statement_asks(text: str) -> None:
     """The person wants to hear whether it is so, and hasn't decided."""
-    assert Verdict.UNCLEAR is verdict(read(text)).verdict
+    assert Meaning.UNCLEAR is verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize(
@@ -56,10 +56,10 @@ def test_a_tag_behind_a_statement_asks(text: str) -> None:
 )
 def test_the_same_word_behind_a_yes_confirms(text: str) -> None:
     """A word that asks behind a statement agrees behind a plain yes."""
-    assert Verdict.APPROVE is verdict(read(text)).verdict
+    assert Meaning.APPROVE is verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize("text", ["it works now", "this works again", "everything works already"])
 def test_a_report_that_it_works_is_no_answer(text: str) -> None:
     """The sentence "that works" accepts a proposal; "it works now" tells of a test."""
-    assert Verdict.UNCLEAR is verdict(read(text)).verdict
+    assert Meaning.UNCLEAR is verdict(read(text)).verdict

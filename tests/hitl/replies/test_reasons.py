@@ -2,7 +2,7 @@
 
 import pytest
 
-from hitl.replies import Reading, Verdict, read, verdict
+from hitl.replies import Meaning, Reading, read, verdict
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ from hitl.replies import Reading, Verdict, read, verdict
 )
 def test_the_reason_is_given_back_untouched(text: str, reason: str) -> None:
     """After a stop, a dash, a bracket, a line break, an emoji, a command or the language's "because"."""
-    assert Reading(Verdict.REJECT, reason=reason) == verdict(read(text))
+    assert Reading(Meaning.REJECT, reason=reason) == verdict(read(text))
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_the_reason_is_given_back_untouched(text: str, reason: str) -> None:
 )
 def test_a_bare_no_has_no_reason(text: str) -> None:
     """Politeness and repetition are no reason."""
-    assert Reading(Verdict.REJECT) == verdict(read(text))
+    assert Reading(Meaning.REJECT) == verdict(read(text))
 
 
 @pytest.mark.parametrize(
@@ -66,4 +66,4 @@ def test_a_bare_no_has_no_reason(text: str) -> None:
 )
 def test_a_no_with_a_yes_or_a_doubt_in_another_language_is_unclear(text: str) -> None:
     """Only plain words behind a no of another language are its reason."""
-    assert Verdict.UNCLEAR is verdict(read(text)).verdict
+    assert Meaning.UNCLEAR is verdict(read(text)).verdict

@@ -5,17 +5,17 @@ Each language's table of replies holds more remarks.
 
 import pytest
 
-from hitl.replies import Verdict, read, verdict
+from hitl.replies import Meaning, read, verdict
 from hitl.replies.yes_with_reason import is_reason
 from tests.hitl.replies import table
 
 
 def _unclear(text: str) -> bool:
-    return verdict(read(text)).verdict is Verdict.UNCLEAR
+    return verdict(read(text)).verdict is Meaning.UNCLEAR
 
 
 def _approves(text: str) -> bool:
-    return verdict(read(text)).verdict is Verdict.APPROVE
+    return verdict(read(text)).verdict is Meaning.APPROVE
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_laughter_beside_a_yes_is_unclear(text: str) -> None:
 @pytest.mark.parametrize("text", ["haha no", "ha no way", "hahaha never", "哈哈不行"])
 def test_laughter_before_a_no_rejects(text: str) -> None:
     """A no with a laugh is a no: reading it as one does no harm."""
-    assert Verdict.REJECT == verdict(read(text)).verdict
+    assert Meaning.REJECT == verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize("text", ["угу.", "ага!", "угу угу", "aham", "hı hı", "嗯。", "嗯嗯嗯", "อือ"])
@@ -165,7 +165,7 @@ def test_words_that_remove_their_object_are_unclear(text: str) -> None:
 
 def test_words_that_remove_the_request_reject() -> None:
     """Only the request can be meant."""
-    assert Verdict.REJECT == verdict(read("kill the request")).verdict
+    assert Meaning.REJECT == verdict(read("kill the request")).verdict
 
 
 @pytest.mark.parametrize(

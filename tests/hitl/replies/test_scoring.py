@@ -2,10 +2,10 @@
 
 import pytest
 
-from hitl.replies import Reading, Verdict
+from hitl.replies import Meaning, Reading
 from hitl.replies.scoring import score
 
-YES, NO, NEITHER = (Reading(verdict) for verdict in Verdict)
+YES, NO, NEITHER = (Reading(verdict) for verdict in Meaning)
 
 
 def test_a_yes_that_nothing_allows_is_a_false_approve() -> None:
@@ -33,7 +33,7 @@ def test_a_reason_counts_apart_from_case_blanks_and_final_stop() -> None:
     """What is compared is the words."""
     rows = [{"text": "x", "label": "reject", "reason": "too  Risky."}]
 
-    assert 100 == score(rows, [Reading(Verdict.REJECT, reason="Too risky")])["reason_pct"]
+    assert 100 == score(rows, [Reading(Meaning.REJECT, reason="Too risky")])["reason_pct"]
 
 
 def test_rows_and_answers_must_be_equally_many() -> None:

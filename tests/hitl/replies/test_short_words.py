@@ -2,25 +2,25 @@
 
 import pytest
 
-from hitl.replies import Verdict, read, verdict
+from hitl.replies import Meaning, read, verdict
 
 
 @pytest.mark.parametrize("text", ["alles klar", "si", "da", "r+", "+1", "k", "kk", "y", "j", "right", "ok...", "yes…"])
 def test_a_short_word_that_means_yes_approves(text: str) -> None:
     """A short word whose only sense as a whole reply is a yes counts, dots behind it or not."""
-    assert Verdict.APPROVE == verdict(read(text)).verdict
+    assert Meaning.APPROVE == verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize("text", ["mhm", "mm-hmm", "uh-huh", "uh huh", "mhmm.", "hm", "+", "s", "1", "10-4", "roger"])
 def test_a_hum_is_no_answer(text: str) -> None:
     """A hum or a sign says that somebody listens."""
-    assert Verdict.UNCLEAR == verdict(read(text)).verdict
+    assert Meaning.UNCLEAR == verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize("text", ["mhm, yes", "yes mhm", "uh-huh that works", "yes, that's a good idea"])
 def test_a_hum_or_praise_beside_a_yes_changes_nothing(text: str) -> None:
     """The yes beside it counts."""
-    assert Verdict.APPROVE == verdict(read(text)).verdict
+    assert Meaning.APPROVE == verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize(
@@ -29,32 +29,32 @@ def test_a_hum_or_praise_beside_a_yes_changes_nothing(text: str) -> None:
 )
 def test_praise_of_an_idea_is_no_answer(text: str) -> None:
     """Praise of an idea doesn't say that it should be done."""
-    assert Verdict.UNCLEAR == verdict(read(text)).verdict
+    assert Meaning.UNCLEAR == verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize("text", ["oh yes great", "oh yeah brilliant", "oh yep fantastic"])
 def test_a_sigh_with_praise_is_no_answer(text: str) -> None:
     """The words "oh yeah great" are said in scorn as often as not."""
-    assert Verdict.UNCLEAR == verdict(read(text)).verdict
+    assert Meaning.UNCLEAR == verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize("text", ["yes/yes", "ok / approved", "approve|approve", "👍/ok", "yes/no", "ok/yes/fine"])
 def test_words_with_a_slash_between_them_are_a_choice(text: str) -> None:
     """A slash or a bar offers words to choose from, as forms do."""
-    assert Verdict.UNCLEAR == verdict(read(text)).verdict
+    assert Meaning.UNCLEAR == verdict(read(text)).verdict
 
 
 def test_a_slash_between_two_answers_with_targets_parts_them() -> None:
     """Each answer names its own call, so that the slash is no choice."""
     readings = read("approve K7Q2MX / reject A1B2C3")
 
-    assert [(Verdict.APPROVE, "K7Q2MX"), (Verdict.REJECT, "A1B2C3")] == [(r.verdict, r.target) for r in readings]
+    assert [(Meaning.APPROVE, "K7Q2MX"), (Meaning.REJECT, "A1B2C3")] == [(r.verdict, r.target) for r in readings]
 
 
 @pytest.mark.parametrize("text", ["no... wait", "no. hang on", "nein, warte.", "ні, почекай."])
 def test_a_no_with_only_wait_behind_it_is_unclear(text: str) -> None:
     """Whoever says "no... wait" thinks again, whatever stop stands between the two."""
-    assert Verdict.UNCLEAR == verdict(read(text)).verdict
+    assert Meaning.UNCLEAR == verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_no_with_only_wait_behind_it_is_unclear(text: str) -> None:
 )
 def test_a_no_that_holds_until_later_leaves_the_call_open(text: str) -> None:
     """What isn't right yet may become right."""
-    assert Verdict.UNCLEAR == verdict(read(text)).verdict
+    assert Meaning.UNCLEAR == verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize(
@@ -94,4 +94,4 @@ def test_a_no_that_holds_until_later_leaves_the_call_open(text: str) -> None:
 )
 def test_please_with_a_word_of_deciding_asks_somebody_to_decide(text: str) -> None:
     """A request to decide is no decision."""
-    assert Verdict.UNCLEAR == verdict(read(text)).verdict
+    assert Meaning.UNCLEAR == verdict(read(text)).verdict

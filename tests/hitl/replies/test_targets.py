@@ -2,9 +2,9 @@
 
 import pytest
 
-from hitl.replies import Reading, Verdict, read, verdict
+from hitl.replies import Meaning, Reading, read, verdict
 
-YES, NO = Verdict.APPROVE, Verdict.REJECT
+YES, NO = Meaning.APPROVE, Meaning.REJECT
 
 
 @pytest.mark.parametrize(
@@ -50,19 +50,19 @@ def test_each_answer_keeps_its_own_target_and_reason() -> None:
 
 def test_several_answers_are_not_one() -> None:
     """Taken as one message they decide nothing."""
-    assert Reading(Verdict.UNCLEAR, why="two answers") == verdict(read("approve 3F2A9C, reject K7Q2MX"))
+    assert Reading(Meaning.UNCLEAR, why="two answers") == verdict(read("approve 3F2A9C, reject K7Q2MX"))
 
 
 def test_a_known_ref_of_letters_only_is_a_ref() -> None:
     """A word is taken for a ref only if such a call is open."""
     assert "ABCDEF" == verdict(read("yes ABCDEF", known_refs=["ABCDEF"])).target
-    assert Verdict.UNCLEAR is verdict(read("yes ABCDEF")).verdict
+    assert Meaning.UNCLEAR is verdict(read("yes ABCDEF")).verdict
 
 
 @pytest.mark.parametrize("text", ["yes 500", "yes 10am", "approve 50%", "yes $40", "yes 2nd", "yes 10k"])
 def test_amounts_and_times_are_no_targets(text: str) -> None:
     """They change what is asked for, so nothing is approved."""
-    assert Verdict.UNCLEAR is verdict(read(text)).verdict
+    assert Meaning.UNCLEAR is verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_amounts_and_times_are_no_targets(text: str) -> None:
 )
 def test_cards_have_no_numbers(text: str) -> None:
     """A number names no call, so an answer with one is unclear."""
-    assert Verdict.UNCLEAR is verdict(read(text)).verdict
+    assert Meaning.UNCLEAR is verdict(read(text)).verdict
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_what_follows_a_yes_is_a_ref_or_makes_it_unclear(text: str) -> None:
     """A mention, a time, a place or a word with a digit behind a yes is no target."""
     reading = verdict(read(text))
 
-    assert (Verdict.UNCLEAR, None) == (reading.verdict, reading.target)
+    assert (Meaning.UNCLEAR, None) == (reading.verdict, reading.target)
 
 
 @pytest.mark.parametrize("ref", ["123456", "AFTER5", "ABCDEF"])
@@ -97,10 +97,10 @@ def test_an_open_ref_counts_whatever_it_looks_like(ref: str) -> None:
 @pytest.mark.parametrize("text", ["approve all", "/approve all"])
 def test_all_is_unclear_while_one_call_is_open(text: str) -> None:
     """A yes to all speaks of several requests, so it approves nothing while a single one is open."""
-    assert Verdict.UNCLEAR is verdict(read(text, known_refs=["K7Q2MX"])).verdict
+    assert Meaning.UNCLEAR is verdict(read(text, known_refs=["K7Q2MX"])).verdict
     assert Reading(YES, target="all") == verdict(read(text, known_refs=["K7Q2MX", "3F2A9C"]))
 
 
 def test_a_command_for_all_needs_several_open_calls() -> None:
     """`/approve all` is unclear where nothing tells that several calls are open."""
-    assert Verdict.UNCLEAR is verdict(read("/approve all")).verdict
+    assert Meaning.UNCLEAR is verdict(read("/approve all")).verdict

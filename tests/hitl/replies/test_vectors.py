@@ -1,9 +1,9 @@
 """Replies whose answer another system has pinned."""
 
-from hitl.replies import Verdict, read, verdict
+from hitl.replies import Meaning, read, verdict
 from tests.hitl.replies import corpora
 
-_ACTIONS = {"approve": Verdict.APPROVE, "reject": Verdict.REJECT, "none": Verdict.UNCLEAR}
+_ACTIONS = {"approve": Meaning.APPROVE, "reject": Meaning.REJECT, "none": Meaning.UNCLEAR}
 
 
 def test_the_pinned_answers_are_ours_too() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hitl.replies import Reading, Verdict, is_reason, reasoned_yes
+from hitl.replies import Meaning, Reading, is_reason, reasoned_yes
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from hitl.replies import Reading, Verdict, is_reason, reasoned_yes
 )
 def test_a_yes_and_its_reason(text: str, reason: str, target: str | None) -> None:
     """What stands before "because" is a whole yes, what stands behind it is kept as it was written."""
-    assert Reading(Verdict.APPROVE, reason, target) == reasoned_yes(text)
+    assert Reading(Meaning.APPROVE, reason, target) == reasoned_yes(text)
 
 
 @pytest.mark.parametrize(

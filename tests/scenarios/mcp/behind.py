@@ -23,11 +23,11 @@ from adapters.mcp.callers import Caller
 from adapters.mcp.executor import Servers
 from adapters.mcp.gateway import Gateway
 from adapters.mcp.http import HttpMount
-from adapters.mcp.ladder import Waits
+from adapters.mcp.ladder import WaitTimes
 from adapters.mcp.targets import Target
 from bot.mcp import line_server
 from bot.service import Service
-from hitl.call import Action, Call, Kind, PolicyCall, Reply, Risk, Verb, Verdict
+from hitl.call import Action, Call, PolicyCall, Reply, ReplyKind, Risk, Verb, Verdict
 from hitl.gate import Gate
 from hitl.limits import Limits
 from hitl.people import Directory
@@ -45,7 +45,7 @@ ME = f"local:{os.getuid()}"
 ANN = "local:99"
 TOKENS = {"tok-uma": ("uma", "one"), "tok-two": ("uma", "two"), "tok-bob": ("bob", "three")}
 #: Short, so that a test waits for a person as often as a client does, and not as long.
-SHORT = Waits(shortest_leg_s=0.3, unknown_s=0.6, known_s={}, tick_s=0.05)
+SHORT = WaitTimes(shortest_leg_s=0.3, unknown_s=0.6, known_s={}, tick_s=0.05)
 #: The two transports, and the two generations of the protocol.
 WAYS = [(transport, mode) for transport in ("relay", "http") for mode in ("auto", "legacy")]
 
@@ -93,7 +93,7 @@ class Scripted:
 class Behind:
     """A service with its gateway, on a socket and on HTTP, and the scripted servers behind it."""
 
-    def __init__(self, folder: Path, scripts: Mapping[str, Scripted], waits: Waits = SHORT, **targets: Any) -> None:
+    def __init__(self, folder: Path, scripts: Mapping[str, Scripted], waits: WaitTimes = SHORT, **targets: Any) -> None:
         self.clock = SetClock(NOON)
         self.store = Store(self.clock)
         self.rules = Asking()
@@ -195,7 +195,7 @@ class Behind:
     async def answer(self, verb: Verb, call: Call | None = None, reason: str | None = None) -> Call:
         """Ann decides the pending call, over the socket."""
         call = call or await self.asked()
-        reply = Reply(ANN, "socket", "local", Kind.API, verb=verb, target=call.ref, reason=reason)
+        reply = Reply(ANN, "socket", "local", ReplyKind.API, verb=verb, target=call.ref, reason=reason)
         (answer,) = await self.service.decide(reply)
         assert answer.error is None, answer.text
         return call

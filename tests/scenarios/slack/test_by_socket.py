@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.slack.receiver import Inbox, Sockets
+from adapters.slack.receiver import EventRecorder, Sockets
 from hitl.call import Status, Verb
 from hitl.cards.wording import say
 from hitl.outcomes import Told
@@ -126,7 +126,7 @@ async def test_a_connection_that_answers_no_ping_is_left() -> None:
     """It looks alive, but nothing would come over it."""
     async with SlackServer() as server:
         app = await server.app(socket_mode=True)
-        inbox = Inbox(MemoryStore(SetClock(NOON)), lambda: None)
+        inbox = EventRecorder(MemoryStore(SetClock(NOON)), lambda: None)
         async with aiohttp.ClientSession() as session:
             client = AsyncWebClient(app.bot_token, base_url=server.api_url, session=session)
             sockets = Sockets(inbox, client, session, app.app_token, connections=1, heartbeat_s=0.2)

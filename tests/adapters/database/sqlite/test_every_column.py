@@ -15,7 +15,7 @@ from sqlmodel import SQLModel
 import adapters.database.tables  # noqa: F401 - importing it fills the metadata
 from adapters.database.mark import Mark
 from adapters.database.sqlite.examine import examine
-from hitl.call import KeptTurn, Kind, Prompt, PromptKind, Reply, ToolInfo, Verb
+from hitl.call import KeptTurn, Prompt, PromptKind, Reply, ReplyKind, ToolInfo, Verb
 from hitl.credentials import Credential, Scope
 from hitl.gate import Gate
 from hitl.ports import Change, adding
@@ -81,7 +81,7 @@ async def kept(opened: Opened, clock: SetClock) -> None:
         await store.keep_credential(made)
         await store.bind(seals.bound(store.keys, "-100:6", call.ref, ANN))
         await store.commit(adding(Change(prompts=(Prompt(call.ref, ANN, PromptKind.VIEWED, clock.now()),))))
-        reply = Reply(ANN, "telegram", ROOM, Kind.BUTTON, Verb.APPROVE, target=call.ref, pressed_at=clock.now())
+        reply = Reply(ANN, "telegram", ROOM, ReplyKind.BUTTON, Verb.APPROVE, target=call.ref, pressed_at=clock.now())
         (answer,) = await gate.decide(reply)
         assert answer.lease is not None
         await gate.finish_own(answer.lease, await gate.executor.run(answer.lease, limit_s=1))

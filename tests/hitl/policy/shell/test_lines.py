@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from hitl.policy.shell import Reading, read_argv, read_line, resolved_programs
+from hitl.policy.shell import ShellReading, read_argv, read_line, resolved_programs
 from hitl.policy.shell.lists import Programs
 from hitl.policy.three_valued import NO, UNSURE, YES
 
@@ -635,7 +635,7 @@ ALLOW = (
 )
 
 
-def judged(reading: Reading) -> str:
+def judged(reading: ShellReading) -> str:
     """The outcome that a policy of the two lists would give a reading."""
     if DENIED.judge(reading) == YES:
         return "deny"

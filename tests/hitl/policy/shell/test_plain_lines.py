@@ -6,8 +6,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hitl.policy.shell.lists import Prefixes, cleared
-from hitl.policy.shell.reading import Reading
-from hitl.policy.shell.syntax import Reader, read_line
+from hitl.policy.shell.reading import ShellReading
+from hitl.policy.shell.syntax import LineReader, read_line
 from hitl.policy.three_valued import NO, YES
 
 WORD = st.text(alphabet=string.ascii_letters + string.digits + "_./:,@%+-=", min_size=1, max_size=12)
@@ -41,8 +41,8 @@ PROGRAM = st.from_regex(r"[a-z/.][a-z0-9_./\-]{0,12}", fullmatch=True)
 def test_a_plain_line_reads_as_the_parser_reads_it(program: str, parts: list[str]) -> None:
     """Both ways find the same commands, with the same doubts."""
     line = " ".join((program, *parts))
-    quick, parsed = read_line(line), Reading()
-    Reader(parsed, 0, {}).parse(line)
+    quick, parsed = read_line(line), ShellReading()
+    LineReader(parsed, 0, {}).parse(line)
     found = [tuple(command.words) for command in parsed.commands if not command.guessed]
 
     assert quick.tree is not None or (
@@ -73,7 +73,7 @@ LINE = st.builds(
 )
 
 
-class Treed(Reader):
+class Treed(LineReader):
     """A reader that finds the words of every command in the tree."""
 
     __slots__ = ()
@@ -87,7 +87,7 @@ class Treed(Reader):
         """Whatever the text is like."""
 
 
-def told(reading: Reading) -> tuple[object, ...]:
+def told(reading: ShellReading) -> tuple[object, ...]:
     """Everything that a reading says."""
     commands = [(tuple(command.words), command.guessed) for command in reading.commands]
     return commands, reading.doubts, reading.hidden, reading.substitution, reading.writes
@@ -98,9 +98,9 @@ def told(reading: Reading) -> tuple[object, ...]:
 @example("(ls == 0 0)")
 def test_a_command_of_plain_and_quoted_words_reads_as_its_tree_does(line: str) -> None:
     """In lists, pipes, blocks and substitutions: the same commands, doubts and writes without a look at the tree."""
-    quick, treed = Reading(), Reading()
+    quick, treed = ShellReading(), ShellReading()
     Treed(treed, 0, {}).parse(line)
-    Reader(quick, 0, {}).parse(line)
+    LineReader(quick, 0, {}).parse(line)
 
     assert told(treed) == told(quick)
 
@@ -126,7 +126,7 @@ LIST = st.lists(
 @example("ls &&a%1-n")
 def test_a_line_of_plain_and_quoted_words_reads_as_the_parser_reads_it(line: str) -> None:
     """Commands in a list or pipe, read without a parser: the same commands, doubts, writes and clearance."""
-    quick, parsed = read_line(line), Reading()
+    quick, parsed = read_line(line), ShellReading()
     Treed(parsed, 0, {}).parse(line)
 
     assert quick.unparsed is None or (*told(parsed), cleared(parsed)) == (*told(quick), cleared(quick))

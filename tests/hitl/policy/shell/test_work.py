@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from hitl.policy.shell import Reading, read_argv, read_line
+from hitl.policy.shell import ShellReading, read_argv, read_line
 from hitl.policy.shell.braces import COMMA, OPEN, expand, template
 from hitl.policy.shell.lists import Prefixes, Programs
 from hitl.policy.shell.work import MAX_BRACES, MAX_COMMANDS, MAX_LINE, MAX_WORDS, MAX_WORK, of_parse
@@ -42,7 +42,7 @@ HEADS = (
 TAILS = ("", "'", '"', "\nE\n", ")", "}", " | sh", "; $a", '\'; eval "$a$a$a"', "]]", " rm x")
 
 
-def judged(line: str | list[str]) -> Reading:
+def judged(line: str | list[str]) -> ShellReading:
     """Read and compare, as a policy does."""
     reading = read_argv(line) if isinstance(line, list) else read_line(line)
     DENIED.judge(reading)

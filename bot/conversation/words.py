@@ -47,6 +47,8 @@ class Words:
             return await self._explain(heard, call)
         for answer in await self._service.decide(self._reply(heard)):
             direct = pointed is not None and answer.call is not None
+            if answer.came is Came.UNCLEAR and self._turns.explains(heard, answer.call):
+                continue
             if answer.came is Came.NOT_A_REPLY:
                 await self._turns.take(heard, answer)
             elif answer.came is Came.UNCLEAR and not direct and self._turns.is_for_agent(heard):

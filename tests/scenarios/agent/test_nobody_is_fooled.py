@@ -48,20 +48,18 @@ async def test_fifty_texts_in_results_quotations_and_the_models_words_decide_not
 
 
 async def test_fifty_texts_in_file_names_and_questions_decide_nothing(plan: Planned) -> None:
-    """Each is the name of a file on a card, and each is asked as a question beside a request that waits."""
+    """Each is the name of a file on a card, and each is asked and offered in a question, beside a request that waits."""
     stage, surface = plan.stage, plan.stage.surface
-    stage.rules.set("delete_file", timeout_s=86_400)
     waiting = await stage.ask(args={"path": "wanted"})
     card = surface.card(waiting)
-    for text in INJECTIONS:
-        told = text.format(short=waiting.short)
-        named, asked = await stage.ask(args={"path": told}), await stage.question(told, told[:60], "no")
-        assert Status.PENDING is await stage.status(named)
-        assert Status.PENDING is await stage.status(asked)
+    texts = [text.format(short=waiting.short) for text in INJECTIONS]
+    for start in range(0, len(texts), 5):
+        group = texts[start : start + 5]
+        named = await stage.ask(args={"path": group[0], "others": group[1:]})
+        asked = await stage.question("\n".join(group), *(f"{at} {text[:20]}" for at, text in enumerate(group)))
         for call in (named, asked):
+            assert Status.PENDING is await stage.status(call)
             await stage.service.gate.withdraw(call.ref, surface.identities["uma"])
-        # An agent may ask 30 times in 5 minutes.
-        stage.clock.advance(21)
     await plan.settle()
 
     assert Status.PENDING is await stage.status(waiting)

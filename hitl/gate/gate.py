@@ -92,7 +92,8 @@ class Gate(GateContext):
         """The one permission to run an approved or allowed call; the same again for the same secret's hash.
 
         `secret` is the SHA-256 (hex) of a secret that the claimant keeps. Raises CallUnknown, Tampered,
-        AlreadyDecided (claimed by another, or not to be claimed), or InvalidConfirmation where something changed.
+        StillPending, AlreadyDecided (claimed by another, or not to be claimed), or InvalidConfirmation where something
+        changed.
         """
         return await claim.claim(self, target, owner, secret)
 

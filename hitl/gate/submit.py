@@ -1,4 +1,4 @@
-"""Taking a call: denied, allowed and leased, or parked until people answer."""
+"""Submits a call: it is denied, allowed and leased, or parked until people answer."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from hitl.gate.fitness import question
 from hitl.gate.moves import lease_of, ready_to_run, with_decision
 from hitl.gate.new_call import Draft, caller_sentence, denial, fallback_sentence, recorded
 from hitl.gate.operating_mode import UNASKED, passed, tightened
+from hitl.gate.questions import as_question
 from hitl.gate.response import Submitted
 from hitl.gate.swap import TRIES, claimant, entry_of, tell
 from hitl.lifecycle import Trigger, advance
@@ -21,6 +22,8 @@ from hitl.ports import Change, KeyTakenError, ShortTakenError, Unit
 from hitl.proof import seals
 from hitl.proof.canonical import canonical, check_text, digest_of
 from hitl.proof.keyring import new_short
+from hitl.question import INFO, is_asked
+from hitl.question import prepared as prepared_question
 from hitl.records import replace
 
 if TYPE_CHECKING:
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
 
     from hitl.gate.context import GateContext
 
-#: What an ask says in words; all of it is kept, so all of it must be text that can be.
+#: Text fields of `Ask`. They are stored, so each must be valid text for UTF-8.
 _WORDS = ("tools", "tool", "requester", "origin", "agent", "session", "cwd", "key", "note", "previous")
 
 _LONGEST_WORDS = 10_000
@@ -42,7 +45,7 @@ async def submit(gate: GateContext, ask: Ask) -> Submitted:
         raise Unavailable(fact(Unfit.EXPOSED, why=why))
     for name in _WORDS:
         _check_words(name, getattr(ask, name) or "")
-    as_written, ask = ask, replace(ask, args=plain(ask.args))
+    as_written, ask = ask, replace(ask, args=plain(ask.args), must_ask=ask.must_ask or is_asked(ask))
     args = canonical(ask.args)
     if len(args) > gate.limits.args_bytes:
         raise InvalidConfirmation(fact(Refusal.SIZE, size=len(args), most=gate.limits.args_bytes))
@@ -59,7 +62,7 @@ async def submit(gate: GateContext, ask: Ask) -> Submitted:
     )
     if ask.key is not None and (old := await gate.store.by_key(ask.requester, ask.key)):
         return _same_call(old, digest, ask)
-    # Before the call is there: its card must not hold up others on its way.
+    # Mask before the call is stored, so that drawing its card later doesn't delay other cards.
     await gate.prepare((args, prepared.preview))
     verdict = gate.terms.on_card(_judge(gate, ask, info, prepared), as_written, prepared)
     draft = Draft(ask, args, digest, info, prepared, verdict)
@@ -72,7 +75,7 @@ async def submit(gate: GateContext, ask: Ask) -> Submitted:
 
 
 def _check_words(name: str, words: str) -> None:
-    """Raises InvalidConfirmation for a text that can't be kept, or that every card would take long to mask."""
+    """Raise InvalidConfirmation for a text that can't be stored, or that is so long that masking it slows each card."""
     if len(words) > _LONGEST_WORDS:
         raise InvalidConfirmation(fact(Refusal.WORDS, name=name, size=len(words), most=_LONGEST_WORDS))
     check_text(words, f"/{name}")
@@ -81,6 +84,8 @@ def _check_words(name: str, words: str) -> None:
 async def _prepare(gate: GateContext, ask: Ask) -> tuple[ToolInfo, Preparation]:
     if ask.runs is Runs.CALLER:
         return ToolInfo(f"caller:{ask.requester}", ""), Preparation(caller_sentence(ask), cwd=ask.cwd)
+    if is_asked(ask):
+        return INFO, prepared_question(ask)
     info = gate.executor.info(ask.tools, ask.tool)
     if info is None:
         return ToolInfo("", ""), Preparation(fallback_sentence(ask))
@@ -94,7 +99,8 @@ def _judge(gate: GateContext, ask: Ask, info: ToolInfo, prepared: Preparation) -
         verdict = gate.terms.verdict(gate.policies, question(ask, ask.args, prepared, info))
     except PolicyUnusable:
         return denial("policy_error")
-    return gate.terms.applied(tightened(verdict, ask, prepared, gate.limits), ask)
+    verdict = gate.terms.applied(tightened(verdict, ask, prepared, gate.limits), ask)
+    return as_question(verdict) if is_asked(ask) else verdict
 
 
 def _same_call(old: Call, digest: str, ask: Ask) -> Submitted:
@@ -132,6 +138,8 @@ async def _record(gate: GateContext, draft: Draft, twin: Call | None) -> Submitt
 def _new(gate: GateContext, draft: Draft, short: str, now: datetime) -> Change:
     ask = draft.ask
     approvers = gate.people.approvers_for(ask.origin, draft.verdict)
+    if is_asked(ask):
+        approvers = tuple(dict.fromkeys((*approvers, gate.people.on_behalf_of(ask.requester))))
     routes = tuple(dict.fromkeys((*gate.people.routes_for(ask.origin, approvers), *ask.routes)))
     call = draft.call(short, now, approvers, routes)
     call = call if ask.must_ask else _passed(gate, call, now)
@@ -163,14 +171,14 @@ def _allowed(gate: GateContext, call: Call, asked: Entry, now: datetime) -> Chan
 
 
 def _passed(gate: GateContext, call: Call, now: datetime) -> Call:
-    """The call, allowed where the operator named it as one that runs when no surface can show it."""
+    """Return the call, allowed if no surface can show it and the operator lets its tool run in that case."""
     shown = gate.reach.any(call.routes, now) or gate.seen_locally(call)
     unseen = call.verdict.action is Action.APPROVE and not shown
     return call.evolve(verdict=passed(call.verdict)) if unseen and gate.terms.may_pass(call) else call
 
 
 def _unreachable(gate: GateContext, call: Call) -> Fact | None:
-    """Why nobody can answer the call, if so."""
+    """Return the reason why nobody can answer the call, or None."""
     if not gate.access.anybody(call):
         return fact(Unfit.NOBODY)
     return None if (call.routes or gate.seen_locally(call)) else fact(Unfit.NOWHERE)

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 from hitl.call import MAY_RUN, Call, Decision, Event, Lease, Ran, Result, State
 from hitl.cards.redaction import mask
 from hitl.cards.text import one_line
-from hitl.errors import AlreadyDecided, InvalidConfirmation, NotApprover, SaysoError, Tampered, Unavailable
+from hitl.errors import (
+    AlreadyDecided,
+    InvalidConfirmation,
+    NotApprover,
+    SaysoError,
+    StillPending,
+    Tampered,
+    Unavailable,
+)
 from hitl.faults import reach
 from hitl.gate.fitness import why_unfit_stored
 from hitl.gate.moves import with_lease, with_refusal, with_result
@@ -128,7 +136,7 @@ async def _held(gate: GateContext, call: Call, owner: str, secret: str) -> Lease
 
 def _unclaimable(call: Call) -> SaysoError:
     if call.state is State.AWAITING:
-        return InvalidConfirmation(fact(Refusal.CLAIM, short=call.short, status=call.status.value))
+        return StillPending(fact(Refusal.CLAIM, short=call.short, status=call.status.value))
     if call.claim is not None:
         return AlreadyDecided(fact(Refusal.CLAIMED, short=call.short))
     return too_late(call)

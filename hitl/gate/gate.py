@@ -99,8 +99,8 @@ class Gate(GateContext):
         """Claim an approved or allowed call, and return the lease: the one permission to run it.
 
         `secret` is the SHA-256 (hex) of a secret that the claimant keeps. Claiming again with the same hash returns the
-        same lease. Raises CallUnknown, Tampered, AlreadyDecided or ConfirmationExpired if the call is claimed or over,
-        and InvalidConfirmation if it is still pending or no longer fit to run.
+        same lease. Raises CallUnknown, Tampered, StillPending, AlreadyDecided or ConfirmationExpired if the call is
+        claimed or over, and InvalidConfirmation if it is no longer fit to run.
         """
         return await claim.claim(self, target, owner, secret)
 

@@ -69,6 +69,27 @@ async def ask(
     return _answered(ops, replace(submitted, call=call), lease)
 
 
+@router.post(
+    "/questions",
+    status_code=202,
+    summary="Ask a question",
+    responses={
+        **documented(models.CallAnswer, 404, 409, 413, 422, status=202, says="The question waits for a person."),
+        200: {"model": models.CallAnswer, "description": "The question is over: `output` is the answer, if any came."},
+    },
+)
+async def ask_human(
+    ops: Ops, caller: Asker, body: models.QuestionRequest, ended: Gone, key: Key = None, prefer: Prefer = None
+) -> Response:
+    """Ask the people who may decide there a question, and wait for their answer as for any call.
+
+    The answer is the call's `output`. What looks like a secret in it is masked. An answer approves no other call.
+    """
+    submitted = await ops.ask_human(caller, body, key)
+    call = await ops.wait(caller, submitted.call, preferred_wait(prefer), "decided", ended)
+    return _answered(ops, replace(submitted, call=call), None)
+
+
 def _answered(ops: Operations, submitted: Submitted, lease: Lease | None) -> Response:
     document = ops.answer(submitted, lease)
     if submitted.call.status is Status.DENIED:

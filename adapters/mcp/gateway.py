@@ -22,7 +22,7 @@ from mcp.shared.subscriptions import PromptsListChanged, ToolsListChanged
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from adapters.mcp.callers import Caller, Client, client_of, is_of, session_of
-from adapters.mcp.catalogue import STATUS, WITHDRAW, Catalogue
+from adapters.mcp.catalogue import ASK, STATUS, WITHDRAW, Catalogue
 from adapters.mcp.definitions import GET_PROMPT, READ_RESOURCE
 from adapters.mcp.ladder import LEGS, WaitTimes, returning, state_of
 from adapters.mcp.upstream import UpstreamDown
@@ -33,6 +33,7 @@ from hitl.cards.wording import say
 from hitl.errors import SaysoError
 from hitl.proof.canonical import canonical
 from hitl.proof.keyring import as_short
+from hitl.question import GROUP, TOOL
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -336,7 +337,8 @@ class _Answering:
         try:
             if own := self._own.get(params.name):
                 return self._result(await own(caller, _ref(params)))
-            found = await self._gateway.catalogue.tool(params.name)
+            asks = params.name == ASK
+            found = (GROUP, TOOL) if asks else await self._gateway.catalogue.tool(params.name)
             if found is None:
                 raise MCPError(t.INVALID_PARAMS, say("mcp.unlisted"))
             what = _What(*found, params.arguments or {})

@@ -111,6 +111,12 @@ class ChatStage(Stage, abc.ABC):
         await self.surface.settle()
         return call
 
+    async def question(self, asked: str, *options: str) -> Call:
+        """As on every stage, until the card is there."""
+        call = await super().question(asked, *options)
+        await self.surface.settle()
+        return call
+
     async def status(self, call: Call) -> Status:
         """As on every stage, until it was told."""
         await super().status(call)

@@ -9,7 +9,6 @@ import importlib
 import logging
 import signal
 import sys
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bot import logs
@@ -20,6 +19,7 @@ from bot.errors import SettingsError
 from bot.platforms import Platforms
 from bot.policies import Policies
 from bot.reloading import Reloading
+from bot.workers.retention import RetentionWorker
 from hitl.cards.wording import say
 from hitl.errors import SaysoError
 from hitl.people import APPROVERS
@@ -80,7 +80,7 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
         sandbox=await asyncio.to_thread(sandbox_of, settings),
         mark=settings.mark_file(),
         keys=settings.given_keys(),
-        keep_events=timedelta(days=settings.inbox_days),
+        keep_events=settings.retention.events,
         others=dict.fromkeys(servers.upstreams, servers) if servers else None,
     )
     parts.push_async_callback(running.close)
@@ -98,6 +98,10 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
     reloading = Reloading(source, settings, running.service.gate, policies)
     _reload_on_hangup(reloading, parts)
     await running.service.start()
+    kept = settings.retention
+    retention = RetentionWorker(running.service.gate, arguments=kept.arguments, calls=kept.calls)
+    parts.push_async_callback(retention.stop)
+    retention.start()
     await platforms.start(parts)
     gateway = _mcp().build_gateway(running.service, servers) if servers is not None else None
     mount = _mcp().http_mount(gateway) if gateway is not None else None

@@ -48,7 +48,11 @@ class Expect(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """What one unit writes. `call` is the row as it shall be; None where only records are added."""
+    """What one unit writes. `call` is the row as it shall be; None where only records are added.
+
+    A swap whose call has `erased_at` also overwrites the fields that never change otherwise, and forgets the salt of
+    the arguments' hash. Its condition doesn't hold while a message about the call is unsent.
+    """
 
     call: Call | None = None
     votes: Sequence[Vote] = ()

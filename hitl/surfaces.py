@@ -1,7 +1,7 @@
 """The declaration of a surface, and the places on it.
 
-A surface is where cards appear and decisions arrive. Each adapter declares its surface as one record, so that no
-other code asks which platform it is talking to.
+On a surface cards appear and decisions arrive. Each adapter declares the abilities of its surface in one record, so
+that no other code asks for the name of a platform.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ class Place:
 
     #: The whole name, such as `PLATFORM:CHAT/TOPIC`.
     name: str
-    #: The name of the chat that the place is, or is a part of.
+    #: The name of the chat to which the place belongs. A place that is a whole chat belongs to itself.
     chat: str
-    #: The name of the place whose cards may be answered here as well, and whose settings count here.
+    #: The name of the place whose settings apply here. Its cards may be answered here as well.
     room: str
 
     @classmethod
     def whole(cls, name: str) -> Place:
-        """Return a place that has no parts and is part of nothing."""
+        """Return a place that has no parts and isn't a part of another place."""
         return cls(name, name, name)
 
 
@@ -44,21 +44,21 @@ class Surface:
     parse: Callable[[str], Place] | None = None
     #: Whether people see and decide every call there, wherever its cards are.
     shows_every_call: bool = False
-    #: Whether `self_approval_socket` limits a requester's own yes there, in place of the conversation's setting.
+    #: Whether the setting `self_approval_socket`, and not the conversation's setting, limits self-approval there.
     own_self_approval: bool = False
-    #: The kinds of identities it proves, and the setting of its section that must be on for that ('': always).
+    #: Kind of identity that the surface proves -> the setting of its section that must be on for that ('': always).
     proves: Mapping[str, str] = field(default_factory=dict)
     #: Identities that many people share. No list may name one.
     shared: frozenset[str] = frozenset()
-    #: The ways in which people answer there, and what to look at if no answer ever came that way.
+    #: Kind of reply that people can send there -> the thing to check if no such reply ever came.
     answers: Mapping[ReplyKind, str] = field(default_factory=dict)
     #: The text that people type before the name of a command.
     prefix: str = ""
     #: The key of the sentence that lists the commands.
     help: str = ""
-    #: Whether each press wants one answer, at once, even an empty one. Otherwise people hear only about news.
+    #: Whether each press needs one answer at once, even an empty one. Elsewhere a press gets an answer only for news.
     toasts: bool = False
-    #: Whether the outcome of a call appears there by itself, at once, so that a yes needs no answer.
+    #: Whether the outcome of a call appears there at once by itself, so that an approval needs no answer.
     shows_outcomes: bool = False
     #: Whether presses are lost while this process is down, so that open cards are edited at each start.
     loses_presses: bool = False
@@ -69,5 +69,5 @@ class Surface:
         return self.parse is not None
 
     def place(self, name: str) -> Place:
-        """Return the place with that name."""
+        """Return the place with this name."""
         return self.parse(name) if self.parse else Place.whole(name)

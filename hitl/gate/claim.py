@@ -1,4 +1,4 @@
-"""The one permission to run a call, and the report of how the run ended."""
+"""Claims a call, which gives the one permission to run it, and records the report of the run."""
 
 from __future__ import annotations
 
@@ -57,9 +57,10 @@ async def release(gate: GateContext, target: str, owner: str) -> Call:
 
 
 async def _take(gate: GateContext, call: Call, owner: str, take: Callable[[Call, datetime], Call]) -> Call | None:
-    """The call taken as `take` says, in time and fit to run; None where somebody, or the clock, was quicker.
+    """Write the call that `take` returns, if the call is in time and fit to run, and return it.
 
-    Raises Tampered or InvalidConfirmation where it isn't fit: it is refused then, on record.
+    Return None if another change or the clock came first. Raises Tampered or InvalidConfirmation if the call isn't fit
+    to run; then the call and the record say that it was refused.
     """
     unfit = await why_unfit_stored(gate, call)
 
@@ -110,7 +111,10 @@ async def _finish(gate: GateContext, call: Call, secret: str, ran: Ran) -> Call:
 
 
 async def _held(gate: GateContext, call: Call, owner: str, secret: str) -> Lease | None:
-    """The lease that this claimant holds already; None where nobody does. Raises for one that can't be had."""
+    """Return the lease that this claimant already holds, or None if nobody has claimed the call.
+
+    Raises an error if the call can't be claimed, if another claimant holds it, or if its MACs don't hold.
+    """
     if call.state is not State.EXECUTING:
         raise _unclaimable(call)
     if call.claim is None:
@@ -136,14 +140,14 @@ def _unfit_error(call: Call, unfit: Fact) -> SaysoError:
 
 
 def _told(ran: Ran) -> dict[str, object]:
-    """What the record says of how a run ended, beside its result."""
+    """Return the particulars of a run's end for the record, beside its result."""
     why = one_line(mask(ran.error)) if ran.error else None
     never = {"why": why or ran.result.value, "started": False} if ran.result is Result.REFUSED else {"why": why}
     return {**never, "exit_status": ran.exit_status}
 
 
 def _reported(gate: GateContext, call: Call, ran: Ran, now: datetime) -> Call:
-    """The call as its run ended: completed, failed, refused before the tool began, or amended by a late report."""
+    """Return the call after the report: completed, failed, refused before the tool started, or amended if late."""
     if call.state is State.ERROR:
         trigger = Trigger.AMEND
     elif ran.result is Result.REFUSED:

@@ -1,4 +1,4 @@
-"""The context of the use cases: the ports, the operator's numbers, and what the gate remembers between calls."""
+"""The context of the use cases: the ports, the operator's limits, and the gate's memory between calls."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class GateContext:
         self.limits = limits or Limits()
         self.terms = terms or Terms()
         self.observers = list(observers)
-        #: Why others may know or change the keys, as a sentence; None while they can't. Asked before each run.
+        #: Returns a sentence that says why others may know or change the keys, or None. Called before each run.
         self.exposed = exposed
         self.reach = Reach()
         self.beside = beside
@@ -66,12 +66,12 @@ class GateContext:
 
     @property
     def access(self) -> Access:
-        """Return the answers on access, by the directory as it is now."""
+        """The rights of people, by the current directory."""
         return self._access
 
     @property
     def people(self) -> Directory:
-        """Return the directory as it is now. Names are shown by the same directory."""
+        """The current directory. The names of people come from the same directory."""
         return self._access.people
 
     @people.setter
@@ -80,18 +80,18 @@ class GateContext:
         self.names.people = people
 
     async def ready(self, call: Call) -> None:
-        """Mask a large call where that keeps nobody waiting, so that its cards and views are drawn at once."""
+        """Mask the texts of a large call ahead, where that delays nobody. Afterwards its cards are drawn at once."""
         await self.prepare(masked.key_of(call))
 
     async def prepare(self, key: masked.Key) -> None:
-        """`ready` for arguments and a preview that are no call yet."""
+        """Do the same as `ready` for the arguments and preview of a call that doesn't exist yet."""
         if self.beside and masked.is_large(key) and not masked.is_kept(key):
             masked.keep(key, await self.beside(partial(masked.made, key)))
 
     def seen_locally(self, call: Call) -> bool:
-        """Whether an approver can see it in this machine's pending list, whatever the chats do."""
+        """Return whether an approver can see the call in this machine's pending list, without any chat."""
         return any(map(self.people.is_local, call.approvers))
 
     def age(self, at: datetime | None) -> float:
-        """Seconds since then."""
+        """Return the seconds since that time, infinity for None."""
         return (self.clock.now() - at).total_seconds() if at else math.inf

@@ -1,4 +1,4 @@
-"""The one guard for every reply: who, which call, what was said, may they, is it in time."""
+"""The one guard for every reply. It finds the person, the call and the meaning, and checks permission and time."""
 
 from __future__ import annotations
 
@@ -72,10 +72,10 @@ async def _decide_reading(gate: GateContext, reply: Reply, reading: Reading, sce
 
 
 def _unclear(gate: GateContext, reply: Reply, call: Call, reading: Reading) -> Fact:
-    """Tell whose words were not understood, and which, to a person who may decide.
+    """Return the answer to a reply that wasn't understood. Its contents depend on the rights of the sender.
 
-    Nobody else's words are repeated, because other people may answer what we write; and only a person who may see
-    the call hears its ref.
+    Only an approver gets their own words repeated: we repeat nobody else's words, because other people may answer our
+    message. Only the people involved get the call's ref: its approvers and those who asked for it.
     """
     principal = gate.people.principal(reply.identity)
     if gate.access.is_approver(principal, call):
@@ -103,7 +103,7 @@ async def _vote(gate: GateContext, reply: Reply, call: Call, reading: Reading) -
 
 
 async def _before(gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
-    """What to answer to a yes or no that can't count, whatever the policy says by now."""
+    """Return the answer to a yes or no that can't count under any policy, or None if the vote may go on."""
     approve = reading.verdict is Says.APPROVE
     if refusal := may_not(gate, reply, call, call.verdict, approve=approve):
         return await note(gate, reply, call, Event.REFUSED, refuse(refusal, call))
@@ -111,7 +111,7 @@ async def _before(gate: GateContext, reply: Reply, call: Call, principal: str, r
         return await _explain(gate, call, principal, str(reading.reason), reply.event)
     if call.state is not State.AWAITING:
         return await note(gate, reply, call, Event.LATE, refuse(too_late(call), call))
-    # `due_at` moves on through a call's life, so it isn't sealed; while people are asked it is the deadline.
+    # No MAC covers `due_at`, because it changes during a call's life. While a call is pending, it must be the deadline.
     if not seals.row_holds(gate.keys, call) or call.due_at != call.deadline:
         return await note(gate, reply, call, Event.TAMPERED, refuse(Tampered(), call))
     if aside := set_aside(reply, call, reading, call.verdict.risk):
@@ -135,7 +135,10 @@ async def add_reason(gate: GateContext, target: str, identity: str, reason: str)
 async def _explain(
     gate: GateContext, call: Call, principal: str, reason: str, event: tuple[str, str] | None = None
 ) -> Answer:
-    """The answer to a reason that comes after a no. Once it was said that none came, none does."""
+    """Add a reason to that person's own rejection, and return the answer.
+
+    This must happen within `late_reason_s` seconds, and before the call was closed without a reason.
+    """
     late = refuse(InvalidConfirmation(fact(Refusal.REASON_LATE, short=call.short)), call)
     if not unexplained(call, principal) or gate.age(call.decided_at) >= gate.limits.late_reason_s:
         return late
@@ -170,7 +173,7 @@ async def _details(gate: GateContext, reply: Reply, call: Call) -> Answer:
 
 
 def _speakable(reply: Reply) -> Reply:
-    """The reply with nothing in it that the record couldn't hold."""
+    """Return the reply with all lone surrogates escaped, because no record can store them. The spans move with it."""
     if reply.text.isascii() and (reply.reason is None or reply.reason.isascii()):
         return reply
     reason = None if reply.reason is None else encodable(reply.reason)

@@ -1,4 +1,4 @@
-"""Ends that nobody decided: taken back, shown nowhere, or left by a process that died."""
+"""Ends that no approver decided: the call is withdrawn, undeliverable, void after a restore, or its process died."""
 
 from __future__ import annotations
 

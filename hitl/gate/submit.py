@@ -1,4 +1,4 @@
-"""Taking a call: denied, allowed and leased, or parked until people answer."""
+"""Submits a call: it is denied, allowed and leased, or parked until people answer."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from hitl.gate.context import GateContext
 
-#: What an ask says in words; all of it is kept, so all of it must be text that can be.
+#: Text fields of `Ask`. They are stored, so each must be valid text for UTF-8.
 _WORDS = ("tools", "tool", "requester", "origin", "agent", "session", "cwd", "key", "note", "previous")
 
 _LONGEST_WORDS = 10_000
@@ -59,7 +59,7 @@ async def submit(gate: GateContext, ask: Ask) -> Submitted:
     )
     if ask.key is not None and (old := await gate.store.by_key(ask.requester, ask.key)):
         return _same_call(old, digest, ask)
-    # Before the call is there: its card must not hold up others on its way.
+    # Mask before the call is stored, so that drawing its card later doesn't delay other cards.
     await gate.prepare((args, prepared.preview))
     verdict = gate.terms.on_card(_judge(gate, ask, info, prepared), as_written, prepared)
     draft = Draft(ask, args, digest, info, prepared, verdict)
@@ -72,7 +72,7 @@ async def submit(gate: GateContext, ask: Ask) -> Submitted:
 
 
 def _check_words(name: str, words: str) -> None:
-    """Raises InvalidConfirmation for a text that can't be kept, or that every card would take long to mask."""
+    """Raise InvalidConfirmation for a text that can't be stored, or that is so long that masking it slows each card."""
     if len(words) > _LONGEST_WORDS:
         raise InvalidConfirmation(fact(Refusal.WORDS, name=name, size=len(words), most=_LONGEST_WORDS))
     check_text(words, f"/{name}")
@@ -163,14 +163,14 @@ def _allowed(gate: GateContext, call: Call, asked: Entry, now: datetime) -> Chan
 
 
 def _passed(gate: GateContext, call: Call, now: datetime) -> Call:
-    """The call, allowed where the operator named it as one that runs when no surface can show it."""
+    """Return the call, allowed if no surface can show it and the operator lets its tool run in that case."""
     shown = gate.reach.any(call.routes, now) or gate.seen_locally(call)
     unseen = call.verdict.action is Action.APPROVE and not shown
     return call.evolve(verdict=passed(call.verdict)) if unseen and gate.terms.may_pass(call) else call
 
 
 def _unreachable(gate: GateContext, call: Call) -> Fact | None:
-    """Why nobody can answer the call, if so."""
+    """Return the reason why nobody can answer the call, or None."""
     if not gate.access.anybody(call):
         return fact(Unfit.NOBODY)
     return None if (call.routes or gate.seen_locally(call)) else fact(Unfit.NOWHERE)

@@ -1,4 +1,4 @@
-"""Count an approval or a rejection: the rules of now, what must come before, and the one write that ends the asking."""
+"""Counts an approval or a rejection: checks it by the current rules, then writes the vote and perhaps the decision."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 
     from hitl.gate.context import GateContext
 
-    #: One person's yes or no, sealed with the time that it is given.
+    #: Makes one person's vote with its MAC, for the time of the write.
     Sealed: TypeAlias = Callable[[datetime], Vote]
 
-#: Replies that name their call in words, which a critical one asks for.
+#: Kinds of replies that can name their call in words. Other approvals of a critical call must be given twice.
 _NAMING = frozenset({ReplyKind.TEXT, ReplyKind.COMMAND})
 
 
 async def vote_yes(gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
-    """The answer to a yes, or None where somebody, or the clock, was quicker."""
+    """Handle an approval, and return the answer. Return None if another change or the clock came first."""
     try:
         verdict = judged_now(gate, call)
     except PolicyUnusable as error:
@@ -68,7 +68,7 @@ async def vote_yes(gate: GateContext, reply: Reply, call: Call, principal: str, 
 
 
 async def _count(gate: GateContext, reply: Reply, call: Call, sealed: Sealed, missing: int) -> Answer | None:
-    """Keep a yes that leaves the call open, because more people must approve."""
+    """Store an approval that leaves the call pending, because more people must approve."""
 
     def seal(now: datetime) -> Change:
         vote = sealed(now)
@@ -81,7 +81,7 @@ async def _count(gate: GateContext, reply: Reply, call: Call, sealed: Sealed, mi
 
 
 async def _approve(gate: GateContext, reply: Reply, call: Call, sealed: Sealed, verdict: Verdict) -> Answer | None:
-    """End the asking by the yes that was still missing, and take the lease where this service runs the call."""
+    """Decide the call by the last missing approval. If this service runs it, take the lease in the same commit."""
     unfit = await why_unfit(gate, call, verdict) if call.runs is Runs.SERVICE else None
 
     def seal(now: datetime) -> Change:
@@ -107,7 +107,10 @@ async def _approve(gate: GateContext, reply: Reply, call: Call, sealed: Sealed, 
 async def _hold(
     gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading, verdict: Verdict
 ) -> Answer | None:
-    """What must come before this yes counts, by the stricter rules: a ref, a reason, the details, a second yes."""
+    """Return the answer to an approval that doesn't count yet, or None if it counts.
+
+    The stricter of the stored and the current verdict may demand the ref, a reason, opened details or a second yes.
+    """
     risk = max(call.verdict.risk, verdict.risk, key=lambda risk: risk.rank)
     if aside := set_aside(reply, call, reading, risk):
         return await note(gate, reply, call, Event.HELD, aside)
@@ -130,7 +133,10 @@ async def _hold(
 async def _second_yes(
     gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading, raised: Risk | None
 ) -> Answer | None:
-    """None when this is the second yes of this person, in its time; else what to answer to the first."""
+    """Return None if this is the person's second yes, not too soon and not too late after the first.
+
+    Else store the first yes, and return the answer that asks for the second.
+    """
     first = await gate.store.prompt(call.ref, principal, PromptKind.CONFIRM)
     age = (gate.clock.now() - first.at).total_seconds() if first else math.inf
     how = fact(Told.CONFIRM_BY_API, short=call.short) if reply.kind is ReplyKind.API else ""
@@ -145,7 +151,7 @@ async def _second_yes(
 
 
 async def _reason_before(gate: GateContext, call: Call, principal: str) -> str | None:
-    """The reason that this person gave with the first of two yeses, if the time for the second isn't over."""
+    """Return the reason that this person gave with the first yes, if a second yes can still follow it."""
     first = await gate.store.prompt(call.ref, principal, PromptKind.CONFIRM)
     if first is None or (gate.clock.now() - first.at).total_seconds() > gate.limits.second_yes_s:
         return None
@@ -158,7 +164,7 @@ async def _reason_before(gate: GateContext, call: Call, principal: str) -> str |
 async def leave_open(
     gate: GateContext, reply: Reply, call: Call, principal: str, kind: PromptKind, reason: str | None = None
 ) -> None:
-    """Put on record what is left open with one person about a call, and the reason that came with it."""
+    """Store a prompt for one person about a call, and record it with the reason that came with the reply."""
 
     def seal(now: datetime) -> Change:
         entry = entry_of(call, Event(kind), principal, **arrival(reply), reason=reason)
@@ -169,7 +175,7 @@ async def leave_open(
 
 
 async def vote_no(gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
-    """The answer to a no, or None where somebody, or the clock, was quicker."""
+    """Handle a rejection, and return the answer. Return None if another change or the clock came first."""
     reason = reading.reason
     asked = reply.kind is ReplyKind.BUTTON and not reason
 
@@ -211,14 +217,17 @@ def _sealed_vote(
 
 
 def may_not(gate: GateContext, reply: Reply, call: Call, verdict: Verdict, *, approve: bool) -> NotApprover | None:
-    """The error for a person who may not decide this call there."""
+    """Return the error for a person who may not decide this call in that place, or None."""
     why = gate.access.why_not_decide(reply, call, verdict, approve=approve)
     who = {"who": gate.people.principal(reply.identity)} if why is Refusal.STRANGER else {}
     return NotApprover(fact(why, short=call.short, **who)) if why else None
 
 
 def set_aside(reply: Reply, call: Call, reading: Reading, risk: Risk) -> Answer | None:
-    """What to answer to a reply that can't decide a critical call: a reaction, or a text that doesn't name it."""
+    """Return the answer to a reply that can't decide a critical call, or None for any other reply.
+
+    A reaction never decides a critical call. A text decides it only if the text holds the call's ref.
+    """
     if risk is not Risk.CRITICAL:
         return None
     if reply.kind is ReplyKind.REACTION:

@@ -241,7 +241,7 @@ class _Walk:
         kinds = [child.type for child in node.children]
         if kinds[:3] != ["for", "variable_name", "in"]:
             raise NotPlain("the loop has an odd form")
-        name = self._assignable(text_of(node.children[1]), state)
+        name = _assignable(text_of(node.children[1]), state)
         values: list[ShellWord] = []
         for child in node.children[3:-1]:
             if child.is_named:
@@ -280,7 +280,7 @@ class _Walk:
 
     def tested(self, node: Node, state: _State) -> _Folders:
         """Visit ``[ ... ]`` or ``[[ ... ]]``. It is a step of its own, and each operand may name a file."""
-        self._guard_dialect(node)
+        _guard_dialect(node)
         found = [ShellWord(node.children[0].type)]
         single = found[0].text == "["
         inner = bracket_words(node, self._source) if single else list(_operands(node))
@@ -294,29 +294,9 @@ class _Walk:
                 found.append(ShellWord(words.unquoted(text), wild=single and is_pattern(text)))
             else:
                 found.append(self._read(state).word(child))
-        self._guard_arithmetic(found)
+        _guard_arithmetic(found)
         self._add(Step(tuple(found), state.folders, state.inputs, state.outputs, state.fed_by))
         return _Folders(state.folders, state.folders)
-
-    def _guard_dialect(self, node: Node) -> None:
-        """Refuse an operator inside ``[[ ... ]]``: a shell without ``[[`` would run the words after it as a command."""
-        if node.children[0].type == "[[" and _SPLITS.search(text_of(node)):
-            raise NotPlain("a test holds what another shell takes for an operator")
-
-    def _guard_arithmetic(self, found: Sequence[ShellWord]) -> None:
-        """Refuse a test that may run a command.
-
-        ``[[`` evaluates the operands of a numeric comparison: a name is replaced by its value, and a subscript may run
-        a command. ``[`` accepts only digits as a number. Both evaluate the name after ``-v``.
-        """
-        numeric = any(word.text in _TESTING for word in found)
-        if any(word.text in ("-v", "-R") for word in found):
-            raise NotPlain("a test may run a substitution")
-        for word in found[1:]:
-            if word.text and _RUNS_TEXT.search(word.text):
-                raise NotPlain("a test may run a substitution")
-            if numeric and found[0].text == "[[" and not _PLAIN_NUMBER.fullmatch(word.text or "x"):
-                raise NotPlain("a test may run a substitution")
 
     def command(self, node: Node, state: _State) -> _Folders:
         """Visit a simple command."""
@@ -357,7 +337,7 @@ class _Walk:
                 if word.literal is None:
                     raise NotPlain("read sets a variable that is not written out")
                 if not word.literal.startswith("-"):
-                    state.variables[self._assignable(word.literal, state)] = ShellWord(None, loose=True)
+                    state.variables[_assignable(word.literal, state)] = ShellWord(None, loose=True)
         return _Folders(state.folders, state.folders)
 
     def _add(self, step: Step) -> None:
@@ -412,24 +392,11 @@ class _Walk:
         kinds = [child.type for child in node.children]
         if kinds[:2] != ["variable_name", "="] or len(kinds) > _NAME_SIGN_VALUE:
             raise NotPlain("an assignment has an odd form")
-        name = self._assignable(text_of(node.children[0]), state)
+        name = _assignable(text_of(node.children[0]), state)
         if len(kinds) == _NAME_SIGN_VALUE - 1:
             return name, ShellWord("")
         value = self._read(state).word(node.children[2])
         return name, ShellWord(None, loose=True) if value.wild else value
-
-    def _assignable(self, name: str, state: _State) -> str:
-        """Return a variable's name if the line may set it.
-
-        Raises NotPlain if the variable steers a program, or is set twice: a branch or loop may decide its value.
-        """
-        if programs.hijacks(name) or name in _TIED or name in HARMLESS_VALUES or name.startswith("BASH"):
-            raise NotPlain(f"the line sets {name[:40]}")
-        if not _NAME.fullmatch(name):
-            raise NotPlain("the line sets something that isn't a plain variable")
-        if name in state.variables:
-            raise NotPlain(f"the line sets {name[:40]} twice")
-        return name
 
     def _setting(self, node: Node, state: _State) -> None:
         """Check an assignment before a command, which goes into the environment of that command."""
@@ -483,6 +450,42 @@ _STATEMENTS = {
     "command": _Walk.command,
     **dict.fromkeys(_GROUPS, _Walk.group),
 }
+
+
+def _guard_dialect(node: Node) -> None:
+    """Refuse an operator inside ``[[ ... ]]``: a shell without ``[[`` would run the words after it as a command."""
+    if node.children[0].type == "[[" and _SPLITS.search(text_of(node)):
+        raise NotPlain("a test holds what another shell takes for an operator")
+
+
+def _guard_arithmetic(found: Sequence[ShellWord]) -> None:
+    """Refuse a test that may run a command.
+
+    ``[[`` evaluates the operands of a numeric comparison: a name is replaced by its value, and a subscript may run
+    a command. ``[`` accepts only digits as a number. Both evaluate the name after ``-v``.
+    """
+    numeric = any(word.text in _TESTING for word in found)
+    if any(word.text in ("-v", "-R") for word in found):
+        raise NotPlain("a test may run a substitution")
+    for word in found[1:]:
+        if word.text and _RUNS_TEXT.search(word.text):
+            raise NotPlain("a test may run a substitution")
+        if numeric and found[0].text == "[[" and not _PLAIN_NUMBER.fullmatch(word.text or "x"):
+            raise NotPlain("a test may run a substitution")
+
+
+def _assignable(name: str, state: _State) -> str:
+    """Return a variable's name if the line may set it.
+
+    Raises NotPlain if the variable steers a program, or is set twice: a branch or loop may decide its value.
+    """
+    if programs.hijacks(name) or name in _TIED or name in HARMLESS_VALUES or name.startswith("BASH"):
+        raise NotPlain(f"the line sets {name[:40]}")
+    if not _NAME.fullmatch(name):
+        raise NotPlain("the line sets something that isn't a plain variable")
+    if name in state.variables:
+        raise NotPlain(f"the line sets {name[:40]} twice")
+    return name
 
 
 def _operands(node: Node) -> Iterable[Node]:

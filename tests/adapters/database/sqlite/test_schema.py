@@ -127,7 +127,7 @@ def test_the_statements_are_those_that_the_tables_compile_to() -> None:
 
 
 def test_a_new_database_is_as_the_migrations_would_make_it() -> None:
-    """A new migration is followed by generating the file again (`python -m adapters.database.migrations.upgrade`)."""
+    """A new migration is followed by generating the file again (`python -m adapters.database.definitions`)."""
     assert upgrade.new_schema() == NEW_SCHEMA.read_text()
 
 

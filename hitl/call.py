@@ -305,7 +305,10 @@ class Call(Struct, frozen=True):
     finished_at: datetime | None = None
     result_mac: str | None = None
     due_at: datetime | None = None
+    #: Whether retention has archived the call: it is never asked or run again.
     archived: bool = False
+    #: When retention erased the arguments and what tells of them (`hitl.gate.retain`), None for a whole call.
+    erased_at: datetime | None = None
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -492,6 +495,8 @@ class Event(StrEnum):
     REFUSED = "refused"
     LAPSED = "lapsed"
     UNKNOWN = "unknown"
+    ERASED = "erased"
+    ARCHIVED = "archived"
     SHOWN = "shown"
     NOT_SHOWN = "not_shown"
     VIEWED = "viewed"

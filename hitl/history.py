@@ -40,6 +40,7 @@ _SERVICE = frozenset(
         *(Event.SEALED, Event.ROLLED_BACK, Event.MOVED, Event.POLICY_LOADED, Event.POLICY_REFUSED),
         *(Event.RELOADED, Event.RELOAD_REFUSED),
         *(Event.TAMPERED, Event.REFUSED_PEER, Event.CREDENTIAL_MADE, Event.CREDENTIAL_REVOKED),
+        *(Event.ERASED, Event.ARCHIVED),
     }
 )
 #: Each value of `event_type`, and the events of such lines.
@@ -117,7 +118,7 @@ def told(line: Recorded, call: Call | None, flaws: Collection[str] = ()) -> dict
         "correlation_id": line.ref or None,
         "timestamp": line.at.isoformat(),
         "decision": _DECISIONS.get(event, "deny") if event in DECIDED else None,
-        "operation": {"tool_name": call.tool, "params": mask_value(call.arguments)} if call else None,
+        "operation": {"tool_name": call.tool, "params": _params(call)} if call else None,
         "risk_level": call.verdict.risk.value if call else None,
         "user": line.actor,
         "reason": data.get("reason"),
@@ -134,10 +135,17 @@ def told(line: Recorded, call: Call | None, flaws: Collection[str] = ()) -> dict
         "rule": call.verdict.rule if call else None,
         "policies": sorted(policies),
         "pressed_at": data.get("pressed_at"),
+        "archived": call.archived if call else None,
+        "args_erased_at": call.erased_at.isoformat() if call and call.erased_at else None,
         "hash": line.hash,
         "data": data,
         "flaws": list(flaws),
     }
+
+
+def _params(call: Call) -> Any:
+    """Return the masked arguments, or None if they were erased."""
+    return None if call.erased_at else mask_value(call.arguments)
 
 
 def counted(calls: Iterable[Call]) -> dict[str, Any]:

@@ -51,6 +51,9 @@ class Change(Struct, frozen=True):
     """The contents of one unit. `call` is the call's new row; None if the unit only adds other rows.
 
     `handled` is the source and id of the inbox event that the unit marks as handled.
+
+    A swap whose call has `erased_at` also overwrites the fields that otherwise never change, and deletes the salt of
+    the arguments' hash. Its condition doesn't hold while a message about the call is unsent.
     """
 
     call: Call | None = None

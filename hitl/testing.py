@@ -128,6 +128,8 @@ class MemoryCalls(_Memory):
         if unit.expect is not None:
             if not self._holds(unit.expect, now):
                 return None
+            if change.call is not None and change.call.erased_at and self._is_unsent(change.call.ref):
+                return None
             said = steps_held((line.event, line.data) for line in self._lines.get(unit.expect.ref, ()))
             if change.call is not None and contradicted(said, entries):
                 raise Tampered
@@ -222,6 +224,9 @@ class MemoryCalls(_Memory):
         if call is None or call.version != expect.version:
             return False
         return expect.overdue is None or (call.due_at is not None and (call.due_at <= now) == expect.overdue)
+
+    def _is_unsent(self, ref: str) -> bool:
+        return any(row.post.ref == ref for row in self._outbox.values())
 
     def _must_be_new(self, call: Call) -> None:
         if self._first(lambda other: other.short == call.short):

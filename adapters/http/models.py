@@ -368,6 +368,8 @@ class CallView(_Answer):
     output: str | None
     error: str | None
     previous: str | None
+    archived: bool = Field(description="Whether retention archived the call.")
+    args_erased_at: datetime | None = Field(description="When retention erased the arguments, or null.")
 
 
 class ClaimAnswer(_Answer):

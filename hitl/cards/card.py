@@ -433,7 +433,7 @@ def details(call: Call, names: Names = NOBODY) -> str:
         say("details.tool", tools=_whole(call.tools), tool=_whole(call.tool)),
         say("details.action", action=_whole(call.sentence or call.tool)),
         say("details.risk", risk=verdict.risk.value, why=one_line(verdict.why, _LINE)),
-        say("details.args", args=_indented(_json(call), 2)),
+        *([] if call.erased_at else [say("details.args", args=_indented(_json(call), 2))]),
         *(say("details.lines", name=_whole(name), text=text.replace("\n", "\n  │ ")) for name, text in _texts(call)),
     ]
     if call.preview:
@@ -450,8 +450,15 @@ def details(call: Call, names: Names = NOBODY) -> str:
         say("details.rule", rule=one_line(verdict.rule or verdict.reason, _LINE), policy=verdict.policy[:12]),
         say("details.asked", time=f"{call.created_at:%Y-%m-%d %H:%M:%S} UTC", ref=call.ref),
         say("details.digest", mark=digest_mark(call.digest), digest=call.digest),
+        *retained(call),
     ]
     return "\n".join(lines)
+
+
+def retained(call: Call) -> list[str]:
+    """Return what retention did to a call, in sentences."""
+    erased = [say("retained.erased", date=f"{call.erased_at:%Y-%m-%d}")] if call.erased_at else []
+    return [*erased, *([say("retained.archived")] if call.archived else [])]
 
 
 def _facts_in_details(call: Call) -> list[str]:

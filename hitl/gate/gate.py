@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hitl.errors import SaysoError
-from hitl.gate import claim, decide, end, submit, swap, target
+from hitl.gate import claim, decide, end, retain, submit, swap, target
 from hitl.gate.context import GateContext
 
 if TYPE_CHECKING:
@@ -94,6 +94,14 @@ class Gate(GateContext):
         call, only the wait for the reason ends. `unseen` says that no surface ever showed the card.
         """
         return await swap.settle(self, call, unseen=unseen)
+
+    async def retire(self, call: Call, *, archive: bool) -> Call | None:
+        """Erase the arguments of a call that is over, on record, and archive the call if `archive` says so.
+
+        Returns None if the call may still change, if a message about it is unsent, or if there is nothing to do.
+        Raises Tampered for a call that isn't as it was written: it stays as it is, because it is evidence.
+        """
+        return await retain.retire(self, call, archive=archive)
 
     async def claim(self, target: str, owner: str, secret: str) -> Lease:
         """Claim an approved or allowed call, and return the lease: the one permission to run it.

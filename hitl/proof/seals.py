@@ -58,6 +58,8 @@ def _row(call: Call) -> bytes:
         # Left out if there are none, so that the MACs of rows from versions without these parts still hold.
         *(() if verdict.card is None else (msgspec.structs.astuple(verdict.card),)),
         *(call.approvers, call.routes, micros(call.created_at), micros(call.deadline)),
+        # A last number more: no whole row has the MAC of an erased one, whatever it holds.
+        *(() if call.erased_at is None else (micros(call.erased_at),)),
     )
 
 

@@ -84,7 +84,7 @@ _RANKS = {risk: rank for rank, risk in enumerate(Risk)}
 
 
 class Mode(StrEnum):
-    """The use of the policy: its verdicts are enforced, calls that need a person run and are recorded, or it is off."""
+    """The use of the policy: verdicts count, or calls that need a person run and are recorded, or it is off."""
 
     ENFORCE = "enforce"
     MONITOR = "monitor"
@@ -92,7 +92,7 @@ class Mode(StrEnum):
 
 
 class Runs(StrEnum):
-    """The side that runs an approved call. The way in fixes it; the body of a request never does."""
+    """The side that runs an approved call: this service or the caller. The body of a request never chooses it."""
 
     SERVICE = "service"
     CALLER = "caller"
@@ -117,7 +117,7 @@ class PolicyCall(Struct, frozen=True):
     is_command: bool = False
     #: Whether the call runs confined to its folder and without network.
     isolated: bool = False
-    #: Whether a program other than a coding agent or this service serves the tool: its name alone proves nothing.
+    #: Whether a program other than a coding agent or this service serves the tool. Then the tool's name proves nothing.
     foreign: bool = False
 
 
@@ -144,7 +144,8 @@ class CardTerms(Struct, frozen=True):
     headline: str = ""
     #: One sentence about undoing the call, or ''. Text between backticks is a command.
     undo: str = ""
-    #: The arguments that the card shows below such a headline. None: all arguments that the headline doesn't name.
+    #: The arguments that the card shows below the operator's headline. None means all arguments that the headline
+    #: doesn't name.
     fields: tuple[str, ...] | None = None
     #: The stage of the installation, '' for an installation without stages.
     stage: str = ""
@@ -179,7 +180,7 @@ class Verdict(Struct, frozen=True):
 
 
 class Ask(Struct, frozen=True):
-    """A tool call as a way in hands it over: the agent's request, and the facts that its credential proves.
+    """A tool call before the gate judges it: the agent's request, and the facts that the caller's credential proves.
 
     `requester` is a principal. `origin` is the conversation in which the call was asked for. `note` holds the agent's
     own words; the card shows them as the agent's. With `must_ask` a person is asked even if the policy would allow the
@@ -215,7 +216,7 @@ class ToolInfo(Struct, frozen=True):
     schema: Mapping[str, Any] = msgspec.field(default_factory=dict)
     #: Hints about the effects of the tool, by the names of MCP's tool annotations (`readOnlyHint`, ...).
     annotations: Mapping[str, bool] = msgspec.field(default_factory=dict)
-    #: Whether another program serves the tool, such as an MCP server: its name alone proves nothing.
+    #: Whether another program serves the tool, such as an MCP server. Then the tool's name proves nothing.
     foreign: bool = False
 
 
@@ -582,7 +583,7 @@ class Bound(Struct, frozen=True):
 
 
 class KeptTurn(Struct, frozen=True):
-    """A stored turn of an agent, with which another process can go on."""
+    """A stored turn of an agent. Another process can continue the turn from it."""
 
     #: The source and id of the event that began the turn, or a made-up id on a surface that keeps no events.
     id: str
@@ -609,7 +610,7 @@ class KeptTurn(Struct, frozen=True):
 class Incoming(Struct, frozen=True):
     """A raw event as a platform sent it, kept until it is handled.
 
-    `order` is the event's conversation: events of one conversation are handled in order.
+    `order` names the event's lane, such as its conversation: events of one lane are handled in order.
     """
 
     source: str

@@ -129,7 +129,7 @@ class Unfit(StrEnum):
     NOBODY = "unfit.nobody"
     NOWHERE = "unfit.nowhere"
     OLDER = "unfit.older"
-    #: Older versions stored this code, without the platform's words, in place of `UNSHOWN`.
+    #: Older versions stored this code, without the platform's error message, in place of `UNSHOWN`.
     SURFACES = "unfit.surfaces"
     UNSHOWN = "unfit.unshown"
     UNSEEN = "unfit.unseen"

@@ -198,7 +198,7 @@ class Outbox(Protocol):
         """Record that this message on this route is the card of the call."""
 
     async def by_message(self, message: str) -> tuple[str, str] | None:
-        """Return the ref and the route of the card with this message id. None if there is none or its MAC is wrong."""
+        """Return the ref and the route of the card with this message id. None for no card, or for a wrong MAC."""
 
     async def cards(self, ref: str) -> Mapping[str, str | None]:
         """Return route -> message id for each route that has, or will get, the card of a call."""
@@ -249,7 +249,7 @@ class Conversations(Protocol):
 
 
 class Turns(Protocol):
-    """Stored turns of agents, with which another process can go on."""
+    """Stored turns of agents. Another process can continue a stored turn."""
 
     async def begin_turn(self, turn: KeptTurn) -> bool:
         """Store a new turn. If a turn with that id is stored already, change nothing and return False.
@@ -393,7 +393,7 @@ class Agent(Protocol):
         """A text for people that describes the messages which the agent understands."""
 
     def understands(self, text: str) -> bool:
-        """Return whether the text is for the agent, if it could also be an answer to a card that wasn't understood."""
+        """Return whether a text is meant for the agent. This is asked if a text may also be an unclear answer."""
 
     async def take(self, turn: Turn) -> str:
         """Take one turn. Return the text to say at its end, '' for nothing. The turn may be cancelled at any await."""
@@ -419,7 +419,7 @@ class Offering(Protocol):
 
 
 class StoredTurn(Protocol):
-    """A turn that is stored, so that another process can go on with it after this process dies."""
+    """A turn that is stored, so that another process can continue it after this process dies."""
 
     @property
     def text(self) -> str:
@@ -490,7 +490,7 @@ class Clock(Protocol):
 
 
 class Beside(Protocol):
-    """Does long computations where they delay nobody else."""
+    """Runs long computations outside the event loop, so that nothing else waits for them."""
 
     async def __call__(self, work: Callable[[], T], /) -> T:
         """Call `work` and return its result. Raises the errors that `work` raises."""
@@ -563,7 +563,7 @@ class Tree:
 
 
 class Paths(Protocol):
-    """Answers the questions of path conditions about the file system, each at the moment of the call."""
+    """The file system, as the path conditions of a policy see it. Each method looks at the current files."""
 
     def resolve(self, path: str, cwd: str) -> str | None:
         """Return the absolute path with links and dots resolved, or None if that can't be found out."""
@@ -593,7 +593,7 @@ class Paths(Protocol):
 
 
 class Resolver(Protocol):
-    """Answers the questions of host conditions about host names, each at the moment of the call."""
+    """Looks up host names for the host conditions of a policy. Each call looks a name up again."""
 
     def resolve(self, host: str) -> Sequence[str] | None:
         """Return every address of a host name as text, or None if they can't be found out."""

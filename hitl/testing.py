@@ -319,7 +319,7 @@ class MemoryOutbox(_Memory):
         return {route: card.message for (of, route), card in cards if of == ref and not card.failed}
 
     def _heads(self) -> Sequence[tuple[int, _Queued]]:
-        """Return the oldest row of each card."""
+        """Return the oldest outbox row of each card."""
         heads: dict[tuple[str, str], tuple[int, _Queued]] = {}
         for number, row in self._outbox.items():
             heads.setdefault(_place(row.post), (number, row))
@@ -401,7 +401,7 @@ class MemoryConversations(_Memory):
         self._bound.setdefault(bound.message, bound)
 
     async def bound(self, message: str) -> Bound | None:
-        """Return the binding of a message of ours."""
+        """Return the stored binding of this message to its call, or None."""
         return self._bound.get(message)
 
 

@@ -62,7 +62,7 @@ def is_large(key: Key) -> bool:
 
 
 def looks_large(args: Mapping[str, object]) -> bool:
-    """Return whether arguments may make a large call, before their canonical bytes exist: by items and characters."""
+    """Return whether arguments look too large to mask at once. It counts items and characters, and encodes nothing."""
     size = 0
     left: list[Any] = [args]
     while left and size <= LARGE:

@@ -416,7 +416,7 @@ def _describes_a_secret(value: Mapping[str, Any]) -> bool:
 
 
 def _free_key(key: str, taken: Mapping[str, Any]) -> str:
-    """Return the key with as many `'` as make it new. Two masked keys can be equal, and neither value may be lost."""
+    """Return the key, with `'` added until no other key equals it, because two masked keys can be equal."""
     while key in taken:
         key += "'"
     return key

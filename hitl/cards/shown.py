@@ -93,7 +93,7 @@ class Shown(Struct, frozen=True):
 
 
 def show(call: Call, share: float = 1.0) -> Shown:
-    """Return the readable form of a call's action. `share` is the part of the usual room that the card has for it."""
+    """Return the readable form of a call's action. `share` is the fraction of the usual room that it may take."""
     told = _Told(call)
     parts, left_out = told.parts(share)
     return Shown(told.phrase, parts, told.line, told.act, left_out, told.below)

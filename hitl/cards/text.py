@@ -199,7 +199,7 @@ def _count(match: regex.Match[str]) -> int:
 
 
 def _kept(match: regex.Match[str]) -> int:
-    """Return how many of a run of combining marks stay.
+    """Return how many combining marks at the beginning of this run stay. The other marks are escaped or counted.
 
     At the start of the text, after a blank and after an escaped character it is 0: there the marks would change a
     character that isn't part of the text, or our own escape.

@@ -107,7 +107,7 @@ def question(
 ) -> PolicyCall:
     """Return the call in the form that policies judge.
 
-    `found` holds its folder and preconditions, `info` the definition of its tool. The tool's hints are passed as
+    `found` gives the call's folder and preconditions, `info` the facts about its tool. The tool's hints are passed as
     untrusted, so they can raise the risk but never lower it.
     """
     seen, is_command = judged(asked.runs, args)

@@ -154,9 +154,9 @@ def edits(gate: GateContext, call: Call) -> tuple[Post, ...]:
 
 
 def _notices(gate: GateContext, call: Call) -> tuple[Post, ...]:
-    """Return the notice about a call's end for the conversation that asked, unless the card there shows the end whole.
+    """Return the notice about a call's end for the conversation that asked; () if the card there shows the whole end.
 
-    A rejection is always notified if it has a reason. While a reason may still come, the notice waits for it.
+    A rejection with a reason always gets a notice. While a reason may still come, the notice waits for it.
     """
     asked_in_chat = call.ended and call.runs is Runs.SERVICE and gate.people.is_chat(call.origin)
     if not asked_in_chat or call.awaits_reason:
@@ -173,7 +173,7 @@ def _card_tells(call: Call) -> bool:
 
 
 def entry_of(call: Call, event: Event, actor: str, /, **data: object) -> Entry:
-    """Return a line of the record about a call, with those particulars that aren't None."""
+    """Return a line of the record about a call. It holds the values of `data` that aren't None."""
     return Entry(call.ref, event, actor, {name: value for name, value in data.items() if value is not None})
 
 

@@ -49,7 +49,7 @@ from hitl.records import replace
 _STRENGTH = {action: at for at, action in enumerate(ACTIONS)}
 _MAX_PLANS = 4096
 _MAX_VERDICTS = 256
-_MAX_NAMES = 32  # kept outcomes for unseen arguments; the caller chooses the names, so there must be a limit
+_MAX_NAMES = 32  # The most outcomes that a rule caches in `asked`. Callers choose the names of arguments.
 _MAX_MESSAGE = 300
 _ERRORS = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError, re.error)
 
@@ -292,7 +292,7 @@ _place = attrgetter("at")
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The rules and the name's risk for one tool.
+    """The rules that may apply to the calls of one tool, and the risk by the tool's name.
 
     ``quiet``: if no rule is a candidate, the default action applies and no argument has to be read.
     """
@@ -306,7 +306,7 @@ class _Plan:
     quiet: bool
 
 
-#: The third part of a plan's key, beside the False and True of `is_command`: the tool disputes its kind.
+#: The third part of a key of `_plans` for a tool that disputes its kind. For other tools this part is `is_command`.
 _DISPUTED: Final = 2
 
 
@@ -437,7 +437,8 @@ class Policy:
     ) -> risk.Assessment:
         """Apply the document's risk rules to an assessment: the first that sets a level, then all that raise it.
 
-        A rule that is unsure sets its level only if that raises the assessed one; an unsure raising rule still raises.
+        A setting rule that answers UNSURE counts only if its level is higher than the assessed one. A raising rule
+        counts unless it answers NO.
         """
         for compiled in setting:
             answer = compiled.test(scope)

@@ -339,7 +339,7 @@ def prefixes(path: str) -> Iterator[str]:
 
 
 def literal_folder(alternative: str) -> str | None:
-    """Return the longest leading part that consists of whole literal components, or None."""
+    """Return the longest leading part of a glob's alternative that has no wildcard, in whole components, or None."""
     wild = _WILD.search(alternative)
     if wild is None:
         return alternative

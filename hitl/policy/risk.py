@@ -290,7 +290,10 @@ def _not_acting(words: tuple[str, ...]) -> tuple[int, str, bool]:
 
 
 def _acts(word: str, words: tuple[str, ...]) -> bool:
-    """Whether the last word of a name that begins with a reading verb is a verb that acts (``list_delete``)."""
+    """Whether the last word of a longer tool name is a verb that changes something (``list_delete``).
+
+    The caller has checked that the first is a reading verb.
+    """
     return len(words) > 1 and (_verb(word) or LOW) > LOW and word not in _NOUNS
 
 
@@ -350,8 +353,8 @@ def assess_tool(call: PolicyCall) -> Named:
 def assess(call: PolicyCall, named: Named | None = None) -> Assessment:
     """Return the level of a call and a short reason.
 
-    A command is assessed by the line that will run, not by the name of the tool. ``named`` is the result of
-    ``assess_tool`` for this call, if the caller already has it.
+    A command is assessed by the line that will run, not by the name of the tool. A caller that already has the result
+    of ``assess_tool`` for this call passes it as ``named``.
     """
     if named is None:
         named = assess_tool(call)

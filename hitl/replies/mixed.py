@@ -43,7 +43,10 @@ class _Both(Parse):
 
 
 def mixed(tokens: list[Token]) -> Reading | None:
-    """Read a yes in two languages. Each word must be known in one of them, and neither may find doubt. Else None."""
+    """Return the reading of a yes in the words of two languages, or None.
+
+    Each word must be known in one of the two languages, and neither may find a no or a word of doubt in the message.
+    """
     texts = [token.text for token in tokens if token.kind is TokenKind.WORD]
     if not 1 < len(texts) <= _MOST_WORDS or any(token.kind is TokenKind.ASKS for token in tokens):
         return None

@@ -69,7 +69,7 @@ _ONE_DASH = names(
 
 
 def option_in(words: Words, option: str, after: Sequence[str] = ()) -> int:
-    """Whether a command has an option of an entry, with the words that the entry has after the option.
+    """Whether a command has an option that an entry of a policy names, and the words after it in the entry.
 
     YES, NO, or UNSURE if a word is known only when the command runs, may be an abbreviation, or follows ``--``.
     """

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Fields = list[str | None]
 
-MAX_CHOICES = 8  # values of a variable that are tried
+MAX_CHOICES = 8  # the most values of one variable that are tried
 _NODES_A_UNIT = 16
 SPLIT = "\x00"  # marks an unquoted blank inside an expanded word
 _UNQUOTED = frozenset({"word", "number", "brace_expression", "{", "}", ","})
@@ -129,13 +129,13 @@ class WordReader:
         return self._affordable((self._owner or self).assigned(name))
 
     def assigned(self, name: str) -> list[Fields]:
-        """Return the values that this reader's own text gives a variable."""
+        """Return the values that the shell text of this WordReader assigns to a variable."""
         if self._variables is None:
             self._variables = self._assignments()
         return self._variables.get(name, [])
 
     def _affordable(self, values: list[Fields]) -> list[Fields]:
-        """Return the values, or an empty list if they cost too much to fill in."""
+        """Return the values, or an empty list if reading the line with them would exceed the budget."""
         size = sum(len(word or "") for value in values for word in value)
         return [] if values and self.reading.exhausted(work.of_text(size)) else values
 

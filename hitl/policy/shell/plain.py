@@ -81,7 +81,7 @@ class _Folders:
 
 @dataclass(slots=True)
 class _State:
-    """The state of the walk at one place of the line."""
+    """The facts about one place of the line: folders, variables, loop, redirections, and the step that feeds it."""
 
     folders: tuple[str, ...] = ("",)
     variables: dict[str, ShellWord] = field(default_factory=dict)
@@ -380,7 +380,7 @@ class _Walk:
             raise NotPlain(f"the redirection {operator} is not read here")
 
     def _heredoc(self, node: Node) -> None:
-        """Accept a here-document with a quoted delimiter, whose text is data. Any other text may hold expansions."""
+        """Accept only a here-document with a quoted delimiter: its text is data. Others may hold expansions."""
         kinds = [child.type for child in node.children]
         start = text_of(node.children[kinds.index("heredoc_start")]) if "heredoc_start" in kinds else ""
         if start[:1] not in ("'", '"') or set(kinds) - {"<<", "<<-", "heredoc_start", "heredoc_body", "heredoc_end"}:
@@ -510,7 +510,7 @@ def _union(*folders: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _gone_to(step: Step) -> tuple[str, ...]:
-    """Return the folders that ``cd`` may lead to: as bash resolves ``..`` by the text, and as links would."""
+    """Return the folders that ``cd`` may lead to: with ``..`` resolved in the text, as bash does, or after links."""
     operands = [word for word in step.words[1:] if word.text != "--"]
     target = operands[0].literal if len(operands) == 1 else None
     if not target or target.startswith(("-", "~")):

@@ -51,7 +51,7 @@ class Below:
 class ShellWord:
     """One word after quoting."""
 
-    #: None if the text is known only when the line runs.
+    #: The text after quoting; None if it is known only when the line runs.
     text: str | None
     #: Whether the text is an unquoted pattern of file names.
     wild: bool = False
@@ -158,9 +158,9 @@ class Words:
         return replace(_glued(parts), wild=wild, loose=loose)
 
     def _value(self, node: Node) -> ShellWord:
-        """Return the value of a variable that the line set, or an unknown value for one that holds no secret.
+        """Return the value that the line gives a variable, or an unknown value for a harmless variable.
 
-        Raises NotPlain for any other variable, because it comes from the environment.
+        Raises NotPlain for any other variable, because it comes from the environment and may hold a secret.
         """
         inner = [child for child in node.children if child.is_named]
         operators = [child.type for child in node.children if not child.is_named]

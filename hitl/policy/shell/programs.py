@@ -149,7 +149,7 @@ STARTERS = names(
     "flatpak-spawn distcc ccache sccache icecc pexec ksu gtk-launch exo-open dex xdg-terminal-exec cset "
     "scriptlive ptyxis tmate byobu wine proot-distro toolbx"
 )
-# Programs that do the same under one of these sub-commands.
+# For each program, the sub-commands that run the program which a further word names.
 STARTER_SUBCOMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     **dict.fromkeys(("mise", "rtx"), (("exec",), ("x",), ("run",), ("r",))),
     **dict.fromkeys(("asdf", "rbenv", "pyenv", "nodenv", "goenv", "jenv", "fnm", "lerna"), (("exec",), ("run",))),
@@ -238,9 +238,9 @@ HIJACK_VARIABLES = names(
     "WGETRC CURL_* YARN_* CARGO_* RUSTUP_* GOENV MYPY* PYTEST_* BUNDLE_* GEM_* COMPOSER_* TF_* ANSIBLE_* VAGRANT_* HG* "
     "SVN_* SYSTEMD_* ZDOTDIR NLSPATH LOCPATH JAVA_HOME"
 )
-#: Variables among these that name a pager. The program `cat` as a pager only prints.
+#: Variables of HIJACK_VARIABLES that name a pager. The program `cat` as a pager only prints.
 PAGERS = names("PAGER GIT_PAGER")
-# The variables among these that change no program and no search for a program.
+# Variables of HIJACK_VARIABLES that change no program and no search for a program.
 HARMLESS_VARIABLES = names(
     "GIT_AUTHOR_* GIT_COMMITTER_* GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS GIT_TRACE* PYTHONDONTWRITEBYTECODE "
     "PYTHONHASHSEED PYTHONIOENCODING PYTHONUNBUFFERED PYTHONUTF8 PYTHONWARNINGS TF_VAR_* TF_IN_AUTOMATION TF_INPUT "

@@ -126,7 +126,7 @@ def _xargs(found: Found, step: Step) -> None:
 
 
 def _without_names(found: Found, step: Step) -> None:
-    """Add the effects of the command without names: with no input, xargs runs it once, and `grep -r` reads a folder."""
+    """Add the effects of the command without file names, because xargs runs it once if its input is empty."""
     try:
         found.step(step)
     except NotPlain:

@@ -217,7 +217,7 @@ class LineReader(WordReader):
         read_into(self.reading, text, self.depth + 1, parameters)
 
     def nested(self, command: Words, origin: Node | None, *, guessed: bool = False) -> None:
-        """Record a command in the arguments of another command. ``guessed``: the words only may be a command."""
+        """Record a command in the arguments of another command. ``guessed``: the words may be no command."""
         if not command or self.reading.exhausted(1):
             return
         if guessed:
@@ -446,7 +446,7 @@ def _quoted_delimiter(body: Node) -> bool:
 
 
 def _balanced(text: str) -> str:
-    """Return the text up to its closing parenthesis, or all of it if there is none."""
+    """Return the text before the parenthesis that closes it, or the whole text if no parenthesis does."""
     depth = 1
     for found in _PARENTHESES.finditer(text):
         depth += 1 if found.group() == "(" else -1

@@ -145,7 +145,7 @@ class Program:
     subcommands: bool = field(default=False)
 
 
-#: The head of a section.
+#: The line that begins a section: its name in brackets.
 _HEAD: Final = re.compile(r"^\[(.+)\]$", re.MULTILINE)
 _NOTHING: Final = Program((), "read", "", {}, {}, ())
 
@@ -196,7 +196,7 @@ def sections() -> Sections:
 
 
 def program(path: tuple[str, ...]) -> Program | None:
-    """Return the program or sub-command with these words, such as ``("git", "log")``; None if no table has it."""
+    """Return the table's entry for a program or sub-command, such as ``("git", "log")``; None for an unknown name."""
     return sections().get(path)
 
 

@@ -175,7 +175,7 @@ class Verdict(Struct, frozen=True):
     require_reason: bool = False
     message: str | None = None
     programs: tuple[str, ...] = ()
-    #: None if there are no additions to the card.
+    #: The additions to the request's card, or None.
     card: CardTerms | None = None
 
 
@@ -558,7 +558,7 @@ class PromptKind(StrEnum):
 
 
 class Prompt(Struct, frozen=True):
-    """A stored note about one person and one call, which a later approval by that person depends on."""
+    """A stored fact about one person and one call. A later approval by that person depends on it."""
 
     ref: str
     principal: str
@@ -574,7 +574,7 @@ class Bound(Struct, frozen=True):
 
     #: The platform's id of the message among all chats.
     message: str
-    #: The ref of the call.
+    #: The ref of the call that the message is about.
     ref: str
     #: The identity of the person whom the message asks for a reason, '' if it asks nobody.
     asks: str
@@ -587,7 +587,7 @@ class KeptTurn(Struct, frozen=True):
 
     #: The source and id of the event that began the turn, or a made-up id on a surface that keeps no events.
     id: str
-    #: The conversation.
+    #: The conversation in which the turn began.
     place: str
     #: The identity of the person who spoke to the agent.
     identity: str

@@ -36,7 +36,7 @@ class Heard:
     message: str | None = None
     #: The platform's handle for answering that person alone, or None.
     press: str | None = None
-    #: The key of the sentence that says why such an event never decides, or None.
+    #: The reason why this event can't decide anything, as the key of a sentence; None for an event that can.
     barred: str | None = None
     #: Whether a program wrote it. We never answer programs, because two programs would answer each other for ever.
     program: bool = False

@@ -163,7 +163,7 @@ def counted(calls: Iterable[Call]) -> dict[str, Any]:
 
 
 class _Tally:
-    """The counts of some requests."""
+    """The counts and durations of a group of requests."""
 
     def __init__(self) -> None:
         self.asked = 0

@@ -227,7 +227,7 @@ class Conversations(Protocol):
     """Facts about conversations: their moves, our latest message in each, and the call that a message is about."""
 
     async def moves(self) -> Mapping[str, str]:
-        """Return old conversation -> new conversation, for each that a platform moved."""
+        """Return old name -> new name, for each conversation that a platform moved."""
 
     async def move(self, old: str, new: str) -> None:
         """Record that a platform moved a conversation, and queue the cards of its pending calls again."""
@@ -480,7 +480,7 @@ class ResumingAgent(Protocol):
 
 
 class Clock(Protocol):
-    """The one source of time."""
+    """The only source of times."""
 
     def now(self) -> datetime:
         """Return the time as an aware datetime in UTC."""

@@ -38,7 +38,7 @@ class Surface:
 
     #: The part before the colon in its places and identities, and the name of its settings section.
     name: str
-    #: Its name for people.
+    #: The surface's name for people.
     title: str = ""
     #: Parses a place. None: the surface gets no cards through the outbox, and its places have no parts.
     parse: Callable[[str], Place] | None = None

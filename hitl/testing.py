@@ -118,7 +118,7 @@ class _Memory:
 
 
 class MemoryCalls(_Memory):
-    """`hitl.ports.Calls` in memory."""
+    """Implements `hitl.ports.Calls` in memory."""
 
     async def commit(self, unit: Unit) -> Change | None:
         """Write the unit as a whole. All steps that can fail come before the first change."""
@@ -263,7 +263,7 @@ class MemoryCalls(_Memory):
 
 
 class MemoryOutbox(_Memory):
-    """`hitl.ports.Outbox` in memory."""
+    """Implements `hitl.ports.Outbox` in memory."""
 
     async def sendings(
         self, *, lease_s: float, limit: int = 20, busy: Collection[str] = (), calm: Collection[str] = ()
@@ -340,7 +340,7 @@ class MemoryOutbox(_Memory):
 
 
 class MemoryInbox(_Memory):
-    """`hitl.ports.Inbox` in memory."""
+    """Implements `hitl.ports.Inbox` in memory."""
 
     async def receive(self, source: str, event: str, order: str, body: bytes) -> bool:
         """Store a raw event. Return False if it was stored already."""
@@ -372,10 +372,10 @@ class MemoryInbox(_Memory):
 
 
 class MemoryConversations(_Memory):
-    """`hitl.ports.Conversations` in memory."""
+    """Implements `hitl.ports.Conversations` in memory."""
 
     async def moves(self) -> Mapping[str, str]:
-        """Return old conversation -> new conversation, for each that a platform moved."""
+        """Return old name -> new name, for each conversation that a platform moved."""
         return dict(self._moves)
 
     async def move(self, old: str, new: str) -> None:
@@ -406,7 +406,7 @@ class MemoryConversations(_Memory):
 
 
 class MemoryTurns(_Memory):
-    """`hitl.ports.Turns` in memory."""
+    """Implements `hitl.ports.Turns` in memory."""
 
     async def begin_turn(self, turn: KeptTurn) -> bool:
         """Store a new turn. Return False if a turn with that id is stored already."""
@@ -433,7 +433,7 @@ class MemoryTurns(_Memory):
 
 
 class MemoryCredentials(_Memory):
-    """`hitl.ports.Credentials` in memory."""
+    """Implements `hitl.ports.Credentials` in memory."""
 
     async def credentials(self) -> Sequence[Credential]:
         """Return all tokens, including revoked tokens."""

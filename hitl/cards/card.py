@@ -49,15 +49,15 @@ _BY_HAND = frozenset({"", "ask"})
 class Way(StrEnum):
     """The way in which people answer a card in one place. The card's instructions depend on it."""
 
-    #: Words count as a reply to the card's message.
+    #: People answer by buttons, or in words that reply to the card's message.
     REPLY = "reply"
-    #: Words count in the card's thread.
+    #: People answer by buttons, or in words in the card's thread.
     THREAD = "thread"
-    #: Words don't reach us there.
+    #: People answer by buttons only, because words don't reach us there.
     BUTTONS = "buttons"
     #: People press keys in a terminal. Its bottom line names the keys.
     KEYS = "keys"
-    #: People type lines only.
+    #: People answer by typed lines only.
     WORDS = "words"
 
 
@@ -70,19 +70,19 @@ class Card:
     short: str
     #: The first line: the requester wants to do something.
     headline: str
-    #: The action itself; see `hitl.cards.shown`.
+    #: The parts of the requested action (see `hitl.cards.shown`).
     parts: tuple[Part, ...]
     #: The count of arguments that the operator's headline leaves to the details, in words.
     below: str
     #: The machine, the folder and the stage.
     place: str
-    #: The note, with its author.
+    #: The note of the agent or the requester, with its author.
     note: str
     #: The rule's message: the reason why a person must decide.
     rule: str
     #: The risk in words, and one line about undoing.
     stakes: Line
-    #: The warnings.
+    #: The executor's warnings, and ours about the request before, programs, and hidden or missing text.
     warnings: tuple[str, ...]
     #: The approvers, and the deadline.
     approvers: Line

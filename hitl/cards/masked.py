@@ -44,7 +44,7 @@ class Masked:
     preview: str
     #: The number of characters of the arguments and the preview that are invisible or look like something else.
     hidden: int
-    #: The arguments as JSON.
+    #: The masked arguments as JSON.
     json: bytes
 
     def __len__(self) -> int:

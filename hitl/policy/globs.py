@@ -164,7 +164,7 @@ class Glob:
     sure: re.Pattern[str] = field(init=False, repr=False, compare=False)
     #: Matches the paths that any reading matches: more than ``sure`` only if a ``**`` is inside a component.
     perhaps: re.Pattern[str] = field(init=False, repr=False, compare=False)
-    #: As ``perhaps``, but without regard to upper and lower case.
+    #: Matches the paths that ``perhaps`` matches, in upper and lower case.
     folded: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
     def __getattr__(self, name: str) -> re.Pattern[str]:

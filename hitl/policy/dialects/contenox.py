@@ -176,7 +176,7 @@ class Reader(ours.Reader):
         return self.checked("" if given is None else given, path, op, operator, operator.contenox_check)
 
     def block(self, value: Any, path: str, known: Mapping[str, tuple[str, Callable[[Any], bool]]]) -> None:
-        """Check a block beside the rules as contenox does. It is not enforced here."""
+        """Check a block beside the rules, such as ``compute``, as contenox does. Sayso doesn't enforce it."""
         if value is None:
             return
         self.warn(path, "is checked, but not enforced here")

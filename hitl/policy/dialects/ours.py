@@ -111,11 +111,11 @@ class Reader(Notes):
         return {**found, "harmless": found.get("harmless") or ()}
 
     def forbidding(self, value: dict[str, Any], path: str) -> dict[str, Any]:
-        """Read a rule of ``forbid``."""
+        """Read a rule of the list ``forbid``, which denies calls."""
         return {"action": "deny", **self.record(value, path, FORBID)}
 
     def risk_rule(self, value: dict[str, Any], path: str) -> dict[str, Any]:
-        """Read a rule of ``risk_rules``."""
+        """Read a rule of the list ``risk_rules``, which sets or raises a risk."""
         if ("risk" in value) == ("at_least" in value):
             self.refuse(path, "needs one of 'risk' (the level) and 'at_least' (raise to it)")
         return self.record(value, path, RISK_RULE)

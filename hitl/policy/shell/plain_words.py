@@ -59,7 +59,7 @@ class ShellWord:
     loose: bool = False
     #: The known beginning of an unknown text.
     prefix: str = ""
-    #: Set if the word is the name of any file below some folders.
+    #: The files whose names this word may be, for example if ``find`` fills it in; else None.
     below: Below | None = None
 
     @property

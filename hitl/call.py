@@ -76,7 +76,7 @@ class Risk(StrEnum):
 
     @property
     def rank(self) -> int:
-        """0 for low to 3 for critical."""
+        """The risk as a number, from 0 for low to 3 for critical."""
         return _RANKS[self]
 
 
@@ -151,7 +151,7 @@ class CardTerms(Struct, frozen=True):
     stage: str = ""
     #: The arguments' names in the order in which the caller gave them, () for the canonical order.
     order: tuple[str, ...] = ()
-    #: (name of an argument, its number with the digits that the caller wrote).
+    #: For each number with a fraction or an exponent: (argument, the digits that the caller wrote).
     numbers: tuple[tuple[str, str], ...] = ()
 
 
@@ -202,7 +202,7 @@ class Ask(Struct, frozen=True):
     must_ask: bool = False
     timeout_s: int | None = None
     previous: str | None = None
-    #: Further places that get the card, beside the origin's. The way in has checked that its caller may name them.
+    #: Further routes of the card, beside those of the origin. The way in has checked that its caller may name them.
     routes: tuple[str, ...] = ()
 
 
@@ -212,7 +212,7 @@ class ToolInfo(Struct, frozen=True):
     executor: str
     definition: str
     idempotent: bool = False
-    #: The JSON Schema of its arguments.
+    #: The JSON Schema of the tool's arguments.
     schema: Mapping[str, Any] = msgspec.field(default_factory=dict)
     #: Hints about the effects of the tool, by the names of MCP's tool annotations (`readOnlyHint`, ...).
     annotations: Mapping[str, bool] = msgspec.field(default_factory=dict)
@@ -310,7 +310,7 @@ class Call(Struct, frozen=True):
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The stored arguments, decoded."""
+        """The stored arguments, decoded from canonical JSON."""
         decoded: dict[str, Any] = msgspec.json.decode(self.args)
         return decoded
 

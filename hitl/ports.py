@@ -406,7 +406,7 @@ class Offer:
     tools: str
     tool: str
     description: str
-    #: The JSON Schema of its arguments.
+    #: The JSON Schema of the tool's arguments.
     schema: Mapping[str, object]
 
 
@@ -548,7 +548,7 @@ class Repository:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """The files below a folder."""
+    """The files below a folder, or one single file."""
 
     #: The absolute path of the folder, after links; for a single file, of the folder that holds it.
     root: str

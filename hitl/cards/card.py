@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 #: labels and instructions need the rest.
 _CARD_UNITS = 3400
 _LINE = 200
-#: The number of warnings by the executor on a card. Details shows all of them.
+#: A card shows at most this many warnings of the executor. Details shows all of them.
 _NOTES = 4
 _MOST_NAMED = 3
 #: The room for the output on a decided card. If the output is longer, the conversation that asked gets it whole.
@@ -105,7 +105,7 @@ class Card:
     done: bool
     #: Whether an approval takes more than one step.
     steps: bool
-    #: The number of characters that aren't shown.
+    #: The number of characters of the call that the card doesn't show.
     left_out: int
 
 
@@ -479,7 +479,7 @@ def outcome(call: Call, names: Names | None = None) -> str:
 
 
 def outcome_fact(call: Call) -> Fact:
-    """Return the call's status as a fact."""
+    """Return the state or the end of a call as a fact. `outcome` makes a sentence of this fact."""
     status = call.status
     key = f"outcome.{status.value}"
     if status is Status.REJECTED and call.reason:
@@ -536,5 +536,5 @@ def _told(text: str) -> str:
 
 
 def told_time(call: Call) -> str:
-    """Return the deadline as text, for readers whose time zone isn't known."""
+    """Return the deadline as a time of day in UTC, for readers whose time zone isn't known."""
     return plain((Moment(call.deadline),), in_utc)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from hitl.call import Call
 
-    #: Arguments and preview of a call.
+    #: The canonical arguments and the preview of a call.
     Key: TypeAlias = tuple[bytes, str]
 
 #: Arguments and a preview up to this size, in bytes and characters, are masked in about ten milliseconds.
@@ -88,7 +88,7 @@ def masked(call: Call) -> Masked:
 
 
 def is_kept(key: Key) -> bool:
-    """Return whether the texts are in the cache."""
+    """Return whether the masked texts for this key are in the cache."""
     return key in _kept
 
 

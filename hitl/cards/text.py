@@ -209,7 +209,7 @@ def _kept(match: regex.Match[str]) -> int:
 
 
 def _boundaries(text: str, place: int) -> tuple[int, int]:
-    """Return the nearest places where the text may be cut: at or before `place`, and at or after it."""
+    """Return the nearest two indexes at which the text may be cut: at or before `place`, and at or after it."""
     before, after = _cluster_around(text, place)
     for escape in _ESCAPE.finditer(text, max(place - _ESCAPE_LENGTH, 0), place + _ESCAPE_LENGTH):
         if escape.start() < place < escape.end():

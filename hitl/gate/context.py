@@ -84,7 +84,7 @@ class GateContext:
         await self.prepare(masked.key_of(call))
 
     async def prepare(self, key: masked.Key) -> None:
-        """Do the same as `ready` for a call that isn't stored yet. `key` holds its arguments and its preview."""
+        """Do the same as `ready` for a call that isn't stored yet. `key` holds the call's arguments and preview."""
         if self.beside and masked.is_large(key) and not masked.is_kept(key):
             masked.keep(key, await self.beside(partial(masked.made, key)))
 

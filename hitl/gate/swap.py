@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 #: Decisions after which a card shows how its call ended.
 _ON_CARDS = frozenset({Decision.APPROVED, Decision.REJECTED, Decision.EXPIRED, Decision.WITHDRAWN})
-#: The number of attempts at a write that loses against other writes.
+#: The most attempts at a write that loses against other writes.
 TRIES = 20
 
 
@@ -72,7 +72,7 @@ async def swap(
 async def close(
     gate: GateContext, call: Call, seal: Callable[[datetime], Change], *, overdue: bool | None = True
 ) -> Call | None:
-    """Make the write of `swap` for an end by the clock or by a dead process.
+    """End a call by the clock, or because its process died, with the same write as `swap`.
 
     If the row was replaced by an older copy, the call is ended as well, and the record calls it tampered.
     """
@@ -192,5 +192,5 @@ def arrival(reply: Reply) -> dict[str, object]:
 
 
 def claimant(call: Call) -> str | None:
-    """Return the claimant of a call that was claimed in the commit that decided it, or None."""
+    """Return the claimant, if the call was claimed in the same commit that decided it, or None."""
     return call.claim.owner if call.claim else None

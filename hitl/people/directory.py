@@ -155,7 +155,7 @@ class Directory:
         return self.self_approval_socket if own else self._conversation(origin).self_approval
 
     def routes_for(self, origin: str, approvers: tuple[str, ...] = ()) -> tuple[str, ...]:
-        """Return the chat places that get the card of a call from that conversation, each once."""
+        """Return the chat places that get the card of a call from that conversation, without duplicates."""
         listed = self._conversation(origin).routes
         if listed is None:
             listed = (ORIGIN,) if self.is_chat(origin) else self.routes

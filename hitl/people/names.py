@@ -92,7 +92,7 @@ class Names:
         return next(filter(None, (*proved, *told)), None)
 
     def _told(self, identity: str) -> Name | None:
-        """Return the name that an id itself contains: of a token, a login, a mail address, or the operator's name."""
+        """Return a name made from the id alone: a token's name, a login, a mail address, or the operator's name."""
         kind, colon, rest = identity.partition(":")
         if not colon:
             return Name(identity)

@@ -251,7 +251,7 @@ def _kind(call: PolicyCall) -> str:
 
 
 class _Group:
-    """The rules of one list. If many rules are for any tool, they are in one index that all tools share."""
+    """The rules of one list. If many of them are for every tool, one index of these is shared by all tools."""
 
     __slots__ = ("_own", "_plain_paths", "_shared", "rules")
 
@@ -360,7 +360,7 @@ class Policy:
         return Policy(self.checked, self.name, self._surroundings.paths, self._surroundings.resolver, looks=False)
 
     def _vouching(self, call: PolicyCall) -> Vouching:
-        """Return the judge of the paths that a call's command uses."""
+        """Return the object that judges the paths of a call's command."""
         if self._by_text is None:
             self._by_text = self if self._surroundings.paths is None else self.with_ports()
         return Vouching(self.judge, self._by_text.judge, call.cwd, self._looks, self._closed)
@@ -371,7 +371,7 @@ class Policy:
     # --- judging
 
     def judge(self, call: PolicyCall) -> Verdict:
-        """Return the verdict on a call. If odd arguments can't be judged, the call is denied as ``policy_error``."""
+        """Return the verdict on a call. If odd arguments cause an error, the call is denied as ``policy_error``."""
         try:
             plan = self._plans.get((call.tools, call.tool, call.is_command or _disputes(call)))
             if plan is None:

@@ -51,7 +51,7 @@ def expand_braces(pattern: str) -> list[str]:
 
 
 def _alternatives(text: str, at: int, *, nested: bool = False) -> tuple[list[list[str]], int]:
-    """Return the parts of a sequence, each as a list of its alternatives, and the place where the sequence ends."""
+    """Split a pattern at its braces. Return its parts, each as a list of alternatives, and the index of its end."""
     parts: list[list[str]] = []
     literal = ""
     while at < len(text):
@@ -132,7 +132,7 @@ def _class(text: str, at: int) -> tuple[str, int]:
 
 
 def _regex(pattern: str) -> str:
-    """Return the regular expression for one alternative, after it is cleaned."""
+    """Return the regular expression for one alternative of a path glob. The alternative is cleaned first."""
     out = ""
     components = clean(pattern).split("/")
     for at, component in enumerate(components):
@@ -154,11 +154,11 @@ class Glob:
     """
 
     text: str
-    #: Whether the pattern does not depend on a working folder.
+    #: Whether the glob means the same in every working folder.
     absolute: bool
     #: The alternatives without braces, cleaned; empty if a ``**`` is inside a component.
     alternatives: tuple[str, ...] = field(compare=False)
-    #: The sources of ``sure``, ``perhaps`` and ``folded``, in this order.
+    #: The sources of the regular expressions ``sure``, ``perhaps`` and ``folded``, in this order.
     sources: tuple[str, str, str] = field(repr=False, compare=False)
     #: Matches the paths that every reading of the pattern matches.
     sure: re.Pattern[str] = field(init=False, repr=False, compare=False)

@@ -92,7 +92,10 @@ class Index(Generic[R]):
 
 
 def _gate(compiled: HasRule, *, plain_paths: bool) -> Condition | None:
-    """Return the condition that a rule is filed under, or None: it must hold, and its key is an argument's name."""
+    """Return the condition under which a rule is filed, or None.
+
+    This condition must hold for the rule to hold. Its operator can be indexed, and its key is the name of an argument.
+    """
     gates = (
         part for part in compiled.rule.when.parts if isinstance(part, Condition) and _fits(part, plain=plain_paths)
     )

@@ -335,7 +335,7 @@ _SYSTEM = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """The assessment of a tool's name alone: its shape, level and reason, and whether the name was understood."""
+    """The assessment of a tool's name: its kind and argument roles, level and reason, and whether it was understood."""
 
     shape: Shape | None
     level: int
@@ -423,7 +423,8 @@ def _from_arguments(args: Mapping[str, Any], level: int, why: str, *, any_path: 
             level, why = HIGH, "it has more arguments than are looked at"
     for value in args.values():
         if type(value) is str:
-            # No other text can be a path of the system, even after its dots are resolved. So `_is_system` runs seldom.
+            # Only a text that begins with a sign or holds a colon can be a path of the system, even after its dots are
+            # resolved. So `_is_system` runs seldom.
             if any_path and (not value[:1].isalnum() or ":" in value) and _is_system(value):
                 return CRITICAL, _changes(value)
             if ("-" in value or " " in value) and _suspect(value):

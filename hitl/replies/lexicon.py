@@ -90,7 +90,7 @@ def asking() -> frozenset[str]:
 
 @cache
 def pleases(code: str) -> tuple[str, ...]:
-    """Return the plain phrases for "please" in a language, without those that all languages share."""
+    """Return a language's own phrases for "please" that are plain text, without choices or optional parts."""
     polite = [phrase for phrase in _all(_sections(code)["beside yes"]) if phrase not in polite_anywhere()]
     return tuple(p for p in polite if not asking().isdisjoint(map(fold, p.split())) and _PLAIN.match(p))
 

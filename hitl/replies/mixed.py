@@ -11,13 +11,13 @@ from hitl.replies.phrase_roles import CONDITION, HEDGE, LATER, POLITE, QUESTION,
 from hitl.replies.scripts import scripts
 from hitl.replies.tokens import Token, TokenKind
 
-#: Longer messages aren't tried, because people mix languages in short answers only.
+#: Messages with more words aren't tried, because people mix languages in short answers only.
 _MOST_WORDS = 12
 _DOUBTS = REFUSES | CONDITION | QUESTION | LATER | HEDGE | UNCLEAR
 
 
 class _Both(Parse):
-    """The phrases of two languages in one message."""
+    """The parse of one message in two languages at once."""
 
     __slots__ = ("_first", "_second")
 

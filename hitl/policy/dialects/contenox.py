@@ -38,7 +38,7 @@ def is_contenox(parsed: text.ParsedDocument) -> bool:
 
 
 class Reader(ours.Reader):
-    """Reads a document as contenox does, if that is safe."""
+    """Reads a document as contenox does, unless that is unsafe."""
 
     def document(self) -> Checked:
         """Read the whole document."""
@@ -129,7 +129,7 @@ class Reader(ours.Reader):
         return min(max(value, low), high)
 
     def names(self, value: Any, path: str) -> tuple[str, ...]:
-        """Read one name or pattern. The result is empty if any name matches."""
+        """Read one name or pattern. The result is empty if the rule is for every name."""
         if value is None:
             return ()
         if isinstance(value, list):
@@ -157,7 +157,7 @@ class Reader(ours.Reader):
         return super().when(value, path)
 
     def unkeyed(self, path: str, op: str) -> None:
-        """Accept a key that has no effect."""
+        """Accept a key although the operator takes none."""
 
     def role(self, key: str, path: str) -> None:
         """Accept any key: contenox has no roles."""

@@ -257,7 +257,7 @@ def _describe(writer: Translation, rule: dict[str, Any], where: str, found: dict
 
 
 def _is_rule(writer: Translation, rule: dict[str, Any], path: str) -> bool:
-    """Whether each part of a rule has a valid value. Each invalid part is refused by its name."""
+    """Whether each part of a rule has a valid value. For each invalid part, a problem with its name is added."""
     wrong = {key: "is missing" for key in ("tools", "risk") if key not in rule}
     for key, value in rule.items():
         fits, takes = _PARTS.get(key, (None, ""))

@@ -73,7 +73,7 @@ class Condition:
 
 
 def over_values(key: str, judge: Judge, use: ConditionUse, cost: int = 1) -> Test:
-    """Return a test that applies a judge to an argument: its value, each element of a list, all in an object."""
+    """Return a test that judges an argument's value. In a list it judges each element, in an object everything."""
     steps = values.pointer(key)
     if key == ANYWHERE or len(steps) > 1 or key.startswith(ROLE):
         return scoped(key, lambda _: judge, use, cost)
@@ -179,7 +179,7 @@ class Operator:
     #: Turns the value in the document into the condition's value. Raises BadValue.
     check: Callable[[Any], Any]
     build: Callable[[Condition, ConditionUse], Test]
-    #: The values that it takes, in words and as JSON Schema.
+    #: The values that the operator takes, in words and as JSON Schema.
     takes: str
     schema: Mapping[str, Any] = field(default_factory=lambda: TEXTS)
     #: Whether the condition has a key; whether the key must name a single argument.

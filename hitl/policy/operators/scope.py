@@ -239,7 +239,7 @@ def plain_words(args: Mapping[str, Any], key: str) -> Sequence[str] | None:
 
 
 def _tokens(value: Any) -> list[str]:
-    """Return the words of an argument list. Of a list, at most MAX_TOKENS items are read."""
+    """Return a list, a text or another value as words. Of a list, at most MAX_TOKENS items are read."""
     if value is None or isinstance(value, Mapping):
         return [] if value is None else [values.text(str(value))]
     if isinstance(value, list | tuple):

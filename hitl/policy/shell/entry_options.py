@@ -97,7 +97,7 @@ def _is_cluster(program: str, option: str) -> bool:
 
 
 def _spelt(program: str, word: str | None, option: str) -> int:
-    """Whether one word is the option."""
+    """Whether one word of a command is the given option, in any spelling."""
     if word is None:
         return UNSURE
     if word[:1] != "-" or word == "-":

@@ -24,7 +24,7 @@ _TEXTUAL = frozenset({'"', "string_content", "$"})
 
 
 class WordReader:
-    """Evaluates the words of one text, as far as the text alone tells their values."""
+    """Finds the values of the words in one shell text, as far as the text alone shows them."""
 
     _owner: WordReader | None = None  # the reader of the text in which a nested command was found
     _root: Node | None = None
@@ -104,7 +104,7 @@ class WordReader:
         return None if "\\" in text or "{" in text else text
 
     def _written(self, node: Node) -> str:
-        """Return the source text of a node of this reader's tree. In ASCII text, byte places are character places."""
+        """Return the source text of a node of this reader's tree. In ASCII text, byte and character indexes agree."""
         return self._text[node.start_byte : node.end_byte] if self._ascii else text_of(node)
 
     # --- variables that the line itself sets
@@ -155,7 +155,7 @@ class WordReader:
         return [] if value is None else [value]
 
     def texts(self, node: Node) -> list[str]:
-        """Return the texts that a word may have by the values that the line gives its variables; empty if unknown."""
+        """Return the texts that a word may have, by the values that the line gives its variables; [] if unknown."""
         value = self.value(node)
         if value is not None:
             return [value]

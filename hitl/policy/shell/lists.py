@@ -65,7 +65,7 @@ class Phrase:
 
     @classmethod
     def of(cls, words: Sequence[str]) -> Phrase:
-        """Read the words of an entry. A word after an option may be its value."""
+        """Parse the words of an entry after its program. A word after an option may be the option's value."""
         first = next((at for at, word in enumerate(words) if word[:1] == "-" and word != "-"), len(words))
         options: list[tuple[str, tuple[str, ...]]] = []
         for word in words[first:]:

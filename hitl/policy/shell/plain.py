@@ -59,15 +59,15 @@ class Step:
     """One simple command of a line."""
 
     words: tuple[ShellWord, ...]
-    #: The folders in which it may run, relative to the call's working folder; "" is that folder.
+    #: The folders in which the step may run, relative to the call's working folder; "" is that folder.
     folders: tuple[str, ...] = ("",)
-    #: The files that its redirections read.
+    #: The files that redirections of the step read.
     inputs: tuple[ShellWord, ...] = ()
-    #: The files that its redirections write.
+    #: The files that redirections of the step write.
     outputs: tuple[ShellWord, ...] = ()
-    #: The step whose output it reads through a pipe, if any.
+    #: The step whose output this step reads through a pipe, or None.
     fed_by: Step | None = None
-    #: Whether its error output goes into the pipe, too.
+    #: Whether the step's error output goes into the pipe, too.
     merged: bool = False
 
 
@@ -141,7 +141,7 @@ def _unparsed(joined: list[tuple[str, list[str]]], folders: tuple[str, ...]) -> 
 
 
 class _Walk:
-    """Visits a tree in the order in which a shell runs it, and collects the steps."""
+    """Visits a syntax tree in the order in which a shell runs it, and collects the steps."""
 
     def __init__(self, source: bytes) -> None:
         self.steps: list[Step] = []

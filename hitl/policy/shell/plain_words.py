@@ -55,7 +55,7 @@ class ShellWord:
     text: str | None
     #: Whether the text is an unquoted pattern of file names.
     wild: bool = False
-    #: Whether the word may become any number of words, also options.
+    #: Whether the word may become any number of words when the line runs, also options.
     loose: bool = False
     #: The known beginning of an unknown text.
     prefix: str = ""

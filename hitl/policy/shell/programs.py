@@ -19,7 +19,7 @@ SHELL_OPTIONS = options(
     "-a -f -h -k -m -b -t -B -C -D -E -H -P -T",
 )
 
-# Options of shells with a file or code that is run before anything else. Bash also accepts them with one hyphen.
+# Options of shells that name a file or code to run before anything else. Bash also accepts them with one hyphen.
 SHELL_START_UPS = names("rcfile init-file init-command init")
 
 # Interpreters: they run code from an argument, a file or standard input.
@@ -67,8 +67,8 @@ SETTING_SUBCOMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     **dict.fromkeys(("pip", "pip3"), (("config", "set"), ("config", "edit"))),
 }
 
-# Runners that also have sub-commands of the project's own. Every sub-command that isn't listed here runs commands from
-# the project's files.
+# For each runner, its own sub-commands. Any other sub-command is the project's own: it runs commands from the project's
+# files.
 RUNNER_OWN: dict[str, frozenset[str]] = {
     "yarn": names(
         "add audit autoclean bin cache check config constraints dedupe explain help import info init install licenses "

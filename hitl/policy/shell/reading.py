@@ -99,7 +99,7 @@ _TOO_MUCH = "is too long or too deeply nested to read"
 
 
 class PayloadReader(Protocol):
-    """The part of a text's reader that is needed to read a text or command inside it."""
+    """The methods of a line's reader with which the words of a command are read, if they hold texts or commands."""
 
     reading: ShellReading
     #: The values of the positional parameters, by their names.
@@ -115,4 +115,4 @@ class PayloadReader(Protocol):
         """Return a list with the text of a word, or an empty list if the text is known only when the line runs."""
 
     def texts(self, node: Node) -> list[str]:
-        """Return the texts that a word may have by the values that the line gives its variables; empty if unknown."""
+        """Return the texts that a word may have, by the values that the line gives its variables; [] if unknown."""

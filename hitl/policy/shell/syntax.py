@@ -66,14 +66,14 @@ def parsed(source: bytes) -> Node:
 
 
 def read_line(line: str) -> ShellReading:
-    """Read a line or script for a POSIX shell or bash."""
+    """Return the reading of a line or script for a POSIX shell or bash."""
     reading = ShellReading()
     read_into(reading, line, 0, {})
     return reading
 
 
 def read_argv(argv: Words) -> ShellReading:
-    """Read a program with its arguments, started without a shell."""
+    """Return the reading of a program with its arguments, started without a shell."""
     reading = ShellReading()
     if argv:
         cut = _cut(argv)
@@ -486,7 +486,7 @@ _VISIT.update(dict.fromkeys(_LEAVES, _leaf))
 
 @cache
 def _visitors() -> tuple[dict[int, Visitor], dict[int, Visitor]]:
-    """Return the visitors of a tree, and those of a tree whose words are visited too, by the grammar's kind numbers."""
+    """Return the visitors by the grammar's kind numbers: of a tree, and of a tree whose words are visited too."""
     language = _parser().language
     kinds = {} if language is None else {at: language.node_kind_for_id(at) for at in range(language.node_kind_count)}
     return (

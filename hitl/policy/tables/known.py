@@ -120,7 +120,7 @@ class Form:
         return count >= least and (self.last in ("*", "+") or count <= len(self.kinds))
 
     def kind(self, at: int) -> str:
-        """Return the kind of the operand at a place."""
+        """Return the kind of the operand at this index."""
         return self.kinds[min(at, len(self.kinds) - 1)]
 
 

@@ -54,7 +54,7 @@ class Shape:
     harmless: frozenset[str] = frozenset()
     #: Arguments that can do no harm if they are false, null or absent.
     off: frozenset[str] = frozenset()
-    #: Whether it shows the contents of every file below the folders that it reads.
+    #: Whether the tool shows the contents of every file below the folders that it reads.
     tree: bool = False
 
     def named(self) -> frozenset[str]:
@@ -137,7 +137,7 @@ def _join(one: Shape, other: Shape, title: str) -> Shape:
 
 
 def _strict(one: Shape) -> Shape:
-    """Return the shape with each argument in its strictest place only."""
+    """Return the shape with each argument only in the strictest of its roles, ``off`` and ``harmless``."""
     named = one.named()
     off = one.off - named
     return Shape(

@@ -84,7 +84,7 @@ _RANKS = {risk: rank for rank, risk in enumerate(Risk)}
 
 
 class Mode(StrEnum):
-    """The use of the policy: verdicts count, or calls that need a person run and are recorded, or it is off."""
+    """The use of the policy: it decides, or calls that need a person run and are recorded, or it is off."""
 
     ENFORCE = "enforce"
     MONITOR = "monitor"

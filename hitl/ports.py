@@ -348,7 +348,7 @@ class Chat(Protocol):
         """
 
     async def notify(self, route: str, call: Call) -> None:
-        """Notify the conversation in which the call was asked for how the call ended."""
+        """Send a notice about the end of the call to the conversation that asked for the call."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -512,7 +512,7 @@ class RecordedChat:
         return shown.message
 
     async def notify(self, route: str, call: Call) -> None:
-        """Notify the conversation in which the call was asked for how the call ended."""
+        """Send a notice about the end of the call to the conversation that asked for the call."""
         self._take(self.notices, ShownCard(route, "", call))
 
     async def update(self, route: str, message: str, call: Call) -> None:

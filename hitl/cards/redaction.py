@@ -327,8 +327,9 @@ _own: dict[str, Any] = {}
 def mask_also(patterns: Mapping[str, str]) -> None:
     """Set the operator's own patterns, by the kind that the mask shall name. They replace earlier patterns.
 
-    They are masked everywhere in this process, in addition to the formats. They have RE2's syntax, which takes linear
-    time on any text. Raises ValueError for an invalid pattern, and for a pattern that matches the empty text.
+    Texts that match one are masked everywhere in this process, in addition to the formats. They have RE2's syntax,
+    which takes linear time on any text. Raises ValueError for an invalid pattern, and for a pattern that matches the
+    empty text.
     """
     _own.clear()
     _own.update({kind: _compiled_own(kind, pattern) for kind, pattern in patterns.items()})

@@ -107,9 +107,10 @@ class Outcome:
 class Compiled:
     """A compiled rule.
 
-    ``at`` is its place in the list. ``outcome`` is the result if the rule holds, ``doubt`` the result if it is unsure.
-    ``level`` is the risk that it sets, ``raises`` the risk that it raises to. ``looks_at`` names the arguments that an
-    allow rule looks at (None: no limit). ``asked`` keeps the outcomes of ``asking``.
+    ``at`` is the rule's place in its list. ``outcome`` is the result if the rule holds, ``doubt`` the result if it is
+    unsure. ``level`` is the risk that the rule sets, ``raises`` the risk to which it raises. ``looks_at`` names the
+    arguments that an allow rule looks at; None if no argument makes the rule ask. ``asked`` caches the outcomes that
+    ``asking`` returns.
     """
 
     rule: Rule
@@ -356,7 +357,7 @@ class Policy:
         return Policy(self.checked, self.name, paths, resolver)
 
     def elsewhere(self) -> Policy:
-        """Return the same policy for calls whose working folder isn't on this machine: it lists no folder."""
+        """Return the same policy for calls whose working folder is on another machine. It lists no folder."""
         return Policy(self.checked, self.name, self._surroundings.paths, self._surroundings.resolver, looks=False)
 
     def _vouching(self, call: PolicyCall) -> Vouching:

@@ -1,4 +1,4 @@
-"""Reads harombe: the ``security: hitl:`` section of its configuration (rules, policies for levels), or its rules."""
+"""Reads policies of harombe: the section ``security: hitl:`` of its configuration, or a list of its rules."""
 
 from __future__ import annotations
 
@@ -222,7 +222,11 @@ def _rule(writer: Translation, rule: Any, path: str, at: int, levels: Mapping[st
 
 
 def _asks(writer: Translation, rule: dict[str, Any], where: str, level: _Level) -> bool:
-    """Whether a rule asks: as it says, or else as its level says. It always asks if its level does, or at high risk."""
+    """Whether a rule asks.
+
+    The rule's own setting counts, or else that of its level. But a rule always asks if its level asks, or if its risk
+    is high or critical.
+    """
     asks = rule.get("require_approval", level.asks if level.asks is not None else True)
     if not asks and level.asks:
         writer.differ(where, f"runs without a question, and policies.{rule['risk']} asks; here it is asked about")

@@ -36,7 +36,7 @@ class ParsedArguments:
 
     ``given`` has the options by name, each with its value or None. ``values`` has the options' values with their kinds,
     ``operands`` the other words with their kinds. ``rest`` has the words that name a sub-command and follow it.
-    ``ended``: a ``--`` follows the first ``before_end`` operands.
+    ``ended``: the words hold a ``--``, with ``before_end`` operands before it.
     """
 
     program: Program

@@ -250,7 +250,7 @@ def plain_tokens(words: Sequence[str]) -> Sequence[str] | None:
 
 
 def cleared(reading: ShellReading) -> list[list[str]]:
-    """Return the commands of a line of plain commands, ``&&``, ``||`` and ``|`` only; empty for any other line."""
+    """Return the commands of a line that only joins plain commands with ``&&``, ``||`` or ``|``; [] for other lines."""
     source = (reading.unparsed or "").encode()
     if of_parse(source) > MAX_WORK:
         return []

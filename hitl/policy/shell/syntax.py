@@ -377,7 +377,7 @@ class LineReader(WordReader):
             self._embedded(node)
 
     def _document(self, node: Node) -> None:
-        """Check the end of a here-document: if a shell may end it elsewhere, its lines may be commands."""
+        """Check where a here-document ends: if a shell may end it at another line, its lines may be commands."""
         if not ends_as_read(node, self._source):
             self.reading.hide("is not read as shell syntax")
             _guess(self.reading, self._text)

@@ -405,7 +405,7 @@ class Verb(StrEnum):
     CHOICE_8 = "choice_8"
 
 
-#: The buttons for the options of a question, in their order.
+#: The verbs of the buttons for a question's options, in the options' order.
 CHOICES: Final = tuple(verb for verb in Verb if verb.startswith("choice_"))
 
 

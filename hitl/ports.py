@@ -460,14 +460,14 @@ class StoredTurn(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Explaining:
-    """A person's question about a call of an agent that waits for people."""
+    """A person's question about a pending call of an agent."""
 
-    #: What the person asked, and who that is.
+    #: The person's question, and the principal who asked it.
     text: str
     who: str
-    #: What people see of the call, masked.
+    #: The text about the call that people see, masked.
     card: str
-    #: What the agent keeps of the turn that the call belongs to, b'' if that turn is over.
+    #: The agent's stored state of the turn to which the call belongs, b'' if that turn is over.
     state: bytes
 
 
@@ -489,9 +489,9 @@ class ResumingAgent(Protocol):
         """
 
     async def explain(self, asked: Explaining) -> str:
-        """Answer a person's question about a call that waits, without doing anything. Return the answer as text.
+        """Answer a person's question about a pending call, without doing anything. Return the answer as text.
 
-        It may be cancelled at any await.
+        The answering may be cancelled at any await.
         """
 
     async def close(self) -> None:

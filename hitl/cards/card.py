@@ -297,7 +297,7 @@ class _Teller:
 
 
 def _how_to_answer(call: Call, way: Way) -> Line:
-    """Return how to answer a question: by a button, or in words where words count."""
+    """Return the instructions for answering a question: by a button, or in words if words count there."""
     return line(f"card.choose.{way.value}") if options(call) else line(f"card.answer.{way.value}")
 
 
@@ -377,9 +377,9 @@ def _how(call: Call, way: Way, *, cut: bool) -> Line:
 
 
 def _end(call: Call, shown: Shown) -> Line:
-    """Return the first line of a decided card: the outcome and the thing."""
+    """Return the first line of a decided card: the outcome, and the action or the question."""
     ending = _ENDS[call.status]
-    # Only a changed database holds a question with another end; that one is told as any call's.
+    # Only in a changed database can a question end in another way. Then its card has the words of any other call.
     key = f"end.{ending}.{shown.act if shown.act != 'ask' or ending in _QUESTION_ENDS else 'do'}"
     thing = one_line(shown.line, 120)
     return line("card.ended", what=Strong(say(key)), thing=Code(thing) if shown.act == "run" else thing)
@@ -522,7 +522,7 @@ def outcome_fact(call: Call) -> Fact:
     return fact(key, **_facts(call))
 
 
-#: What people are told of a question, where it isn't what they are told of any call.
+#: The sentences about a question's outcome that differ from those about other calls.
 _QUESTION_OUTCOMES = {
     Status.SUCCEEDED: "outcome.question.answered",
     Status.REJECTED: "outcome.question.declined",

@@ -103,7 +103,7 @@ def show(call: Call, share: float = 1.0) -> Shown:
 
 
 def _question(call: Call) -> Shown:
-    """A question whole, in a block of its own, and the options by their numbers: what an agent asks is never cut."""
+    """Return the question, never cut, in a block of its own, and its options with their numbers."""
     text = safe(mask(asked(call)))
     numbered = [Part(PartKind.FIELD, label, str(number)) for number, label in enumerate(labels(call), start=1)]
     return Shown(say("card.asks"), (Part(PartKind.CODE, text), *numbered), one_line(text, _PHRASE), "ask", 0)

@@ -45,14 +45,14 @@ async def decide(gate: GateContext, reply: Reply) -> tuple[Answer, ...]:
 
 
 async def _no_button(gate: GateContext, reply: Reply, call: Call) -> Answer:
-    """The answer to a button that no card of the call has."""
+    """Return the answer to a press of a button that no card of this call has."""
     if refusal := may_not(gate, reply, call, call.verdict, approve=False):
         return await note(gate, reply, call, Event.REFUSED, refuse(refusal, call))
     return refuse(InvalidConfirmation(), call)
 
 
 def _reading(reply: Reply, call: Call) -> Reading | None:
-    """What a button, a command or the API says of a call; None for a button that this call doesn't have."""
+    """Return the reading of a button, a command or an API decision. None for a button that this call doesn't have."""
     if is_question(call) and (chosen := choice(call, reply.verb)):
         return Reading(Says.APPROVE, chosen)
     return Reading(_VERBS[reply.verb], reply.reason or None) if reply.verb in _VERBS else None
@@ -74,7 +74,7 @@ async def _decide_text(gate: GateContext, reply: Reply) -> tuple[Answer, ...]:
 
 
 async def _answer(gate: GateContext, reply: Reply, call: Call) -> Answer:
-    """What came of words that are about a question."""
+    """Handle words that are about a question, and return the gate's answer."""
     reading = await answered_in_words(gate, reply, call)
     return reading if isinstance(reading, Answer) else await _vote(gate, reply, call, reading)
 

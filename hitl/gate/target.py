@@ -197,7 +197,7 @@ async def named_refs(gate: GateContext, reply: Reply, scene: Scene) -> set[str]:
 
 
 def typed_refs(text: str, known: Collection[str]) -> set[str]:
-    """Return those of the known refs, as `named_refs` returns them, that a text holds, in their usual form."""
+    """Return those refs among `known` (see `named_refs`) that a text holds, in their usual form."""
     shorts = {as_short(ref) for ref in known}
     typed = {as_short(word) for word in _WORD.findall(text) if _typed_as_ref(word)}
     return {ref for ref in typed & shorts if ref is not None}

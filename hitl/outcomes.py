@@ -39,7 +39,7 @@ class Person(Struct, frozen=True):
 
 
 def fact(what: str, /, **particulars: object) -> Fact:
-    """Return a fact with this code and these particulars."""
+    """Return a fact with this code, and with these particulars to fill into its sentence."""
     return Fact(what, particulars)
 
 

@@ -233,7 +233,7 @@ class Conversations(Protocol):
         """Record that a platform moved a conversation, and queue the cards of its pending calls again."""
 
     async def said(self) -> Mapping[str, tuple[str, str | None]]:
-        """Return conversation -> (our latest message there, the ref that it is about or None)."""
+        """Return conversation -> (our latest message there, the ref that the message is about or None)."""
 
     async def say(self, place: str, message: str | None, ref: str | None) -> None:
         """Store our latest message in a conversation, and the ref that it is about (None if that isn't known).
@@ -245,7 +245,7 @@ class Conversations(Protocol):
         """Store the call that a message of ours is about. The first binding of a message stays."""
 
     async def bound(self, message: str) -> Bound | None:
-        """Return the binding of a message of ours, as it was stored, or None for a card and for any other message."""
+        """Return the stored binding of our message to its call, or None. A card has no binding."""
 
 
 class Turns(Protocol):

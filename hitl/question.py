@@ -82,7 +82,7 @@ def prepared(ask: Ask) -> Preparation:
 
 
 def _are_options(options: object) -> bool:
-    """Whether a value is a list of options that fit the limits, no two of which look the same to people."""
+    """Whether a value is a list of options that fit the limits and look different to people."""
     if not isinstance(options, list | tuple) or not FEWEST_OPTIONS <= len(options) <= MOST_OPTIONS:
         return False
     fit = all(isinstance(one, str) and one.strip() and len(visible(one)) <= LONGEST_OPTION for one in options)

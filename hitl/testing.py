@@ -387,7 +387,7 @@ class MemoryConversations(_Memory):
             self._queue(Post(ref, route, PostKind.CARD), self.clock.now())
 
     async def said(self) -> Mapping[str, tuple[str, str | None]]:
-        """Return conversation -> (our latest message there, the ref that it is about or None)."""
+        """Return conversation -> (our latest message there, the ref that the message is about or None)."""
         return dict(self._said)
 
     async def say(self, place: str, message: str | None, ref: str | None) -> None:

@@ -126,5 +126,5 @@ def question(
 
 
 def _told(text: str) -> str:
-    """Return the words of a policy or a tool in a form that is safe in a fact: masked, on one line."""
+    """Return a text of a policy or a tool as a fact may hold it: masked, and on one line."""
     return one_line(mask(text))

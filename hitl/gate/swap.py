@@ -192,5 +192,5 @@ def arrival(reply: Reply) -> dict[str, object]:
 
 
 def claimant(call: Call) -> str | None:
-    """Return the claimant, if the call was claimed in the same commit that decided it, or None."""
+    """Return the claimant of a call that was claimed in the commit that decided it, or None for any other call."""
     return call.claim.owner if call.claim else None

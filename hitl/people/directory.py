@@ -106,7 +106,7 @@ class Directory:
         return surface is not None and surface.is_chat
 
     def belongs(self, call: Call, conversation: str) -> bool:
-        """Return whether the call was asked for, or its card goes, in this conversation or a part of the same room."""
+        """Whether the call belongs to the room of this conversation: it was asked for there, or its card goes there."""
         room = self.place(conversation).room
         return any(self.place(name).room == room for name in (call.origin, *call.routes))
 

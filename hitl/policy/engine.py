@@ -161,7 +161,7 @@ def _is_plain(value: Any) -> bool:
     return isinstance(value, list | tuple) and all(type(part) in values.SCALARS for part in value)
 
 
-#: The keys of a command that the caller runs: the same words are in `argv` and in `command`.
+#: Names of the keys that a condition can use for a command that the caller runs. All of them hold the same words.
 _COMMANDS = frozenset(("argv", "command", f"{ROLE}command"))
 
 

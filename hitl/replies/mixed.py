@@ -22,7 +22,7 @@ class _Both(Parse):
     __slots__ = ("_first", "_second")
 
     def phrases(self, at: int) -> tuple[Match, ...]:
-        """Return the phrases that begin at a token, in either language."""
+        """Return the phrases of both languages that begin at a token."""
         found = self._found[at]
         if found is None:
             ends: dict[int, int] = {}

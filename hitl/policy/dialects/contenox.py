@@ -166,7 +166,7 @@ class Reader(ours.Reader):
         """Accept a pattern among the names of a set."""
 
     def value(self, value: dict[str, Any], path: str, op: str, operator: Operator) -> Any:
-        """Read the value of a condition, as contenox does if it has the operator."""
+        """Read the value of a condition. For an operator that contenox has too, read it as contenox does."""
         if operator.contenox_check is None:
             return super().value(value, path, op, operator)
         given = value.get("value")
@@ -273,7 +273,7 @@ def _condition(writer: Translation, part: When, rule: Rule, at: int) -> dict[str
 
 
 def _first(content: Mapping[str, Any], name: str) -> Any:
-    """Return the entry of that name as `folded` does, the first of several spellings; None for an absent entry."""
+    """Return the first entry of that name in any case, as `folded` does, or None."""
     return next((entry for key, entry in content.items() if str(key).lower() == name), None)
 
 

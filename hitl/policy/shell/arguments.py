@@ -85,7 +85,7 @@ class ParsedArguments:
 def parse(step: Step, program: Program | None = None, skip: int = 1) -> ParsedArguments:
     """Parse a step's words by the table of its program.
 
-    Raises NotPlain for a word that the table doesn't know, or lists under ``asks``.
+    Raises NotPlain for a word that isn't in the table, or that the table lists under ``asks``.
     """
     name = program_name(step)
     words = step.words[skip:]

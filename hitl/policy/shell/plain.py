@@ -411,7 +411,7 @@ class _Walk:
     # --- words
 
     def _read(self, state: _State) -> Words:
-        """Return the reader of words for one place of the line."""
+        """Return a reader for the words at one place of the line, with the state of the shell at that place."""
         return _Substituting(self, state)
 
 

@@ -73,7 +73,7 @@ class Positionals:
 
 
 def _positions(words: Words, options: wrappers.Options, *, unknown_takes: bool) -> tuple[list[int], bool]:
-    """Return the places of the positional words, and whether every option is known."""
+    """Return the indexes of the positional words, and whether all options are known ones of the program."""
     found: list[int] = []
     sure = True
     at, end = 1, len(words)

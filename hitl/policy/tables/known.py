@@ -201,7 +201,10 @@ def program(path: tuple[str, ...]) -> Program | None:
 
 
 def programs() -> Mapping[tuple[str, ...], Program]:
-    """Return every section by its words. Raises ValueError for a mistake in a data file; the text names the section."""
+    """Return a dictionary: words of a program or sub-command -> its section.
+
+    Raises ValueError for a mistake in a data file; the error's text names the section.
+    """
     known = sections()
     return {path: found for path in known if (found := known.get(path)) is not None}
 

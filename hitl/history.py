@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from hitl.call import Call, Recorded
 
-#: Event -> the decision's name in the log of the harombe design. Every other decision is called `deny` there.
+#: Event -> the decision's name in the log of the harombe design. Any other decision is named `deny` in that log.
 _DECISIONS = {Event.ALLOWED: "approve", Event.APPROVED: "approve", Event.EXPIRED: "timeout"}
 _REQUEST = frozenset({Event.ASKED})
 _RESULT = frozenset({*map(Event, Result)})
@@ -43,7 +43,7 @@ _SERVICE = frozenset(
         *(Event.ERASED, Event.ARCHIVED),
     }
 )
-#: Each value of `event_type`, and the events of such lines.
+#: Value of `event_type` -> the events whose lines have this value.
 EVENT_TYPES: Mapping[str, frozenset[Event]] = {
     "hitl_request": _REQUEST,
     "hitl_decision": DECIDED,
@@ -171,7 +171,7 @@ def counted(calls: Iterable[Call]) -> dict[str, Any]:
 
 
 class _Tally:
-    """The counts of some requests."""
+    """The counts and durations of a group of requests."""
 
     def __init__(self) -> None:
         self.asked = 0

@@ -60,7 +60,7 @@ class Gate(GateContext):
     async def add_reason(self, target: str, identity: str, reason: str) -> Answer:
         """Add a reason to a person's own rejection, up to `late_reason_s` seconds after it, and notify the observers.
 
-        A reason without words (a picture, blanks) doesn't count, and Sayso waits on.
+        A reason without words (a picture, blanks) doesn't count, and Sayso goes on waiting for one.
         """
         return await decide.add_reason(self, target, identity, reason)
 
@@ -73,7 +73,7 @@ class Gate(GateContext):
         return await end.withdraw(self, target, identity)
 
     async def undeliverable(self, ref: str, said: str) -> Call:
-        """End a pending call whose card every surface refused. `said` holds the surface's words.
+        """End a pending call whose card every surface refused. `said` holds the surface's error message.
 
         Raises CallUnknown, AlreadyDecided or ConfirmationExpired.
         """

@@ -37,7 +37,8 @@ _IN_TURN = re.compile(r"\d[A-Z]+\d|[A-Z]\d+[A-Z]")
 _MIN_KEY_BYTES = 32
 #: The versions of the MACs' format. Each version has its own derived keys.
 _FIRST, _NOW = "1", "2"
-#: Prefixes for short lengths, which are made once: a row is framed twice before its run, with forty parts each time.
+#: The length prefixes of parts shorter than this are made only once, because a row of forty parts is framed twice
+#: before its run.
 _TABLED = 256
 _LENGTHS = tuple(b"%d:" % length for length in range(_TABLED))
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
     from starlette.routing import BaseRoute
-    from starlette.types import ASGIApp
 
 TITLE = "Sayso"
 #: The version of the API, which changes when an answer loses or changes a field.
@@ -56,14 +55,15 @@ def app(
     hosts: Sequence[str] = (),
     *,
     remote: bool = True,
-    gateway: ASGIApp | None = None,
+    gateway: harombe.Gateway | None = None,
 ) -> FastAPI:
     """Return the application for a running service.
 
     `ready` returns the troubles that keep the service from gating calls. `mounted` are the webhooks of chat platforms,
     which authenticate by their own secrets. `state` holds the objects that the routes use; without it there is no API,
     only webhooks. `hosts` are the names of the TCP listener besides those of the loopback. Without `remote`, TCP serves
-    only the webhooks. `gateway` serves MCP at `/mcp`, to callers that the guard has authenticated.
+    only the webhooks. `gateway` serves MCP at `/mcp`, to callers that the guard has authenticated and that accept event
+    streams; other requests there are the harombe design's.
     """
     served = api() if state is not None else FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     for name, value in (state or {}).items():
@@ -79,7 +79,8 @@ def app(
     open_routes = [Route("/healthz", healthz), Route("/readyz", readyz), *mounted]
     served.router.routes.extend(open_routes)
     if gateway is not None:
-        served.router.routes.append(Route("/mcp", gateway))
+        served.state.gateway = gateway
+        served.router.routes.insert(0, harombe.StreamingRoute(harombe.MCP, gateway))
     served.add_middleware(
         Guard, hosts=hosts, remote=remote, exempt=[getattr(route, "path", "") for route in open_routes]
     )

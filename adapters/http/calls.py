@@ -19,6 +19,8 @@ from hitl.errors import CallDenied, SaysoError
 from hitl.records import replace
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hitl.call import Lease
     from hitl.gate.response import Submitted
 
@@ -91,12 +93,12 @@ async def ask_human(
 def _answered(ops: Operations, submitted: Submitted, lease: Lease | None) -> Response:
     document = ops.answer(submitted, lease)
     if submitted.call.status is Status.DENIED:
-        return _denied(document)
+        return denied(document)
     status = 202 if submitted.call.status is Status.PENDING else 200
     return answer(document, status, {"Location": f"/v1/calls/{submitted.call.ref}"})
 
 
-def _denied(document: dict[str, Any]) -> Response:
+def denied(document: Mapping[str, Any]) -> Response:
     """Return the policy's denial as a problem with the ref of the recorded call."""
     told = problems.problem(CallDenied(document["message"])) | {"ref": document["ref"]}
     return problems.response(told)

@@ -236,6 +236,34 @@ class LineRequest(_Request):
     say: Annotated[str, Field(max_length=65_536)]
 
 
+class HarombeTool(_Request):
+    """A tool, as MCP's `tools/call` names it."""
+
+    name: Name
+    arguments: dict[str, JsonValue] = Field(
+        default={}, description="What the tool gets. These bytes are shown and bound."
+    )
+
+
+class HarombeToolCall(_Request):
+    """A JSON-RPC request that calls a tool."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={
+            "examples": [
+                {"method": "tools/call", "params": {"name": "send_email", "arguments": {"to": "ada@example.org"}}}
+            ]
+        },
+    )
+
+    method: Literal["tools/call"]
+    params: HarombeTool
+    jsonrpc: Literal["2.0"] = "2.0"
+    id: Annotated[int, Field(strict=True)] | Annotated[str, Field(max_length=256)] | None = None
+
+
 class HarombeDecision(_Request):
     """A decision in the words of the harombe design."""
 

@@ -195,6 +195,18 @@ class Gateway:
         return again if again and not _is_over(call) else call
 
     async def _asked(self, caller: Caller, client: Client, what: _What) -> Call:
+        return await self._submitted(caller, client, what, client.key(caller))
+
+    async def ask(self, caller: Caller, shown: str, args: Mapping[str, Any], key: str | None) -> Call | None:
+        """Ask for a call of a tool, and don't wait for it. `key` is the caller's idempotency key.
+
+        Return None if no server offers the tool. Raises as `Gate.submit`.
+        """
+        found = await self._catalogue.tool(shown)
+        client = Client("", "", None)
+        return await self._submitted(caller, client, _What(*found, args), key) if found else None
+
+    async def _submitted(self, caller: Caller, client: Client, what: _What, key: str | None) -> Call:
         ask = Ask(
             tools=what.server,
             tool=what.tool,
@@ -204,7 +216,7 @@ class Gateway:
             runs=Runs.SERVICE,
             agent=client.agent,
             session=session_of(caller, client),
-            key=client.key(caller),
+            key=key,
         )
         return (await self._desk.submit(ask)).call
 

@@ -518,6 +518,7 @@ ENGLISH: Mapping[str, str] = {
     "api.host": "The Host header names another host than this service. If it is reached by that name, list it in http.hosts. Nothing was done.",
     "api.origin": "The request comes from a page of another site. Nothing was done.",
     "api.invalid": "The request doesn't fit the API ({problems}). Nothing was done.",
+    "api.no_gateway": "No MCP server is set up behind this service, so /mcp has no event stream. Nothing was asked or run.",
     "reach.failed": "The service failed on that request; its log says why. Nothing was approved.",
     # arguments that can't be used; `at` is a JSON pointer
     "json.integer": (

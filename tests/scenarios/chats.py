@@ -45,6 +45,10 @@ class ChatRoom(Surface, Generic[M, W]):
         """What people do once somebody listens."""
 
     @abc.abstractmethod
+    async def send_again(self) -> None:
+        """Until the platform has sent once more what nobody took."""
+
+    @abc.abstractmethod
     def cards(self, call: Call) -> list[M]:
         """All cards of the call, oldest first."""
 

@@ -102,6 +102,10 @@ class Room(ChatRoom["Message", "Wired"]):
         await self.server.react(self.people[who], self.message(call), _NAMES.get(emoji, emoji))
         await self.settle()
 
+    async def send_again(self) -> None:
+        """A minute goes by on the platform."""
+        await self.server.advance(61)
+
     async def command(self, who: str, text: str) -> None:
         """`/sayso ...`, in the channel."""
         await self.server.command(self.people[who], self.room, "/sayso", text)

@@ -41,7 +41,7 @@ async def test_it_shows_that_it_works_until_it_answered(place: str) -> None:
         if place == "slack":
 
             async def ended() -> bool:
-                return shown(plan, METHODS[place])[-1].params["status"] == ""
+                return bool(shown(plan, METHODS[place])[-1].params["status"] == "")
 
             await until(ended)
             assert begun.params["status"]

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
+    from contextlib import AbstractAsyncContextManager
     from datetime import datetime
 
     from hitl.call import (
@@ -452,6 +453,9 @@ class StoredTurn(Protocol):
 
     async def say(self, text: str) -> None:
         """Send a message that is marked as the agent's words. Raises PlatformError."""
+
+    def working(self) -> AbstractAsyncContextManager[None]:
+        """Show people, while the context is open, that the agent is making an answer."""
 
     async def call(self, tools: str, tool: str, args: Mapping[str, object], *, name: str) -> Call:
         """Make a call, and return it once it is over. After a rejection, first wait while a reason may still follow.

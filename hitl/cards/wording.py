@@ -281,6 +281,7 @@ ENGLISH: Mapping[str, str] = {
     "chat.whoami": "You are {identity} here, known to me as {principal}.",
     "chat.pending": "{short} · {headline}",
     "chat.pending.nowhere": "Nothing is pending for you.",
+    "chat.working": "is working on an answer",
     "chat.open": "Open the card",
     "chat.pending.none": "Nothing is pending for you here.",
     "chat.status": "I am running. {count} requests are pending here.",

@@ -158,7 +158,10 @@ class ModelAgent:
         return None
 
     async def _answer(self, thread: Thread, toolset: Offered) -> None:
-        """Ask the model once. Put its answer into the thread, and remove the prompts and outcomes that it got."""
+        """Ask the model once, and add its answer to the thread.
+
+        Prompts and outcomes that the model got are removed from the thread.
+        """
         left = self._bounds.requests - thread.requests
         if left <= 0:
             raise UsageLimitExceeded("requests")

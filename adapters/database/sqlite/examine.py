@@ -35,7 +35,7 @@ class Examined:
     #: The number of examined calls.
     calls: int
     flaws: tuple[Fact, ...]
-    #: Whether there is a mark, with which the end of the record was compared.
+    #: Whether there is a mark file (`mark.py`). If so, the end of the record was compared with it.
     marked: bool
 
 
@@ -82,7 +82,7 @@ def _examined(survey: Survey, keys: Keyring, mark: Mark) -> Examined:
 
 
 def _kept(survey: Survey, keys: Keyring) -> list[Fact]:
-    """Return the flaws of the tables whose rows each have a MAC of their own."""
+    """Return the flaws in the tables whose rows each have a MAC, such as events, cards and tokens."""
     return [
         kind.flaw(*row)
         for kind in _KEPT

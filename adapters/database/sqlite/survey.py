@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Survey:
-    """Answers questions about one state of a database. Every method raises Unavailable for a damaged database."""
+    """Reads facts from one state of a database. Every method raises Unavailable if the database is damaged."""
 
     def __init__(self, session: Session, schema: str | None) -> None:
         self.session = session

@@ -1,4 +1,4 @@
-"""Adds the table that binds each message of ours to a call."""
+"""Adds the table of the service's own messages. It says which call each message is about."""
 
 from __future__ import annotations
 

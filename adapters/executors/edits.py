@@ -179,7 +179,7 @@ class Edits:
 
 
 def _told(planned: Sequence[_Planned]) -> tuple[str, str]:
-    """Return the sentence for the changes, and all of their previews as one text."""
+    """Return the sentence that describes all changes, and their previews as one text."""
     first = planned[0]
     if len(planned) == 1 and first.new is not None:
         return written(first.parts, first.old, first.new)

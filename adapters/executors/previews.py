@@ -51,7 +51,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def _replaced(before: list[str], after: list[str]) -> list[str]:
-    """Return the lines between the shared start and the shared end, first as removed and then as added."""
+    """Return the lines that differ between a shared start and a shared end: first the removed, then the added lines."""
     start = _shared(before, after)
     end = _shared(before[start:][::-1], after[start:][::-1])
     gone, come = before[start : len(before) - end], after[start : len(after) - end]

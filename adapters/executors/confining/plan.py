@@ -1,4 +1,7 @@
-"""The service's orders to the keeper for one command, as one JSON argument, and the protocol for a confinement."""
+"""The orders that the service gives the keeper for one command, and the interface of a confinement.
+
+The orders are passed as one JSON argument.
+"""
 
 from __future__ import annotations
 
@@ -37,11 +40,11 @@ class Plan(NamedTuple):
     bounds: Bounds
     #: Paths that the command may read and run.
     reads: tuple[str, ...] = ()
-    #: Further folders and devices that the command may change, if the confinement doesn't make its own.
+    #: Further folders and devices that the command may change, for a confinement that doesn't make its own.
     writes: tuple[str, ...] = ()
     #: The program that makes the confinement, and the newer options that it has. Empty if the keeper makes it.
     program: tuple[str, ...] = ()
-    #: The ids of the user and the group that the command runs as, or None for the service's own.
+    #: The ids of the user and the group that the command runs as, or None to run as the service's user.
     user: tuple[int, int] | None = None
     #: A folder made for this command, or ''. The service removes it. After a signal to stop, the keeper removes it.
     scratch: str = ""
@@ -56,7 +59,7 @@ class Plan(NamedTuple):
 
     @classmethod
     def loaded(cls, text: str) -> Self:
-        """Return the plan that `dumped` wrote. Raises TypeError or ValueError for another text."""
+        """Return the plan from the JSON that `dumped` returned. Raises TypeError or ValueError for another text."""
         values = json.loads(text)
         user = values.pop("user")
         lists = {name: tuple(values.pop(name)) for name in ("reads", "writes", "program", "frozen")}
@@ -64,7 +67,7 @@ class Plan(NamedTuple):
 
 
 class Way(Protocol):
-    """One kind of confinement. A module of this package implements it with this function."""
+    """The interface of one kind of confinement. Each kind is a module of this package with the function `enter`."""
 
     def enter(self, plan: Plan, command: list[str], channel: socket.socket | None) -> list[str]:
         """Confine this process, and return the command that it then executes. Raises OSError if that fails.

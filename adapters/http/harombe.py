@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from hitl.call import Call
 
 router = APIRouter(prefix="/hitl", tags=["harombe"])
-#: The design has four decisions. Every other decision that lets nothing run is a denial in its words.
+#: The decisions in the words of the harombe design, which has only four. Any other decision that lets nothing run is
+#: called a denial.
 _DECISIONS: Mapping[Decision | None, str | None] = {
     None: None,
     Decision.APPROVED: "approved",

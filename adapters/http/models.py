@@ -1,4 +1,4 @@
-"""The types of the OpenAPI document: answers, and requests, whose unknown fields are refused."""
+"""The types in the OpenAPI document: answers and requests. A request with an unknown field is refused."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LONGEST_WAIT_S = 60
 
 
 def _only_text(value: object) -> object:
-    """Refuse a time that isn't text: a number could mean seconds or milliseconds."""
+    """Refuse a time that isn't text, because a number could mean seconds or milliseconds."""
     if not isinstance(value, str):
         raise ValueError("a time is text in the form of RFC 3339")  # noqa: TRY004 - pydantic's own errors come of it
     return value
@@ -163,7 +163,7 @@ class EvaluateRequest(_Request):
 
 
 class ParseRequest(_Request):
-    """A person's words."""
+    """The words of a person, to be read as a reply to a card."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, json_schema_extra={"examples": [{"text": "no, wrong cluster"}]}
@@ -479,7 +479,7 @@ class ChatLine(_Answer):
 
 
 class Heard(_Answer):
-    """The line is queued."""
+    """The answer when a line of a conversation was queued."""
 
     heard: bool
 

@@ -39,7 +39,7 @@ class HttpMount:
     async def start(self) -> None:
         """Take requests from now on, until `stop`.
 
-        The library's task group lives in a task of its own, so that its exception groups wrap nobody else's errors.
+        The library's task group runs in its own task, so it can't wrap errors of the code that called `start`.
         """
         ready = asyncio.get_running_loop().create_future()
         self._running = asyncio.create_task(self._run(ready))
@@ -59,7 +59,7 @@ class HttpMount:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
         caller = self._who(scope)
-        # With this key the library lets only the credential that opened a session use it.
+        # The library compares this key. Therefore only the credential that opened a session can use the session.
         token = AccessToken(token="", client_id=f"{caller.principal} {caller.token}", scopes=[])
         await self._manager.asgi_app({**scope, "user": AuthenticatedUser(token)}, receive, send)
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from hitl.events import Heard
     from hitl.platforms import Hear, Register
 
-    #: Reads an update of one kind. Returns None if nothing in the update concerns us.
+    #: Translates an update of one kind into an event, or returns None if nothing in the update concerns Sayso.
     Translate: TypeAlias = Callable[[Update, Me], Heard | None]
     App: TypeAlias = Application[Any, Any, Any, Any, Any, Any]
 
@@ -50,7 +50,7 @@ _KINDS: Mapping[str, Callable[[Any], BaseHandler[Any, Any, Any]]] = {
     "channel_post": partial(MessageHandler, filters.UpdateType.CHANNEL_POST),
     "message": partial(MessageHandler, filters.UpdateType.MESSAGE),
 }
-#: The listener for this task's update, and the exceptions that its handlers raised.
+#: The function that gets the event of this task's update, and the exceptions that handlers raised.
 _hear: ContextVar[Hear] = ContextVar("hear")
 _raised: ContextVar[list[Exception]] = ContextVar("raised")
 
@@ -101,7 +101,7 @@ async def _keep(update: object, context: CallbackContext[Any, Any, Any, Any]) ->
 
 
 async def _pass_over(update: object, context: CallbackContext[Any, Any, Any, Any]) -> None:
-    """Take an update that doesn't concern us."""
+    """Accept an update that doesn't concern Sayso, so that it isn't reported as unhandled."""
     del update, context
 
 

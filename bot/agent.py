@@ -1,6 +1,6 @@
 """Puts the model-backed agent together: its model, its instructions, and the tools that it is offered.
 
-The extra that it needs is imported when a model is made.
+The extra `agent` is imported only when a model is made.
 """
 
 from __future__ import annotations

@@ -22,5 +22,5 @@ class ClientError(Exception):
 
 
 def answered(error: dict[str, Any]) -> ClientError:
-    """Return the error of the service's problem document (RFC 9457)."""
+    """Return the error that a problem document of the service describes (RFC 9457)."""
     return ClientError(error["code"], error["detail"], error.get("ref"))

@@ -31,7 +31,7 @@ except ImportError as error:
     raise missing("langchain", error) from error
 
 T = TypeVar("T")
-#: The result of a tool call.
+#: The type of the result of a tool call.
 Answer: TypeAlias = ToolMessage | Command[Any]
 
 
@@ -111,7 +111,7 @@ def gated(
 
 
 class _Told:
-    """A tool's answer. The record keeps its text."""
+    """Wraps a tool's answer so that its text can be put into the record."""
 
     def __init__(self, answer: Answer) -> None:
         self.answer = answer
@@ -131,12 +131,12 @@ def _answer(request: ToolCallRequest, came: Ran[_Told] | NotRun) -> Answer:
 
 
 def _approved(request: ToolCallRequest, asked: Request) -> ToolCallRequest:
-    """Return the tool call with the arguments that people saw, even if the original has changed."""
+    """Return the tool call with the arguments that people saw, even if the original call was changed since."""
     return request.override(tool_call=cast("Any", {**request.tool_call, "args": json.loads(json.dumps(asked.args))}))
 
 
 def _place(config: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the thread and the step. The step is '' without a checkpointer. A step's name holds the task's id."""
+    """Return the thread and the step. Without a checkpointer, the step is ''. A step's name contains the task's id."""
     known = config.get("configurable", {})
     thread, step = str(known.get("thread_id") or ""), str(known.get("checkpoint_ns") or "")
     return (thread, step) if thread and step else (thread, "")

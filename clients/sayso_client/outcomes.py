@@ -34,7 +34,7 @@ class NotRun:
     decided_by: str | None = None
 
     def __bool__(self) -> Literal[False]:
-        """Return False, so that `if result:` distinguishes the two outcomes, for functions that return true values."""
+        """Return False, so that `if result:` distinguishes the two outcomes if the function returns a true value."""
         return False
 
     def __str__(self) -> str:
@@ -44,7 +44,7 @@ class NotRun:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A person's answer to a question. `yes` is None if nobody answered; `words` are what they wrote."""
+    """A person's answer to a question. `yes` is None if nobody answered. `words` is the text that they wrote."""
 
     yes: bool | None
     words: str | None

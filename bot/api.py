@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from starlette.routing import Route
-    from starlette.types import ASGIApp
 
+    from adapters.http.harombe import Gateway
     from adapters.http.listeners import Server
     from bot.conversation import StoredTurns
     from bot.service import Service
@@ -48,7 +48,7 @@ async def serve_api(  # noqa: PLR0913 - each part is one, by keyword
     http: HttpSettings | None = None,
     troubles: Troubles = untroubled,
     webhooks: Sequence[Route] = (),
-    gateway: ASGIApp | None = None,
+    gateway: Gateway | None = None,
     place: str = LOCAL,
     turns: StoredTurns | None = None,
     reload: Reload | None = None,

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from hitl.call import Call, Result
 
 _log = logging.getLogger(__name__)
-#: The most requests whose logged steps are remembered. Far fewer are in flight.
-_KNOWN = 10_000
+#: The most requests whose logged steps are remembered. Far fewer are between their decision and the end of their run.
+_KNOWN = 1_000
 #: Decisions that are made in the moment when the request is asked.
 _AT_ONCE = frozenset({Decision.ALLOWED, Decision.DENIED, Decision.UNDELIVERABLE})
 

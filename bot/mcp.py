@@ -21,6 +21,7 @@ from hitl.credentials import Scope as Credentials
 from hitl.errors import NotApprover
 from hitl.outcomes import Refusal, fact
 from hitl.ports import Change, adding
+from hitl.question import GROUP
 from sayso_client.relay import MCP_SOCKET_NAME
 
 if TYPE_CHECKING:
@@ -32,8 +33,9 @@ if TYPE_CHECKING:
     from bot.service import Service
     from bot.settings import McpServerSettings, Settings
 
-#: Names that an MCP server can't have, because they are tool groups already: the workspace's, and that of `sayso ask`.
-_TAKEN = frozenset({"workspace", "shell"})
+#: Names that an MCP server can't have, because they are tool groups already: the workspace's, that of `sayso ask`, and
+#: the service's own.
+_TAKEN = frozenset({"workspace", "shell", GROUP})
 #: Seconds that a server has to end before it is killed. The MCP library itself waits two seconds.
 _GRACE_S = 1.0
 #: The origin and the credential of calls that arrive over the service's MCP socket.

@@ -435,7 +435,7 @@ def load(path: Path | None) -> Settings:
         values = tomllib.loads(path.read_text("utf-8")) if path else {}
         _refuse_secrets(path, values)
         if path is not None:
-            _anchor(values, path.absolute().parent)
+            _anchor(Settings, values, path.absolute().parent)
         _refuse_unknown(os.environ)
         found = Settings(**values)
         found._revoked = _revoked_beside(path)  # noqa: SLF001 - no setting: neither the file nor the environment gives it
@@ -481,40 +481,34 @@ def _read_secret(part: str, name: str, file: Path) -> SecretStr:
         raise SettingsError(f"{part}.{name}_file {file} can't be read: {why}.") from error
 
 
-#: Settings that hold a path or a list of paths. A setting whose name ends in `_file` also holds a path.
-_PATHS = frozenset({"state", "runtime", "mark", "workspace", "policies"})
-
-#: Tables whose keys are names of tools, people and places. Such a name may look like a setting that holds a path
-#: (`write_file`).
-_NAMED_BY_PEOPLE = frozenset({"fallback", "cards", "principals", "conversations"})
-
-
-def _anchor(values: dict[str, Any], folder: Path) -> None:
-    """Make relative paths of the file relative to its folder.
+def _anchor(model: type[BaseModel], values: dict[str, Any], folder: Path) -> None:
+    """Make relative paths of the file relative to its folder. The type of a setting says whether its value is a path.
 
     If they were relative to the current folder, a start from elsewhere would make a new database with new keys, and
     pending requests would seem gone. Paths from the environment stay relative to the current folder.
     """
-    for name, value in values.items():
-        if name in _NAMED_BY_PEOPLE:
-            continue
+    for name in model.model_fields.keys() & values.keys():
+        is_file = name == "handlers" and str(values[name]).endswith(".py")  # else it is the name of a module
+        values[name] = _anchored(Path if is_file else model.model_fields[name].annotation, values[name], folder)
+
+
+def _anchored(declared: Any, value: Any, folder: Path) -> Any:
+    """Return the value with all its relative paths as paths below the folder. Other paths and values stay unchanged."""
+    if declared is Path:
+        relative = isinstance(value, str) and value.strip() and not value.startswith(("/", "~"))
+        return str(folder / value) if relative else value
+    if isinstance(declared, type) and issubclass(declared, BaseModel):
         if isinstance(value, dict):
-            _anchor(value, folder)
-        elif not name.isidentifier():
-            continue  # This key is the name of a tool, a person or a place, and not a setting.
-        elif name in _PATHS or name.endswith("_file") or (name == "handlers" and str(value).endswith(".py")):
-            values[name] = (
-                [_anchored(one, folder) for one in value] if isinstance(value, list) else _anchored(value, folder)
-            )
-
-
-def _anchored(value: object, folder: Path) -> object:
-    """Return a relative path as a path below the folder.
-
-    Other values, absolute paths and paths from `~` stay unchanged.
-    """
-    relative = isinstance(value, str) and value.strip() and not value.startswith(("/", "~"))
-    return str(folder / value) if isinstance(value, str) and relative else value
+            _anchor(declared, value, folder)
+        return value
+    origin, parts = get_origin(declared), get_args(declared)
+    if origin is dict and isinstance(value, dict):
+        return {key: _anchored(parts[1], one, folder) for key, one in value.items()}
+    if origin is list and isinstance(value, list):
+        return [_anchored(parts[0], one, folder) for one in value]
+    for part in parts:  # of a union: a value that is already anchored stays the same
+        value = _anchored(part, value, folder)
+    return value
 
 
 def _secrets_of(section: type[BaseModel]) -> list[str]:

@@ -394,6 +394,18 @@ class Verb(StrEnum):
     APPROVE = "approve"
     REJECT = "reject"
     DETAILS = "details"
+    CHOICE_1 = "choice_1"
+    CHOICE_2 = "choice_2"
+    CHOICE_3 = "choice_3"
+    CHOICE_4 = "choice_4"
+    CHOICE_5 = "choice_5"
+    CHOICE_6 = "choice_6"
+    CHOICE_7 = "choice_7"
+    CHOICE_8 = "choice_8"
+
+
+#: The buttons for the options of a question, in their order.
+CHOICES: Final = tuple(verb for verb in Verb if verb.startswith("choice_"))
 
 
 class Reply(Struct, frozen=True):

@@ -110,6 +110,14 @@ class Told(StrEnum):
     TWO_TARGETS = "answer.two_targets"
     NO_WORDS = "answer.no_words"
     REASON_ADDED = "answer.reason_added"
+    ANSWERED = "answer.answered"
+    ANSWERED_MASKED = "answer.answered.masked"
+    ANSWER_NEEDED = "answer.question.needed"
+    ANSWER_HOW = "answer.question.how"
+    CHOOSE = "answer.question.choose"
+    OPTION = "answer.question.option"
+    POINT_ANSWER = "answer.question.point"
+    QUESTION_OTHER = "answer.question.other"
 
 
 class Unfit(StrEnum):

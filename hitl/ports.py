@@ -458,6 +458,19 @@ class StoredTurn(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
+class Explaining:
+    """A person's question about a call of an agent that waits for people."""
+
+    #: What the person asked, and who that is.
+    text: str
+    who: str
+    #: What people see of the call, masked.
+    card: str
+    #: What the agent keeps of the turn that the call belongs to, b'' if that turn is over.
+    state: bytes
+
+
 class ResumingAgent(Protocol):
     """An agent whose turns are stored. It decides nothing."""
 
@@ -473,6 +486,12 @@ class ResumingAgent(Protocol):
         """Take a turn from its stored state to its end. Return the last text to say.
 
         The turn may be cancelled at any await.
+        """
+
+    async def explain(self, asked: Explaining) -> str:
+        """Answer a person's question about a call that waits, without doing anything. Return the answer as text.
+
+        It may be cancelled at any await.
         """
 
     async def close(self) -> None:
@@ -619,6 +638,7 @@ __all__ = [
     "Credentials",
     "Executor",
     "Expect",
+    "Explaining",
     "Inbox",
     "KeyTakenError",
     "Line",

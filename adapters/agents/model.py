@@ -18,7 +18,7 @@ from pydantic_ai import Agent, DeferredToolRequests, UsageLimits
 from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError, UsageLimitExceeded
 
 from adapters.agents.providers import close_model
-from adapters.agents.thread import Thread, Wanted, prompt
+from adapters.agents.thread import Thread, Wanted, prompt, transcript
 from adapters.agents.tools import Offered
 from hitl.call import Status
 from hitl.cards.card import outcome_for_agent
@@ -34,11 +34,13 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
     from hitl.call import Call
-    from hitl.ports import Offer, StoredTurn
+    from hitl.ports import Explaining, Offer, StoredTurn
 
 _log = logging.getLogger(__name__)
 #: The most characters of a tool's output that the model gets.
 MOST_OUTPUT = 20_000
+#: Characters of a question about a card and of its answer, and the tokens that the answer may take.
+LONGEST_QUESTION, LONGEST_EXPLANATION, EXPLANATION_TOKENS = 2_000, 1_000, 500
 #: Seconds before each retry, if the provider's failure may pass.
 PAUSES_S = (1.0, 5.0)
 #: The HTTP statuses below 500 that may pass: request timeout, conflict, too early, and too many requests.
@@ -103,6 +105,29 @@ class ModelAgent:
         except _FailedError as error:
             return str(error)
         return thread.words or say("model.silent")
+
+    async def explain(self, asked: Explaining) -> str:
+        """Answer a question about a pending call, from its card and its thread. The model has no tools here."""
+        thread = Thread.unpacked(asked.state)
+        told = {
+            "card": cut_middle(asked.card, MOST_OUTPUT).text,
+            "asking_thread": transcript(thread.conversation.messages),
+            "from": asked.who,
+            "asks": cut_middle(mask(asked.text), LONGEST_QUESTION).text,
+        }
+        agent = Agent(self._model, output_type=str, instructions=say("model.explain.instructions"), retries=0)
+        limits = UsageLimits(request_limit=1, total_tokens_limit=self._bounds.tokens)
+        try:
+            async with asyncio.timeout(self._bounds.answer_s):
+                ran = await agent.run(
+                    json.dumps(told, ensure_ascii=False),
+                    usage_limits=limits,
+                    model_settings={"max_tokens": EXPLANATION_TOKENS},
+                )
+        except Exception as error:  # noqa: BLE001 - a provider's answer may be anything: see the exceptions of its library
+            _log.warning("turn.not_explained", {"error": type(error).__name__})
+            return say("model.explain.failed", why=self._why(error))
+        return cut_middle(ran.output.strip(), LONGEST_EXPLANATION).text or say("model.explain.silent")
 
     # -- the calls of an answer -----------------------------------------------------------------------------
 

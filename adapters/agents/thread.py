@@ -8,18 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_ai.conversation import Conversation
-from pydantic_ai.messages import ModelRequest, UserPromptPart
+from pydantic_ai.messages import ModelRequest, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
 from pydantic_ai.usage import RunUsage
 
+from hitl.cards.redaction import mask
+from hitl.cards.text import cut_middle
 from hitl.proof.canonical import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pydantic_ai.messages import ModelMessage
+    from pydantic_ai.messages import ModelMessage, ModelRequestPart, ModelResponsePart
 
 #: The most messages of a conversation that a model gets. Older messages are left out in whole exchanges.
 MOST_MESSAGES = 200
+#: The lines of a thread, and the characters of each, that a model is told when a person asks about a card.
+MOST_LINES, LONGEST_LINE = 40, 1000
 
 
 @dataclass
@@ -94,6 +98,22 @@ class Thread:
     def waiting(self) -> Sequence[Wanted]:
         """The calls of the model's last answer that have no outcome yet."""
         return [call for call in self.calls if call.id not in self.outcomes]
+
+
+def transcript(messages: Sequence[ModelMessage]) -> list[dict[str, str]]:
+    """Return what was said and done lately as plain lines, masked: a model that may do nothing reads it as data."""
+    lines = [line for message in messages for part in message.parts if (line := _line(part))]
+    return [{"who": who, "said": cut_middle(mask(said), LONGEST_LINE).text} for who, said in lines[-MOST_LINES:]]
+
+
+def _line(part: ModelRequestPart | ModelResponsePart) -> tuple[str, str] | None:
+    if isinstance(part, UserPromptPart):
+        return "people", part.content if isinstance(part.content, str) else ""
+    if isinstance(part, TextPart):
+        return "you", part.content
+    if isinstance(part, ToolCallPart):
+        return "you", f"{part.tool_name} {part.args_as_json_str()}"
+    return ("result", part.model_response_str()) if isinstance(part, ToolReturnPart) else None
 
 
 def prompt(text: str, by: str, said: Sequence[tuple[str, str]]) -> str:

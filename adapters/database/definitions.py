@@ -1,8 +1,9 @@
 """The definitions of all SQL statements, in SQLAlchemy Core over the tables of `tables.py`.
 
-`python -m adapters.database.definitions` compiles the definitions for SQLite and writes `statements.py`. Only that
-command and the tests import this module: importing SQLAlchemy takes longer than the service may take to start, and
-running a statement through SQLAlchemy costs as much again as writing to the disk.
+`python -m adapters.database.definitions` compiles the definitions for SQLite and writes `statements.py`; it also writes
+`sqlite/schema.sql`, the schema that all migrations together give an empty database. Only that command and the tests
+import this module: importing SQLAlchemy takes longer than the service may take to start, and running a statement
+through SQLAlchemy costs as much again as writing to the disk.
 
 A bound parameter with a value is a constant and is written into the text. A bound parameter without a value is a
 parameter of the statement. Parameters are counted in the order in which the text names them first.
@@ -646,4 +647,8 @@ def generated() -> str:
 
 
 if __name__ == "__main__":
+    from adapters.database.migrations.upgrade import new_schema
+    from adapters.database.sqlite.schema import NEW_SCHEMA
+
     _STATEMENTS.write_text(generated())
+    NEW_SCHEMA.write_text(new_schema())

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
     from starlette.routing import BaseRoute
-    from starlette.types import ASGIApp
 
 TITLE = "Sayso"
 #: The version of the API, which changes when an answer loses or changes a field.
@@ -56,7 +55,7 @@ def app(
     hosts: Sequence[str] = (),
     *,
     remote: bool = True,
-    gateway: ASGIApp | None = None,
+    gateway: harombe.Gateway | None = None,
 ) -> FastAPI:
     """Return the application for a running service.
 
@@ -64,7 +63,7 @@ def app(
     which authenticate by their own secrets. `state` holds the objects that the routes use; without it there is no API,
     only webhooks. `hosts` are the host names, besides those of the loopback, under which TCP requests are accepted.
     Without `remote`, TCP serves only the webhooks. `gateway` serves MCP at `/mcp`, to callers that the guard has
-    authenticated.
+    authenticated and that accept event streams; other requests there are the harombe design's.
     """
     served = api() if state is not None else FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     for name, value in (state or {}).items():
@@ -80,7 +79,8 @@ def app(
     open_routes = [Route("/healthz", healthz), Route("/readyz", readyz), *mounted]
     served.router.routes.extend(open_routes)
     if gateway is not None:
-        served.router.routes.append(Route("/mcp", gateway))
+        served.state.gateway = gateway
+        served.router.routes.insert(0, harombe.StreamingRoute(harombe.MCP, gateway))
     served.add_middleware(
         Guard, hosts=hosts, remote=remote, exempt=[getattr(route, "path", "") for route in open_routes]
     )

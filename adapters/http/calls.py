@@ -19,6 +19,8 @@ from hitl.errors import CallDenied, SaysoError
 from hitl.records import replace
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hitl.call import Lease
     from hitl.gate.response import Submitted
 
@@ -67,15 +69,36 @@ async def ask(
     return _answered(ops, replace(submitted, call=call), lease)
 
 
+@router.post(
+    "/questions",
+    status_code=202,
+    summary="Ask a question",
+    responses={
+        **documented(models.CallAnswer, 404, 409, 413, 422, status=202, says="The question waits for a person."),
+        200: {"model": models.CallAnswer, "description": "The question is over: `output` is the answer, if any came."},
+    },
+)
+async def ask_human(
+    ops: Ops, caller: Asker, body: models.QuestionRequest, ended: Gone, key: Key = None, prefer: Prefer = None
+) -> Response:
+    """Ask the people who may decide there a question, and wait for their answer as for any call.
+
+    The answer is the call's `output`. What looks like a secret in it is masked. An answer approves no other call.
+    """
+    submitted = await ops.ask_human(caller, body, key)
+    call = await ops.wait(caller, submitted.call, preferred_wait(prefer), "decided", ended)
+    return _answered(ops, replace(submitted, call=call), None)
+
+
 def _answered(ops: Operations, submitted: Submitted, lease: Lease | None) -> Response:
     document = ops.answer(submitted, lease)
     if submitted.call.status is Status.DENIED:
-        return _denied(document)
+        return denied(document)
     status = 202 if submitted.call.status is Status.PENDING else 200
     return answer(document, status, {"Location": f"/v1/calls/{submitted.call.ref}"})
 
 
-def _denied(document: dict[str, Any]) -> Response:
+def denied(document: Mapping[str, Any]) -> Response:
     """Return the policy's denial as a problem with the ref of the recorded call."""
     told = problems.problem(CallDenied(document["message"])) | {"ref": document["ref"]}
     return problems.response(told)

@@ -47,11 +47,13 @@ def call_answer(submitted: Submitted, people: Directory, names: Names, lease: Le
 def card_view(call: Call, names: Names) -> dict[str, Any]:
     """Return a card as a document. Times in its texts are in UTC."""
     shown = card(call, names, Way.BUTTONS)
-    same = ("sign", "short", "headline", "below", "place", "note", "rule", "warnings", "push", "output", "left_out")
+    same = ("sign", "short", "headline", "below", "place", "note", "rule", "warnings", "push", "asks", "output")
     lines = {name: _plain(getattr(shown, name)) for name in ("stakes", "approvers", "how")}
     return {
         **{name: getattr(shown, name) for name in same},
         **lines,
+        "choices": list(shown.choices),
+        "left_out": shown.left_out,
         "risk": shown.risk.value,
         "mark": digest_mark(call.digest),
         "parts": [{"kind": part.kind.value, "name": part.name, "text": part.text} for part in shown.parts],

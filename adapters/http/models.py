@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, m
 
 from hitl.call import Action, Result, Risk, State, Status
 from hitl.limits import LONGEST_TIMEOUT_S, SHORTEST_TIMEOUT_S
+from hitl.question import FEWEST_OPTIONS, LONGEST, LONGEST_OPTION, MOST_OPTIONS
 
 #: Names of tools, agents and places. Longer text belongs in the arguments or the note.
 Name = Annotated[str, Field(min_length=1, max_length=256)]
@@ -87,6 +88,45 @@ class CallRequest(_Request):
     previous: Name | None = Field(default=None, description="The ref of an ended call that this one repeats.")
     secret_hash: SecretHash | None = Field(
         default=None, description="Claim the call in the same request if the policy allows it."
+    )
+
+
+class QuestionRequest(_Request):
+    """A question to the people who may decide there."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={"examples": [{"question": "Which stage?", "options": ["staging", "production"]}]},
+    )
+
+    question: Annotated[str, Field(min_length=1, max_length=LONGEST)] = Field(
+        description="What is asked. Never ask for a password, key or other secret."
+    )
+    options: (
+        Annotated[
+            list[Annotated[str, Field(min_length=1, max_length=LONGEST_OPTION)]],
+            Field(min_length=FEWEST_OPTIONS, max_length=MOST_OPTIONS),
+        ]
+        | None
+    ) = Field(default=None, description="The answers to choose from. Without options any words are an answer.")
+    agent: Annotated[str, Field(max_length=256)] = Field(
+        default="", description="What the agent calls itself. By default the name of the token."
+    )
+    session: Annotated[str, Field(max_length=256)] = ""
+    origin: Name | None = Field(
+        default=None,
+        description="The conversation that asks. It must be bound to the token, or be a thread of one that is.",
+    )
+    routes: list[Name] = Field(
+        default=[], max_length=20, description="Further places for the card. Each must be bound to the token."
+    )
+    on_behalf_of: Name | None = Field(
+        default=None, description="The person for whom the agent asks. It must be the owner of the token."
+    )
+    note: Text = Field(default="", description="The agent's own words, shown as such.")
+    timeout_s: Annotated[int, Field(strict=True, ge=SHORTEST_TIMEOUT_S, le=LONGEST_TIMEOUT_S)] | None = Field(
+        default=None, description="How long to wait for people, at most as long as the policy says."
     )
 
 
@@ -196,6 +236,34 @@ class LineRequest(_Request):
     say: Annotated[str, Field(max_length=65_536)]
 
 
+class HarombeTool(_Request):
+    """A tool, as MCP's `tools/call` names it."""
+
+    name: Name
+    arguments: dict[str, JsonValue] = Field(
+        default={}, description="What the tool gets. These bytes are shown and bound."
+    )
+
+
+class HarombeToolCall(_Request):
+    """A JSON-RPC request that calls a tool."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={
+            "examples": [
+                {"method": "tools/call", "params": {"name": "send_email", "arguments": {"to": "ada@example.org"}}}
+            ]
+        },
+    )
+
+    method: Literal["tools/call"]
+    params: HarombeTool
+    jsonrpc: Literal["2.0"] = "2.0"
+    id: Annotated[int, Field(strict=True)] | Annotated[str, Field(max_length=256)] | None = None
+
+
 class HarombeDecision(_Request):
     """A decision in the words of the harombe design."""
 
@@ -233,6 +301,8 @@ class CardView(_Answer):
     approvers: str
     how: str
     push: str = Field(description="One line for lock screens.")
+    asks: bool = Field(description="Whether it is a question: the reason of an approval is the answer.")
+    choices: list[str] = Field(description="The answers that a question offers. Without any, words answer it.")
     outcome: str = Field(description="How it ended; empty while it is pending.")
     output: str
     left_out: int = Field(description="How many characters aren't shown.")

@@ -7,6 +7,7 @@ import contextlib
 from typing import TYPE_CHECKING, Any, Protocol
 
 from adapters.http import documents
+from adapters.http.models import CallRequest
 from adapters.http.queues import Queues
 from hitl.call import Ask, Call, Lease, Preparation, Ran, Reply, ReplyKind, Runs, Status, Verb
 from hitl.cards.data import full_view
@@ -18,6 +19,8 @@ from hitl.gate.response import Came, Submitted, unknown_call
 from hitl.outcomes import Refusal, fact
 from hitl.proof.canonical import check_text
 from hitl.proof.integrity import flaws_of
+from hitl.question import GROUP, TOOL
+from hitl.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -25,11 +28,11 @@ if TYPE_CHECKING:
     from adapters.http.callers import Caller
     from adapters.http.models import (
         BatchItem,
-        CallRequest,
         ClaimRequest,
         DecisionRequest,
         EvaluateRequest,
         FinishRequest,
+        QuestionRequest,
     )
     from adapters.http.waits import Waits
     from hitl.gate import Gate
@@ -122,6 +125,14 @@ class Operations:
             previous=request.previous,
             routes=caller.routes(request.routes),
         )
+
+    async def ask_human(self, caller: Caller, request: QuestionRequest, key: str | None) -> Submitted:
+        """Record a question to people. Raises as `Gate.submit`."""
+        args: dict[str, Any] = {"question": request.question}
+        if request.options is not None:
+            args["options"] = request.options
+        asked = CallRequest(tools=GROUP, tool=TOOL, args=args, **_beside(request))
+        return await self._desk.submit(replace(self._ask(caller, asked, key), runs=Runs.SERVICE))
 
     async def _submitted(
         self, caller: Caller, ask: Ask, queue_s: float, gone: asyncio.Future[None] | None
@@ -304,6 +315,12 @@ class Operations:
 
 
 _NOTHING: Submitted | None = None
+
+
+def _beside(request: QuestionRequest) -> dict[str, Any]:
+    """The fields that a question has like any call."""
+    named = ("agent", "session", "origin", "routes", "on_behalf_of", "note", "timeout_s")
+    return {name: getattr(request, name) for name in named}
 
 
 def _owner(caller: Caller) -> str:

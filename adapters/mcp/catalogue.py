@@ -13,6 +13,7 @@ from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
 from adapters.mcp.definitions import shown_names
 from adapters.mcp.upstream import UpstreamDown
 from hitl.cards.wording import say
+from hitl.question import SCHEMA, TOOL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-STATUS, WITHDRAW = "sayso_status", "sayso_withdraw"
+STATUS, WITHDRAW, ASK = "sayso_status", "sayso_withdraw", TOOL
 _REF: Final = {"ref": {"type": "string", "description": "The six characters that name the request."}}
 _OWN_SCHEMA: Final[dict[str, Any]] = {"type": "object", "properties": _REF, "required": ["ref"]}
 
@@ -34,6 +35,7 @@ def own_tools() -> list[t.Tool]:
     return [
         t.Tool(name=STATUS, description=say("mcp.tool.status"), input_schema=_OWN_SCHEMA, annotations=reading),
         t.Tool(name=WITHDRAW, description=say("mcp.tool.withdraw"), input_schema=_OWN_SCHEMA, annotations=ending),
+        t.Tool(name=ASK, description=say("question.tool"), input_schema=dict(SCHEMA), annotations=reading),
     ]
 
 
@@ -108,7 +110,7 @@ class Catalogue:
 
     def _tool_names(self) -> Mapping[str, tuple[str, str]]:
         listed = {name: upstream.tools for name, upstream in self._servers.upstreams.items()}
-        return shown_names(listed, (STATUS, WITHDRAW))
+        return shown_names(listed, (STATUS, WITHDRAW, ASK))
 
     async def _templates(self) -> Mapping[str, list[t.ResourceTemplate]]:
         return await self._lists("list_resource_templates", "resource_templates")

@@ -22,7 +22,7 @@ from mcp.shared.subscriptions import PromptsListChanged, ToolsListChanged
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from adapters.mcp.callers import Caller, Client, client_of, is_of, session_of
-from adapters.mcp.catalogue import STATUS, WITHDRAW, Catalogue
+from adapters.mcp.catalogue import ASK, STATUS, WITHDRAW, Catalogue
 from adapters.mcp.definitions import GET_PROMPT, READ_RESOURCE
 from adapters.mcp.ladder import LEGS, WaitTimes, returning, state_of
 from adapters.mcp.upstream import UpstreamDown
@@ -33,6 +33,7 @@ from hitl.cards.wording import say
 from hitl.errors import SaysoError
 from hitl.proof.canonical import canonical
 from hitl.proof.keyring import as_short
+from hitl.question import GROUP, TOOL
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -204,6 +205,18 @@ class Gateway:
         return again if again and not _is_over(call) else call
 
     async def _asked(self, caller: Caller, client: Client, what: _What) -> Call:
+        return await self._submitted(caller, client, what, client.key(caller))
+
+    async def ask(self, caller: Caller, shown: str, args: Mapping[str, Any], key: str | None) -> Call | None:
+        """Ask for a call of a tool, and don't wait for it. `key` is the caller's idempotency key.
+
+        Return None if no server offers the tool. Raises as `Gate.submit`.
+        """
+        found = await self._catalogue.tool(shown)
+        client = Client("", "", None)
+        return await self._submitted(caller, client, _What(*found, args), key) if found else None
+
+    async def _submitted(self, caller: Caller, client: Client, what: _What, key: str | None) -> Call:
         ask = Ask(
             tools=what.server,
             tool=what.tool,
@@ -213,7 +226,7 @@ class Gateway:
             runs=Runs.SERVICE,
             agent=client.agent,
             session=session_of(caller, client),
-            key=client.key(caller),
+            key=key,
         )
         return (await self._desk.submit(ask)).call
 
@@ -334,7 +347,8 @@ class _Answering:
         try:
             if own := self._own.get(params.name):
                 return self._result(await own(caller, _ref(params)))
-            found = await self._gateway.catalogue.tool(params.name)
+            asks = params.name == ASK
+            found = (GROUP, TOOL) if asks else await self._gateway.catalogue.tool(params.name)
             if found is None:
                 raise MCPError(t.INVALID_PARAMS, say("mcp.unlisted"))
             what = _What(*found, params.arguments or {})

@@ -10,13 +10,14 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from mcp.server.transport_security import TransportSecuritySettings
     from starlette.types import Receive, Scope, Send
 
     from adapters.mcp.callers import Caller
     from adapters.mcp.gateway import Gateway
+    from hitl.call import Call
 
 
 class HttpMount:
@@ -31,6 +32,7 @@ class HttpMount:
         self, gateway: Gateway, who: Callable[[Scope], Caller], security: TransportSecuritySettings | None = None
     ) -> None:
         self._who = who
+        self._gateway = gateway
         server = gateway.server(lambda context: who(_scope(context.request)))
         self._manager = StreamableHTTPSessionManager(server, security_settings=security)
         self._stopping = asyncio.Event()
@@ -50,6 +52,13 @@ class HttpMount:
         self._stopping.set()
         if self._running is not None:
             await self._running
+
+    async def ask(self, scope: Scope, tool: str, args: Mapping[str, Any], key: str | None) -> Call | None:
+        """Ask for a call of a tool as the caller of a request, and don't wait for it.
+
+        Return None if no server offers the tool. Raises as `Gateway.ask`.
+        """
+        return await self._gateway.ask(self._who(scope), tool, args, key)
 
     async def _run(self, ready: asyncio.Future[None]) -> None:
         async with self._manager.run():

@@ -31,6 +31,7 @@ from hitl.call import State
 from hitl.cards.wording import say
 from hitl.people.names import Names
 from hitl.ports import PlatformError
+from hitl.question import is_question
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -213,10 +214,12 @@ class SlackChat:
         kept = Kept(call.ref, route, alone.channel, alone.thread, verb.value)
         try:
             async with explained():
-                window = reason_window(call.short, verb, kept.pack())
+                window = reason_window(call.short, verb, kept.pack(), asks=is_question(call))
                 promised(await self.client.views_open(trigger_id=alone.trigger, view=window), "view")
         except PlatformError:
-            await self.answer_press(str(press), say(f"window.why.{verb}.by_command", short=call.short), alert=True)
+            why = say(f"window.why.{verb}.by_command", short=call.short)
+            answer = say("window.why.answer.by_command", short=call.short)
+            await self.answer_press(str(press), answer if is_question(call) else why, alert=True)
 
     async def show(self, route: str, name: str, text: str, *, about: str, press: str | None = None) -> None:
         """Show a long text page by page.

@@ -24,7 +24,7 @@ from slack_bolt.error import BoltUnhandledRequestError
 from slack_bolt.request.async_request import AsyncBoltRequest
 
 from adapters.slack.handlers import Me, commanded, explained, pressed, said
-from adapters.slack.messages import APPROVE, DETAILS, PAGE_ACTION, REASON_WINDOW, REJECT
+from adapters.slack.messages import APPROVE, CHOOSE, DETAILS, PAGE_ACTION, REASON_WINDOW, REJECT
 from hitl.platforms import Untaken
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 #: person wrote.
 EVENTS = ("message", "app_mention", "reaction_added", "app_home_opened")
 COMMAND = "/sayso"
-_ACTIONS = re.compile(rf"^(?:{APPROVE}|{REJECT}|{DETAILS}|{PAGE_ACTION}:\d+)$")
+_ACTIONS = re.compile(rf"^(?:{APPROVE}|{REJECT}|{DETAILS}|(?:{CHOOSE}|{PAGE_ACTION}):\d+)$")
 #: The name under which a request carries its `_Run`.
 _RUN = "sayso"
 

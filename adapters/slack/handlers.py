@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import parse_qs
 
 from adapters.slack.formatting import EMOJI, plain, shown
-from adapters.slack.messages import APPROVE, PAGE_ACTION, REASON_FIELD, packed
+from adapters.slack.messages import APPROVE, CHOOSE, PAGE_ACTION, REASON_FIELD, packed
 from adapters.slack.surface import PLATFORM, identity_of, is_direct, message_of, place_of
 from hitl.call import Verb
 from hitl.events import Command, Echo, Explained, Heard, PageTurned, Press, Reaction, Text
@@ -29,6 +29,8 @@ _SAID = frozenset({None, "file_share", "thread_broadcast"})
 _BROADCAST = "thread_broadcast"
 _UNKNOWN = "?"
 _SLACKBOT = "USLACKBOT"
+#: The first button of a card that can be answered, by which a card of ours is known.
+_DECIDING = frozenset({APPROVE, f"{CHOOSE}:1"})
 _COMMANDS = {"withdraw": "cancel", "": "help"}
 _TONE = re.compile(r"::skin-tone-[1-6]$")
 
@@ -174,7 +176,7 @@ def _echo(event: Mapping[str, Any], me: Me) -> Heard | None:
     In a direct conversation, the place names the channel's id instead of the person's.
     """
     elements = (element for block in event.get("blocks") or () for element in _fields(block).get("elements") or ())
-    data = next((found.get("value") for found in map(_fields, elements) if found.get("action_id") == APPROVE), None)
+    data = next((found.get("value") for found in map(_fields, elements) if found.get("action_id") in _DECIDING), None)
     if not isinstance(data, str):
         return None
     channel, ts, thread = event["channel"], event["ts"], event.get("thread_ts") or ""

@@ -12,7 +12,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from hitl.call import Verb
+from hitl.call import CHOICES, Verb
 from hitl.cards.card import OUTPUT_CHARS, Card, Way, card, outcome, outcome_for_agent
 from hitl.cards.lines import Code, Moment, Strong, Who, in_utc, plain
 from hitl.cards.shown import PartKind
@@ -46,6 +46,8 @@ _READ_ALOUD = 75
 PLATFORM = "slack"
 
 APPROVE, REJECT, DETAILS = "sayso:approve", "sayso:reject", "sayso:details"
+#: The options of a question: this and the option's number.
+CHOOSE = "sayso:choose"
 PAGE_ACTION = "sayso:page"
 REASON_WINDOW = "sayso:reason"
 REASON_FIELD = "reason"
@@ -149,8 +151,8 @@ def page_blocks(ref: str, text: str, number: int) -> tuple[Block, ...]:
     return (shown, where, {"type": "actions", "elements": buttons})
 
 
-def reason_window(short: str, verb: Verb, metadata: str) -> Block:
-    """Return the window that asks for the reason of a decision."""
+def reason_window(short: str, verb: Verb, metadata: str, *, asks: bool = False) -> Block:
+    """The window that asks why, or for the answer to a question (`asks`)."""
     field: Block = {
         "type": "plain_text_input",
         "action_id": REASON_FIELD,
@@ -158,11 +160,11 @@ def reason_window(short: str, verb: Verb, metadata: str) -> Block:
         "max_length": SECTION,
         "focus_on_load": True,
     }
-    question = say(f"window.why.{verb}", short=short)
+    question = say("window.why.answer", short=short) if asks else say(f"window.why.{verb}", short=short)
     return {
         "type": "modal",
         "callback_id": REASON_WINDOW,
-        "title": _plain(say("window.title.why")),
+        "title": _plain(say("window.title.answer") if asks else say("window.title.why")),
         "submit": _plain(say("window.send")),
         "close": _plain(say("window.close")),
         "private_metadata": metadata,
@@ -254,12 +256,31 @@ def _actions(call: Call, shown: Card, keys: Keyring, place: str) -> Block:
     If an approval takes more than one step, its button has no colour and its label ends in dots.
     """
     label = cut(shown.push, _READ_ALOUD)
+    if shown.asks:
+        return _answers(call, shown, keys, place)
     buttons = []
     for verb, action, style in _ACTIONS:
         steps = shown.steps and verb is Verb.APPROVE
         text = say("button.approve.steps" if steps else f"button.{verb}")
         button = _button(action, text, _data(call, keys, verb, place), None if steps else style)
         buttons.append(button | {"accessibility_label": cut(f"{text}: {label}", _READ_ALOUD)})
+    return {"type": "actions", "elements": buttons}
+
+
+def _answers(call: Call, shown: Card, keys: Keyring, place: str) -> Block:
+    """A button for each option of a question, or one that opens a window for words; then the others."""
+    label = cut(shown.push, _READ_ALOUD)
+    told = [
+        (verb, f"{CHOOSE}:{number}", text)
+        for number, (verb, text) in enumerate(zip(CHOICES, shown.choices, strict=False), start=1)
+    ]
+    told = told or [(Verb.APPROVE, APPROVE, say("button.answer"))]
+    told += [(Verb.REJECT, REJECT, say("button.decline")), (Verb.DETAILS, DETAILS, say("button.details"))]
+    buttons = [
+        _button(action, text, _data(call, keys, verb, place), None)
+        | {"accessibility_label": cut(f"{text}: {label}", _READ_ALOUD)}
+        for verb, action, text in told
+    ]
     return {"type": "actions", "elements": buttons}
 
 

@@ -36,6 +36,7 @@ from hitl.errors import Unavailable
 from hitl.people.names import Names
 from hitl.ports import PlatformError
 from hitl.proof.seals import bound
+from hitl.question import is_question
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
@@ -231,7 +232,9 @@ class TelegramChat:
         del press
         if verb is Verb.REJECT:
             return
-        message = question(say("answer.why_approved", short=call.short), int(person.partition(":")[2]))
+        short, asks = call.short, is_question(call)
+        asked = say("answer.question.prompt", short=short) if asks else say("answer.why_approved", short=short)
+        message = question(asked, int(person.partition(":")[2]))
         field = ForceReply(selective=True)
         sent = await self._send(route, message, about=call.ref, answers=answers, markup=field)
         await self._bound(sent, call.ref, person)
@@ -473,5 +476,9 @@ def _text(message: Message, *, html: bool) -> dict[str, Any]:
 def _markup(message: Message) -> InlineKeyboardMarkup | None:
     if not message.buttons:
         return None
-    row = [InlineKeyboardButton(one.label, callback_data=one.data, style=one.style or None) for one in message.buttons]
-    return InlineKeyboardMarkup([row])
+    made = [
+        (one.alone, InlineKeyboardButton(one.label, callback_data=one.data, style=one.style or None))
+        for one in message.buttons
+    ]
+    rows = [[button] for alone, button in made if alone]
+    return InlineKeyboardMarkup([*rows, [button for alone, button in made if not alone]])

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from hitl.call import Verb
+from hitl.call import CHOICES, Verb
 from hitl.cards.card import OUTPUT_CHARS, Card, Way, card, outcome_for_agent
 from hitl.cards.lines import Code, Moment, Who, in_utc, plain
 from hitl.cards.shown import PartKind
@@ -47,11 +47,12 @@ _OUR_COMMANDS = re.compile(r"/(?:pending|show|approve|reject|cancel|status|whoam
 
 
 class Button(NamedTuple):
-    """A button: its label, its data, and its colour (Bot API 9.4, `style`), '' for none."""
+    """A button: its label, its data, its colour (Bot API 9.4, `style`), '' for none, and if it has its row alone."""
 
     label: str
     data: str
     style: str = ""
+    alone: bool = False
 
 
 Keyboard: TypeAlias = "tuple[Button, ...]"
@@ -94,12 +95,27 @@ def keyboard(call: Call, shown: Card, keys: Keyring, place: str) -> Keyboard:
     Approve is green and Reject red. If an approval takes more than one step, its button has no colour and its label
     ends in dots.
     """
+    if shown.asks:
+        return _answers(call, shown, keys, place)
     labels = (
         (Verb.APPROVE, "button.approve.steps" if shown.steps else "button.approve", "" if shown.steps else "success"),
         (Verb.REJECT, "button.reject", "danger"),
         (Verb.DETAILS, "button.details", ""),
     )
     return tuple(Button(say(label), _data(call, keys, verb, place), style) for verb, label, style in labels)
+
+
+def _answers(call: Call, shown: Card, keys: Keyring, place: str) -> Keyboard:
+    """A button for each option of a question in a row of its own, or one that asks for words; then the others."""
+    if shown.choices:
+        told = [
+            Button(label, _data(call, keys, verb, place), alone=True)
+            for verb, label in zip(CHOICES, shown.choices, strict=False)
+        ]
+    else:
+        told = [Button(say("button.answer"), _data(call, keys, Verb.APPROVE, place))]
+    others = ((Verb.REJECT, "button.decline"), (Verb.DETAILS, "button.details"))
+    return (*told, *(Button(say(label), _data(call, keys, verb, place)) for verb, label in others))
 
 
 def plain_message(text: str) -> Message:

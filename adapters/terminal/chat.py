@@ -12,6 +12,7 @@ from hitl.cards.card import card, outcome_for_agent
 from hitl.cards.wording import say, sentence
 from hitl.outcomes import Told, fact
 from hitl.people.names import NOBODY, Names
+from hitl.question import is_question
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,10 +111,13 @@ class TerminalChat:
         answers: str | None = None,  # noqa: ARG002
         press: str | None = None,  # noqa: ARG002
     ) -> None:
-        """Say that a rejection may have a reason.
+        """Say that a rejection may have a reason, or that a question needs an answer in words.
 
-        For an approval that needs a reason, another answer has said so already.
+        For an approval that needs a reason, the card has said so already.
         """
+        if is_question(call):
+            self.say(say("answer.question.needed", short=call.short), call.ref)
+            return
         if verb is Verb.REJECT:
             self.say(sentence(fact(Told.REJECTED, short=call.short)), call.ref)
             self.say(say("offline.why", short=call.short), call.ref)

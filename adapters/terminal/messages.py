@@ -19,6 +19,7 @@ from hitl.cards.lines import plain as plainly
 from hitl.cards.shown import PartKind
 from hitl.cards.wording import say
 from hitl.people.names import NOBODY
+from hitl.question import is_question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -43,7 +44,7 @@ def box(call: Call, names: Names = NOBODY, *, width: int, colour: bool, reader: 
     shown = card(call, names, Way.KEYS, reader=reader)
     inner = max(_NARROWEST, min(width, _WIDEST)) - 2
     paint = _painter(_COLOURS[shown.risk], colour=colour)
-    title = say("terminal.title", risk=say(f"terminal.risk.{shown.risk.value}"))
+    title = _title(shown)
     blank = " " * max(1, inner - wcswidth(title) - len(shown.short))
     first = f"{paint(_BAR)} {_painter(f'1;{_COLOURS[shown.risk]}', colour=colour)(title)}{blank}"
     lines = [f"{first}{_painter(_FAINT, colour=colour)(shown.short)}"]
@@ -57,9 +58,15 @@ def box(call: Call, names: Names = NOBODY, *, width: int, colour: bool, reader: 
 def plain(call: Call, names: Names = NOBODY, *, reader: str = "") -> str:
     """Return the card as plain lines, for pipes and screen readers."""
     shown = card(call, names, Way.WORDS, reader=reader)
-    title = say("terminal.title", risk=say(f"terminal.risk.{shown.risk.value}"))
+    title = _title(shown)
     body = (f"  {part.indent}{line}".rstrip(" ") for part in _parts(shown) for line in part.text.split("\n"))
     return "\n".join([f"{title} [{shown.short}]", *body])
+
+
+def _title(shown: Card) -> str:
+    if shown.asks:
+        return say("terminal.question")
+    return say("terminal.title", risk=say(f"terminal.risk.{shown.risk.value}"))
 
 
 def wrapped(text: str, width: int) -> str:
@@ -86,8 +93,9 @@ def countdown(call: Call | None, more: int, now: datetime, width: int) -> str:
         return ""
     seconds = max(0, int((call.deadline - now).total_seconds()))
     left = f"{seconds // 60}:{seconds % 60:02d}"
-    told = [_left(call, left, more, keys) for keys in _keys()]
-    told.insert(2, say("terminal.narrow", short=call.short, left=left))
+    told = [_left(call, left, more, keys) for keys in (_question_keys() if is_question(call) else _keys())]
+    if not is_question(call):
+        told.insert(2, say("terminal.narrow", short=call.short, left=left))
     return next((text for text in told if wcswidth(text) <= width), told[-1])
 
 
@@ -100,6 +108,10 @@ def _left(call: Call, left: str, more: int, keys: str) -> str:
 def _keys() -> tuple[str, ...]:
     """Return the texts that can name the keys, the longest first."""
     return say("terminal.keys"), say("terminal.keys.short"), say("terminal.keys.shortest"), ""
+
+
+def _question_keys() -> tuple[str, ...]:
+    return say("terminal.keys.question"), ""
 
 
 class _Line(Struct, frozen=True):

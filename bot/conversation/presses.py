@@ -117,7 +117,7 @@ class Presses:
         if call is None:
             return
         needed = Verb.APPROVE if answer.came is Came.REASON_NEEDED else None
-        verb = Verb.REJECT if answer.came is Came.REJECTED and not call.reason else needed
+        verb = Verb.REJECT if answer.came is Came.REJECTED and call.awaits_reason else needed
         if verb:
             who, card = heard.identity, heard.message
             await self._talker.ask(route, call=call, verb=verb, person=who, answers=card, press=heard.press)

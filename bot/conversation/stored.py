@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+import time
 from collections import deque
 from typing import TYPE_CHECKING
 
@@ -18,14 +19,15 @@ from cachetools import FIFOCache
 
 from hitl.backoff import Backoff
 from hitl.call import Ask, KeptTurn, Runs, Status
-from hitl.cards.card import outcome_for_agent
+from hitl.cards.card import details, outcome_for_agent
 from hitl.cards.redaction import mask
 from hitl.cards.text import cut_middle, visible
 from hitl.cards.wording import say
 from hitl.errors import SaysoError, Unavailable
 from hitl.events import Text
-from hitl.ports import PlatformError
+from hitl.ports import Explaining, PlatformError
 from hitl.records import replace
+from hitl.throttle import Patience
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -57,6 +59,8 @@ class StoredTurns:
         self._running: dict[str, asyncio.Task[None]] = {}
         #: Calls that are being recorded. If the turn is stopped in the meantime, the call must be found and withdrawn.
         self.asking: set[asyncio.Task[Submitted]] = set()
+        #: Which calls were explained within the last minute.
+        self._explained = Patience(time.monotonic)
         self._said: FIFOCache[str, deque[tuple[str, str]]] = FIFOCache(_CONVERSATIONS)
 
     @property
@@ -104,6 +108,28 @@ class StoredTurns:
         if fresh and place in self._running:
             await voice.tell(heard, say("model.queued"), alone=True)
         self._work(place)
+
+    def explain(self, heard: Text, call: Call, voice: Voice) -> bool:
+        """Have the agent answer a person's question about one of its pending calls, once a minute for each call.
+
+        Return False if the call isn't the agent's, isn't pending, or was explained within the last minute.
+        """
+        mine = call.agent == self.agent.name and (call.key or "").startswith(_KEYS) and call.status is Status.PENDING
+        if not mine or not self._explained.admits(call.ref):
+            return False
+        self._service.accompany(self._explain(heard, call, voice))
+        return True
+
+    async def _explain(self, heard: Text, call: Call, voice: Voice) -> None:
+        """Say the agent's answer in its frame. It is bound to no call, so nobody's yes can be about it."""
+        try:
+            turns = await self._store.open_turns()
+            turn = next((turn for turn in turns if (call.key or "").startswith(_key(turn, ""))), None)
+            who, names = voice.principal(heard), self._service.gate.names
+            asked = Explaining(heard.text, who, details(call, names), turn.state if turn else b"")
+            await voice.tell(heard, framed(self.agent.name, await self.agent.explain(asked)))
+        except (PlatformError, Unavailable) as error:
+            _log.warning("turn.not_explained", {"ref": call.ref, "why": str(error)})
 
     async def stop(self, heard: Text, voice: Voice) -> bool:
         """End the turns of a conversation that this person may end, and withdraw their pending calls.
@@ -288,5 +314,9 @@ def framed(agent: str, text: str) -> str:
     return "\n".join([say("model.says", agent=agent), *(f"│ {line}" for line in shown.splitlines())])
 
 
+#: What the key of each call of a stored turn begins with.
+_KEYS = "turn:"
+
+
 def _key(turn: KeptTurn, name: str) -> str:
-    return f"turn:{turn.id}#{name}"
+    return f"{_KEYS}{turn.id}#{name}"

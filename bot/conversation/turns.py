@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from cachetools import FIFOCache
 
+from hitl import replies
 from hitl.call import Ask, Runs, Status
 from hitl.cards.card import details, outcome_for_agent
 from hitl.cards.wording import say
@@ -38,6 +39,8 @@ _LINES, _CONVERSATIONS = 50, 1000
 #: Seconds. If an agent takes longer to ask for its first call, the next events of its conversation no longer wait for
 #: it.
 _BEGUN_WITHIN_S = 30.0
+#: How the reader of words begins to say why a text is neither yes nor no, if it is a question in any language.
+_QUESTION = "question"
 _log = logging.getLogger(__name__)
 
 
@@ -67,6 +70,16 @@ class Turns:
         if self._stored is None or not listens or not _STOP.fullmatch(heard.text.strip().casefold()):
             return False
         return await self._stored.stop(heard, self._voice)
+
+    def explains(self, heard: Text, call: Call | None) -> bool:
+        """Return whether the agent answers this text, because it is a question about one of its pending calls.
+
+        Only a person who may see the call gets an answer.
+        """
+        if self._stored is None or call is None or not self._voice.may_see(heard, call):
+            return False
+        said = replies.verdict(replies.read(heard.text, language=heard.language, spans=heard.spans))
+        return said.why.startswith(_QUESTION) and self._stored.explain(heard, call, self._voice)
 
     async def take(self, heard: Text, otherwise: Answer) -> None:
         """Begin a turn of the agent. `otherwise` is the answer to a text that begins no turn."""
@@ -101,6 +114,8 @@ class Turns:
         calls = [call for call in waiting if self._voice.may_see(heard, call)]
         if not calls:
             return await self._voice.tell(heard, say("chat.pending.none"))
+        if len(calls) == 1 and self.explains(heard, calls[0]):
+            return None
         for call in calls:
             await self._voice.talker.show(
                 heard.conversation, f"{call.short}.txt", details(call, self._voice.gate.names), about=call.ref

@@ -10,6 +10,7 @@ from bot.conversation.voice import DECIDED
 from hitl import replies
 from hitl.call import Decision, Reply, ReplyKind, Verb
 from hitl.gate.response import NOTHING, Came
+from hitl.question import is_question
 from hitl.records import replace
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ class Words:
             return await self._explain(heard, call)
         for answer in await self._service.decide(self._reply(heard)):
             direct = pointed is not None and answer.call is not None
+            if answer.came is Came.UNCLEAR and self._turns.explains(heard, answer.call):
+                continue
             if answer.came is Came.NOT_A_REPLY:
                 await self._turns.take(heard, answer)
             elif answer.came is Came.UNCLEAR and not direct and self._turns.is_for_agent(heard):
@@ -89,6 +92,9 @@ class Words:
         if call is not None and call.decision is Decision.REJECTED and call.decided_by == who:
             return await self._voice.answer(heard, await self._voice.gate.add_reason(ref, heard.identity, heard.text))
         reply = self._reply(heard, target=ref)
+        if call is not None and is_question(call):
+            # The prompt names the question, and any words of this person are the answer.
+            return await self._answered(heard, reply)
         if replies.unformatted(heard.spans) and replies.is_reason(heard.text) and heard.answers not in self._spent:
             reply = replace(reply, kind=ReplyKind.BUTTON, verb=Verb.APPROVE, reason=heard.text)
         for answer in await self._service.decide(reply):
@@ -96,6 +102,10 @@ class Words:
                 self._spent[heard.answers] = None
             await self._voice.answer(heard, answer)
         return None
+
+    async def _answered(self, heard: Text, reply: Reply) -> None:
+        for answer in await self._service.decide(reply):
+            await self._voice.answer(heard, answer)
 
     async def _unexplained(self, heard: Text, pointed: str | None) -> Call | None:
         """Return the call that this person rejected and whose reason these words give, or None.

@@ -18,7 +18,7 @@ import httpx
 
 from sayso_client.errors import ClientError, answered
 from sayso_client.gating import Terms, Tool
-from sayso_client.life import WAIT_S, Life, Request, Run, Secret, Send, after_asking, life
+from sayso_client.life import WAIT_S, Asked, Life, Request, Run, Secret, Send, after_asking, asking_people, life
 from sayso_client.outcomes import Answer, NotRun, Ran
 from sayso_client.settings import Configuration, configuration
 from sayso_client.wording import say
@@ -151,10 +151,12 @@ class Sayso(_Link):
             begun = [threads.submit(self._outcome, each, plan.work) for each, plan in zip(lives, planned, strict=True)]
         return [done.result() for done in begun]
 
-    def ask_human(self, question: str, *, timeout_s: int | None = None, agent: str | None = None) -> Answer:
-        """Ask people a yes-or-no question, which they may also answer with words. Never ask for a secret."""
-        came = self.call(_question(question, timeout_s, agent), lambda: None)
-        return _answer(came, self.read(came.ref) if came.ref else {})
+    def ask_human(self, question: str, options: Sequence[str] = (), **terms: Unpack[Asked]) -> Answer:
+        """Ask people a question, and wait. With `options` the answer is one of them, else it is any words.
+
+        Never ask for a secret: what looks like one in an answer is masked.
+        """
+        return _answer(self._live(asking_people(question, options, terms), _nothing))
 
     def read(self, ref: str) -> dict[str, Any]:
         """Return the current state of a call."""
@@ -255,10 +257,9 @@ class AsyncSayso(_Link):
         begun = (self._outcome(each, plan.work) for each, plan in zip(lives, planned, strict=True))
         return list(await asyncio.gather(*begun))
 
-    async def ask_human(self, question: str, *, timeout_s: int | None = None, agent: str | None = None) -> Answer:
+    async def ask_human(self, question: str, options: Sequence[str] = (), **terms: Unpack[Asked]) -> Answer:
         """Ask people a question, as `Sayso.ask_human` does."""
-        came = await self.call(_question(question, timeout_s, agent), lambda: None)
-        return _answer(came, await self.read(came.ref) if came.ref else {})
+        return _answer(await self._live(asking_people(question, options, terms), _nothing))
 
     async def read(self, ref: str) -> dict[str, Any]:
         """Return the current state of a call."""
@@ -386,10 +387,12 @@ def _failed(error: Exception) -> NotRun:
     return NotRun("failed", f"{type(error).__name__}: {error}")
 
 
-def _question(question: str, timeout_s: int | None, agent: str | None) -> Request:
-    return Request("ask_human", {"question": question}, tools="sayso", ask=True, timeout_s=timeout_s, agent=agent)
+def _nothing() -> None:
+    """Run nothing: an answer is no permission."""
 
 
-def _answer(came: Ran[None] | NotRun, call: Mapping[str, Any]) -> Answer:
-    yes = True if isinstance(came, Ran) else False if came.status == "rejected" else None
-    return Answer(yes, call.get("reason"), call.get("decided_by") if yes is not None else None, came.ref)
+def _answer(came: Ran[Any] | NotRun) -> Answer:
+    if isinstance(came, Ran):
+        call: Mapping[str, Any] = came.value
+        return Answer(call["output"], call["decided_by"], call["status"], call["message"], came.ref)
+    return Answer(None, came.decided_by, came.status, came.message, came.ref)

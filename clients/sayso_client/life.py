@@ -14,7 +14,7 @@ import secrets
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypedDict
 from urllib.parse import quote
 
 import rfc8785
@@ -182,6 +182,40 @@ def after_asking(request: Request, args: Mapping[str, Any], secret: Secret, call
         raise
     yield _report(path, secret, "succeeded", output="" if value is None else str(value))
     return Ran(call["ref"], value)
+
+
+class Asked(TypedDict, total=False):
+    """What a question may say beside its words."""
+
+    #: The agent's own name for itself.
+    agent: str
+    session: str
+    #: The agent's own words, shown as such.
+    note: str
+    #: The conversation to ask in, and the person for whom the agent asks, if the token may name them.
+    origin: str
+    on_behalf_of: str
+    #: Seconds to wait for people, at most as many as the policy gives.
+    timeout_s: int
+
+
+def asking_people(question: str, options: Sequence[str], terms: Asked) -> Life:
+    """Ask people a question and wait: Ran with the call if somebody answered, else NotRun. Nothing is run."""
+    body = {"question": question, **terms} | ({"options": list(options)} if options else {})
+    try:
+        call = _whole((yield Send("POST", "/v1/questions", body, {"Idempotency-Key": secrets.token_hex(16)})))
+    except ClientError as error:
+        return _refused(error, known=False)
+    path = f"/v1/calls/{quote(call['ref'], safe='')}"
+    try:
+        while call["status"] == "pending":
+            call = _whole((yield Send("GET", f"{path}?wait={WAIT_S}")))
+    except BaseException:
+        yield Send("POST", f"{path}/withdraw", {})
+        raise
+    if call["status"] == "succeeded":
+        return Ran(call["ref"], call)
+    return NotRun(call["status"], call["message"], call["ref"], call["reason"], call["decided_by"])
 
 
 def _path(call: Mapping[str, Any]) -> str:

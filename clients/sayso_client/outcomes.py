@@ -44,9 +44,19 @@ class NotRun:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A person's answer to a question. `yes` is None if nobody answered. `words` is the text that they wrote."""
+    """The outcome of a question to people. It is false if nobody answered. An answer approves nothing."""
 
-    yes: bool | None
+    #: What the person wrote, or the option that they chose; None if nobody answered.
     words: str | None
+    #: The principal who answered, or who declined to.
     by: str | None
-    ref: str
+    #: `succeeded`, `rejected` (somebody declined to answer), `expired`, `denied` or another status of the API.
+    status: str
+    #: One sentence to hand to an agent.
+    message: str
+    #: The question's ref; empty if it was never recorded.
+    ref: str = ""
+
+    def __bool__(self) -> bool:
+        """Return whether somebody answered."""
+        return self.words is not None

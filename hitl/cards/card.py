@@ -17,13 +17,24 @@ from hitl.call import Call, Decision, Result, Risk, Runs, Status
 from hitl.cards.lines import Code, Moment, Strong, Who, coded, either, in_utc, line, plain
 from hitl.cards.masked import masked
 from hitl.cards.redaction import mask
-from hitl.cards.shown import ARGUMENT_CHARS, PREVIEW_CHARS, Digits, Part, PartKind, Shown, masked_arguments, show
+from hitl.cards.shown import (
+    ARGUMENT_CHARS,
+    PREVIEW_CHARS,
+    Digits,
+    Part,
+    PartKind,
+    Shown,
+    labels,
+    masked_arguments,
+    show,
+)
 from hitl.cards.text import cut_middle, one_line, quoted, visible
-from hitl.cards.wording import SIGNS, clause, say, sentence
+from hitl.cards.wording import ENGLISH, SIGNS, clause, say, sentence
 from hitl.outcomes import Fact, Person, fact, unkept
 from hitl.people import Access
 from hitl.people.names import NOBODY, Names
 from hitl.proof.canonical import digest_mark
+from hitl.question import is_question, options
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -105,6 +116,9 @@ class Card:
     done: bool
     #: Whether an approval takes more than one step.
     steps: bool
+    #: Whether it is a question, and the options that it offers; without options any words answer it.
+    asks: bool
+    choices: tuple[str, ...]
     #: The number of characters that aren't shown.
     left_out: int
 
@@ -129,19 +143,21 @@ def card(call: Call, names: Names = NOBODY, way: Way = Way.REPLY, *, reader: str
         place=told.place(),
         note=told.note(),
         rule=say("card.rule", rule=_told(call.verdict.message)) if call.verdict.message else "",
-        stakes=_stakes(call),
+        stakes=_stakes(call) if not is_question(call) else line("card.never_secret"),
         warnings=_warnings(call, shown),
         approvers=told.approvers(way),
-        how=_how(call, way, cut=_needs_details(call, shown)),
+        how=_how(call, way, cut=_needs_details(call, shown)) if not is_question(call) else _how_to_answer(call, way),
         push=told.push(shown, headline),
         end_sign=_SIGN[call.status],
         end=() if pending else _end(call, shown),
         end_why=() if pending else told.end_why(way),
-        output=mask(visible(call.output or "")),
+        output=mask(visible(call.output or "")) if not is_question(call) else "",
         deadline=call.deadline,
         open=pending,
         done=call.status in _DONE,
         steps=risk is Risk.CRITICAL or call.verdict.require_reason or _needs_details(call, shown),
+        asks=is_question(call),
+        choices=labels(call) if is_question(call) else (),
         left_out=_left_out(call, shown),
     )
 
@@ -180,11 +196,15 @@ class _Teller:
         return name if self._call.agent in _BY_HAND else say("card.agent_of", name=name)
 
     def headline(self, shown: Shown) -> str:
+        if shown.act == "ask":
+            return say("card.headline.asks", who=self._requester())
         return say("card.headline", who=self._requester(), phrase=shown.phrase)
 
     def summary(self, shown: Shown) -> str:
         """Return the headline with the action on the same line."""
         headline = self.headline(shown)
+        if shown.act == "ask":
+            return f"{headline}: {one_line(shown.line, 120)}"
         if shown.line == shown.phrase:
             first = next((part for part in shown.parts if part.text and not part.name), None)
             return (
@@ -236,7 +256,8 @@ class _Teller:
         own = people.principal(call.requester)
         listed = list(dict.fromkeys(map(people.principal, call.approvers)))
         others = [one for one in listed if one != own]
-        may = listed if access.may_approve_own(call.verdict, call.origin, surface) or not others else others
+        both = is_question(call) or access.may_approve_own(call.verdict, call.origin, surface) or not others
+        may = listed if both else others
         told: list[str | Who | Moment | Code | Strong] = [self._who(one) for one in may[:_MOST_NAMED]]
         if len(may) > _MOST_NAMED:
             told.append(say("card.people.more", count=len(may) - _MOST_NAMED))
@@ -268,9 +289,15 @@ class _Teller:
         call = self._call
         if not call.decided_by or call.decision not in {Decision.APPROVED, Decision.REJECTED, Decision.WITHDRAWN}:
             return ()
-        return line(
-            f"by.{call.decision.value}", who=self._who(call.decided_by), time=Moment(call.decided_at or call.deadline)
-        )
+        key = f"by.{call.decision.value}"
+        if is_question(call):
+            key = {Decision.APPROVED: "by.answered", Decision.REJECTED: "by.declined"}.get(call.decision, key)
+        return line(key, who=self._who(call.decided_by), time=Moment(call.decided_at or call.deadline))
+
+
+def _how_to_answer(call: Call, way: Way) -> Line:
+    """Return how to answer a question: by a button, or in words where words count."""
+    return line(f"card.choose.{way.value}") if options(call) else line(f"card.answer.{way.value}")
 
 
 def _stakes(call: Call) -> Line:
@@ -349,12 +376,15 @@ def _how(call: Call, way: Way, *, cut: bool) -> Line:
 
 
 def _end(call: Call, shown: Shown) -> Line:
-    """Return the first line of a decided card: the outcome and the action."""
-    key = f"end.{_ENDS[call.status]}.{shown.act}"
+    """Return the first line of a decided card: the outcome and the thing."""
+    ending = _ENDS[call.status]
+    # Only a changed database holds a question with another end; that one is told as any call's.
+    key = f"end.{ending}.{shown.act if shown.act != 'ask' or ending in _QUESTION_ENDS else 'do'}"
     thing = one_line(shown.line, 120)
     return line("card.ended", what=Strong(say(key)), thing=Code(thing) if shown.act == "run" else thing)
 
 
+_QUESTION_ENDS = frozenset({"pending", "done", "not"})
 _ENDS = {
     Status.PENDING: "pending",
     Status.ALLOWED: "going",
@@ -486,12 +516,26 @@ def outcome_fact(call: Call) -> Fact:
         key = "outcome.rejected.reason"
     if status is Status.EXPIRED and call.error:
         key = "outcome.expired.unseen"
+    if is_question(call):
+        key = _QUESTION_OUTCOMES.get(status, key)
     return fact(key, **_facts(call))
+
+
+#: What people are told of a question, where it isn't what they are told of any call.
+_QUESTION_OUTCOMES = {
+    Status.SUCCEEDED: "outcome.question.answered",
+    Status.REJECTED: "outcome.question.declined",
+}
 
 
 def outcome_for_agent(call: Call) -> str:
     """Return one sentence for the agent that asked. It differs for a rejection, for silence, and for a failure."""
     key = f"agent.{call.status.value}"
+    if is_question(call) and f"agent.question.{call.status.value}" in ENGLISH:
+        key = f"agent.question.{call.status.value}"
+        if call.status is Status.REJECTED and call.reason:
+            key = "agent.question.rejected.reason"
+        return sentence(fact(key, short=call.short, **_facts(call)))
     if call.status is Status.REJECTED:
         key = _rejected_key(call)
     return sentence(fact(key, short=call.short, tool=one_line(call.tool, 60), **_facts(call)))

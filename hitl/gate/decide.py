@@ -9,6 +9,7 @@ from hitl.call import Call, Event, PromptKind, Reply, ReplyKind, State, Verb
 from hitl.cards.text import encodable
 from hitl.errors import InvalidConfirmation, Tampered, Unavailable
 from hitl.gate.moves import sealed_decision
+from hitl.gate.questions import answered_in_words, unanswered, vote_answer, words_on_question
 from hitl.gate.response import NOTHING, Answer, Came, refuse, too_late, unknown_call
 from hitl.gate.swap import TRIES, edits, entry_of, find, fresh, note, swap
 from hitl.gate.target import Scene, aim, each_by_name, explains, named_refs, read_words, survey, unexplained
@@ -16,6 +17,7 @@ from hitl.gate.votes import leave_open, may_not, set_aside, vote_no, vote_yes
 from hitl.outcomes import Fact, Refusal, Told, fact
 from hitl.ports import Change
 from hitl.proof import seals
+from hitl.question import choice, is_question
 from hitl.records import replace
 from hitl.replies import ALL, Reading, Span
 from hitl.replies import Meaning as Says
@@ -38,15 +40,32 @@ async def decide(gate: GateContext, reply: Reply) -> tuple[Answer, ...]:
         return (refuse(unknown_call(reply.target or "")),)
     if reply.verb is Verb.DETAILS:
         return (await _details(gate, reply, call),)
-    if reply.verb is None:
-        return (refuse(InvalidConfirmation(), call),)
-    return (await _vote(gate, reply, call, Reading(_VERBS[reply.verb], reply.reason or None)),)
+    reading = _reading(reply, call)
+    return (await (_vote(gate, reply, call, reading) if reading else _no_button(gate, reply, call)),)
+
+
+async def _no_button(gate: GateContext, reply: Reply, call: Call) -> Answer:
+    """The answer to a button that no card of the call has."""
+    if refusal := may_not(gate, reply, call, call.verdict, approve=False):
+        return await note(gate, reply, call, Event.REFUSED, refuse(refusal, call))
+    return refuse(InvalidConfirmation(), call)
+
+
+def _reading(reply: Reply, call: Call) -> Reading | None:
+    """What a button, a command or the API says of a call; None for a button that this call doesn't have."""
+    if is_question(call) and (chosen := choice(call, reply.verb)):
+        return Reading(Says.APPROVE, chosen)
+    return Reading(_VERBS[reply.verb], reply.reason or None) if reply.verb in _VERBS else None
 
 
 async def _decide_text(gate: GateContext, reply: Reply) -> tuple[Answer, ...]:
     scene, place = await survey(gate, reply)
     reply = replace(reply, conversation=place)
-    readings = read_words(reply, await named_refs(gate, reply, scene))
+    known = await named_refs(gate, reply, scene)
+    readings = read_words(reply, known)
+    asked = await words_on_question(gate, reply, scene, readings, known)
+    if asked is not None:
+        return (asked if isinstance(asked, Answer) else await _answer(gate, reply, asked),)
     if any(reading.target == ALL for reading in readings):
         return (each_by_name(gate, scene) if scene.private or scene.aimed else NOTHING,)
     if len(readings) > 1 and all(reading.target for reading in readings):
@@ -54,11 +73,19 @@ async def _decide_text(gate: GateContext, reply: Reply) -> tuple[Answer, ...]:
     return (await _decide_reading(gate, reply, replies.verdict(readings), scene),)
 
 
+async def _answer(gate: GateContext, reply: Reply, call: Call) -> Answer:
+    """What came of words that are about a question."""
+    reading = await answered_in_words(gate, reply, call)
+    return reading if isinstance(reading, Answer) else await _vote(gate, reply, call, reading)
+
+
 async def _decide_reading(gate: GateContext, reply: Reply, reading: Reading, scene: Scene) -> Answer:
     named = await find(gate, reading.target) if reading.target else None
     call, problem = aim(scene, reading, named)
     if call is None:
         return problem
+    if is_question(call):
+        return await unanswered(gate, reply, call)
     if reading.verdict is Says.UNCLEAR and call.verdict.require_reason and replies.unformatted(reply.spans):
         reading = replies.reasoned_yes(reply.text) or reading
     if reading.verdict is Says.APPROVE and not reading.reason:
@@ -87,7 +114,7 @@ def _unclear(gate: GateContext, reply: Reply, call: Call, reading: Reading) -> F
 
 
 async def _vote(gate: GateContext, reply: Reply, call: Call, reading: Reading) -> Answer:
-    vote = vote_yes if reading.verdict is Says.APPROVE else vote_no
+    vote = vote_no if reading.verdict is not Says.APPROVE else vote_answer if is_question(call) else vote_yes
     principal = gate.people.principal(reply.identity)
     await gate.ready(call)
     try:

@@ -195,6 +195,13 @@ async def named_refs(gate: GateContext, reply: Reply, scene: Scene) -> set[str]:
     return known
 
 
+def typed_refs(text: str, known: Collection[str]) -> set[str]:
+    """Return those of the known refs, as `named_refs` returns them, that a text holds, in their usual form."""
+    shorts = {as_short(ref) for ref in known}
+    typed = {as_short(word) for word in _WORD.findall(text) if _typed_as_ref(word)}
+    return {ref for ref in typed & shorts if ref is not None}
+
+
 def each_by_name(gate: GateContext, scene: Scene) -> Answer:
     """Return the answer to a word for all calls, such as "yes to all": a list of the calls that the person may decide.
 

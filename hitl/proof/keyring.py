@@ -17,7 +17,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
-from hitl.call import Verb
+from hitl.call import CHOICES, Verb
 from hitl.errors import InvalidConfirmation
 from hitl.outcomes import Refusal, fact
 
@@ -187,7 +187,7 @@ def new_secret() -> str:
     return secrets.token_urlsafe(32)
 
 
-_VERBS = (Verb.APPROVE, Verb.REJECT, Verb.DETAILS)
+_VERBS = (Verb.APPROVE, Verb.REJECT, Verb.DETAILS, *CHOICES)
 _VERSION = 1
 _PACKED = 34
 

@@ -58,6 +58,23 @@ def test_every_path_of_the_file_is_relative_to_it(
     assert (file.parent / "m", elsewhere / "s") == (settings.mark_file(), settings.folder("state"))
 
 
+def test_only_values_that_are_declared_as_paths_are_anchored(file: Path) -> None:
+    """A server's folder and its files of secrets are; a value is not, whatever its name is."""
+    file.write_text(
+        '[mcp.servers.notes]\ncommand = ["notes"]\ncwd = "n"\n'
+        '[mcp.servers.notes.env]\nstate = "open"\nlog_file = "l"\n'
+        '[mcp.servers.notes.env_files]\nNOTES_KEY = "k"\n'
+        '[masks]\nstate = "ST-[0-9]+"\nworkspace = "WS-[0-9]+"\n'
+    )
+    settings = load(file)
+    assert settings.mcp is not None
+    notes = settings.mcp.servers["notes"]
+
+    assert (file.parent / "n", {"NOTES_KEY": file.parent / "k"}) == (notes.cwd, notes.env_files)
+    assert {"state": "open", "log_file": "l"} == notes.env
+    assert {"state": "ST-[0-9]+", "workspace": "WS-[0-9]+"} == settings.masks
+
+
 def test_the_mark_lies_where_the_settings_say(file: Path) -> None:
     """For the service, `doctor` and `audit verify` alike; beside the state folder where they say nothing."""
     nowhere = load(file).mark_file()

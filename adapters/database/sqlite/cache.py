@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from cachetools import FIFOCache
@@ -61,7 +62,13 @@ def asked(requester: str, origin: str, digest: str, agent: str, routes: tuple[st
     Raises TypeError if a name isn't text.
     """
     name = sys.intern
-    return PendingCall(digest[:_MARK], name(requester), name(origin), name(agent), tuple(map(name, routes)))
+    return PendingCall(digest[:_MARK], name(requester), name(origin), name(agent), _shared(routes))
+
+
+@lru_cache(maxsize=1024)
+def _shared(routes: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the same tuple for equal routes, which most calls have."""
+    return tuple(map(sys.intern, routes))
 
 
 class Known:

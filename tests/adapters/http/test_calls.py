@@ -61,6 +61,45 @@ async def test_a_pending_answer_names_the_tool_the_need_and_the_ref(api: Api) ->
     assert call["short"] in call["message"]
 
 
+async def test_a_question_goes_from_asking_to_its_answer(api: Api) -> None:
+    """An agent asks, an approver's reason is the answer, and there is nothing to claim or report."""
+    agent, approver = await api.agent(), await api.approver()
+    parked = await agent.post("/v1/questions", json={"question": "Which stage?", "options": ["staging", "live"]})
+    call = fits(parked, "CallAnswer")
+    path = f"/v1/calls/{call['ref']}"
+    unanswered = await approver.post(f"{path}/decision", json={"decision": "approve"})
+    await approver.post(f"{path}/decision", json={"decision": "approve", "reason": "2"})
+    ended = fits(await agent.get(path), "CallView")
+    claimed = await agent.post(f"{path}/claim", json={"secret_hash": HASH})
+
+    assert (202, f"/v1/calls/{call['ref']}") == (parked.status_code, parked.headers["location"])
+    assert (True, ["staging", "live"]) == (call["card"]["asks"], call["card"]["choices"])
+    assert not unanswered.json()["decided"]
+    assert ("succeeded", "live", "service") == (ended["status"], ended["output"], ended["runs"])
+    assert 400 <= claimed.status_code < 500
+    assert ["asked", "unclear", "approved", "succeeded"] == await api.events(call["ref"])
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"options": ["one"]}, {"options": []}, {"question": ""}, {"question": "x" * 1001}, {"args": {}}, {"ask": False}],
+)
+async def test_a_question_that_no_card_can_show_is_refused(api: Api, more: dict[str, Any]) -> None:
+    """The document says what fits."""
+    answer = await (await api.agent()).post("/v1/questions", json={"question": "Which stage?", **more})
+
+    assert answer.status_code in {400, 422}
+
+
+async def test_an_agent_does_not_answer_its_own_question(api: Api) -> None:
+    """Its token can't decide."""
+    agent = await api.agent()
+    call = (await agent.post("/v1/questions", json={"question": "May I?"})).json()
+    answer = await agent.post(f"/v1/calls/{call['ref']}/decision", json={"decision": "approve", "reason": "yes"})
+
+    assert 403 == answer.status_code
+
+
 async def test_the_policy_allows_and_denies_at_once(api: Api) -> None:
     """An allowed call is 200 and can be claimed in the same request; a denied call is 403 and names its ref."""
     agent = await api.agent()

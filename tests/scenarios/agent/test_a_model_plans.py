@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from hitl import question
 from hitl.call import Status, Verb
-from simulators.model import Reply
+from simulators.model import Call, Reply
 from tests.scenarios.agent.stages import FINE, deleting, reading
 from tests.sentences import says
 
@@ -52,6 +53,20 @@ async def test_a_call_that_the_policy_allows_runs_at_once_beside_one_that_waits(
     await plan.decide("ann", waiting, Verb.APPROVE)
     assert ["succeeded", "succeeded"] == list(results(await plan.heard(2)).values())
     await plan.idle()
+
+
+async def test_a_question_of_the_model_is_answered_by_people(plan: Planned) -> None:
+    """The model hears the words of the person who answered, and goes on with them. Nothing runs."""
+    asking = Call(f"{question.GROUP}__{question.TOOL}", {"question": "Which ones?", "options": ["merged", "all"]})
+    plan.says(Reply(calls=(asking,)), FINE)
+    await plan.say("uma", CLEAN_UP)
+    (waiting,) = await plan.cards(1)
+    await plan.stage.surface.answer("ann", waiting, "merged")
+    (told,) = (await plan.heard(2)).fresh.values()
+    await plan.idle()
+
+    assert ("succeeded", "merged") == (json.loads(told)["status"], json.loads(told)["output"])
+    assert [] == plan.ran()
 
 
 async def test_silence_is_heard_as_such(plan: Planned) -> None:

@@ -22,7 +22,7 @@ class Listeners:
         self._all: list[Observer] = []
 
     def add(self, listener: Observer) -> None:
-        """Add a listener."""
+        """Add a listener, which gets every later change of a call."""
         self._all.append(listener)
 
     def remove(self, listener: Observer) -> None:

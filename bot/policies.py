@@ -115,7 +115,7 @@ class Prepared:
 
     @property
     def digest(self) -> str:
-        """The digest of the document."""
+        """The digest of the policy's document."""
         return self.policy.digest
 
 

@@ -488,7 +488,8 @@ def _anchor(model: type[BaseModel], values: dict[str, Any], folder: Path) -> Non
     pending requests would seem gone. Paths from the environment stay relative to the current folder.
     """
     for name in model.model_fields.keys() & values.keys():
-        is_file = name == "handlers" and str(values[name]).endswith(".py")  # else it is the name of a module
+        # If `handlers` doesn't end in .py, it is the name of a module.
+        is_file = name == "handlers" and str(values[name]).endswith(".py")
         values[name] = _anchored(Path if is_file else model.model_fields[name].annotation, values[name], folder)
 
 
@@ -545,8 +546,8 @@ def _mcp_secrets(mcp: object) -> Iterator[tuple[str, str, str]]:
                     yield f"servers.{server}.{key}.{name}", name, instead
 
 
-#: Variables that begin with the prefix but aren't settings: the paths of the settings file and the socket, the ref that
-#: `sayso ask` passes to its command, and those of our own tests.
+#: Variables that begin with the prefix but aren't settings: the path of the settings file, the path of the socket, the
+#: ref that `sayso ask` passes to its command, and variables of our own tests.
 _BESIDE = frozenset(f"{_PREFIX}{name}" for name in ("CONFIG", "SOCKET", "REF", "CORPORA", "PYTHON"))
 
 

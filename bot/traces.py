@@ -53,7 +53,7 @@ class _Refs(RandomIdGenerator):
     ref = ""
 
     def generate_trace_id(self) -> int:
-        """Return the 128 bits of the ref, a UUID."""
+        """Return the call's ref as a number of 128 bits, for the trace's id."""
         return UUID(self.ref).int
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: The most messages of a conversation that a model gets. Older messages are left out in whole exchanges.
 MOST_MESSAGES = 200
-#: The lines of a thread, and the characters of each, that a model is told when a person asks about a card.
+#: The most lines of a thread that a model gets when a person asks about a card, and the most characters of a line.
 MOST_LINES, LONGEST_LINE = 40, 1000
 
 
@@ -101,7 +101,10 @@ class Thread:
 
 
 def transcript(messages: Sequence[ModelMessage]) -> list[dict[str, str]]:
-    """Return what was said and done lately as plain lines, masked: a model that may do nothing reads it as data."""
+    """Return the latest messages and tool calls of a thread as lines, with secrets masked.
+
+    A model that explains a card gets these lines as data, and it can't act on them.
+    """
     lines = [line for message in messages for part in message.parts if (line := _line(part))]
     return [{"who": who, "said": cut_middle(mask(said), LONGEST_LINE).text} for who, said in lines[-MOST_LINES:]]
 

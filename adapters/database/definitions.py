@@ -71,7 +71,7 @@ them for SQLite and writes them here.
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A statement of `statements.py`."""
+    """The definition of one statement in `statements.py`."""
 
     #: The statement's question or effect. It becomes the comment above the statement.
     says: str

@@ -27,7 +27,7 @@ class Standing:
 
     #: The SHA-256 of the bytes in hex, or `absent` if there is no file.
     base: str
-    #: The length in bytes.
+    #: The length of the file in bytes.
     size: int
     #: The text, or None if the file isn't UTF-8 text or is longer than `READ_WHOLE`.
     text: str | None

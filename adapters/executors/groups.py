@@ -30,7 +30,7 @@ class Groups:
 
     @property
     def names(self) -> frozenset[str]:
-        """The names of the groups."""
+        """The names of the tool groups that have an executor."""
         return frozenset(self._executors)
 
     async def offers(self, tools: str) -> Sequence[Offer]:

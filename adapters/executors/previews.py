@@ -24,9 +24,9 @@ class FileChange:
 
     #: The unified diff, cut in the middle if it is long.
     diff: str
-    #: The number of added lines.
+    #: The number of lines that the change adds.
     added: int
-    #: The number of removed lines.
+    #: The number of lines that the change removes.
     removed: int
 
 

@@ -69,7 +69,7 @@ class Context:
     ref: str
     #: The idempotency key that the tool can pass on. It is the same for every attempt to run this call.
     key: str
-    #: The seconds that the tool may run.
+    #: The seconds after which the tool is stopped.
     limit_s: float
     #: The preconditions of the call, by name: the state that people saw.
     preconditions: Mapping[str, str] = field(default_factory=dict)

@@ -84,9 +84,9 @@ _GLOB = re.compile(r"[*?\[]")
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A file that a line runs."""
+    """A file of the workspace that a command line runs."""
 
-    #: The path in the workspace.
+    #: The path, relative to the workspace.
     path: str
     #: The SHA-256 of the file's bytes, in hex.
     digest: str
@@ -101,7 +101,7 @@ class Script:
 
 @dataclass(frozen=True, slots=True)
 class Scripts:
-    """The files that a line runs."""
+    """The files of the workspace that a command line runs."""
 
     found: tuple[Script, ...]
     #: Whether the line is one command. If so, no other part of the line can be meant to change these files.

@@ -103,7 +103,7 @@ class Bearers(Protocol):
 
 
 class Authenticator:
-    """Authenticates requests."""
+    """Finds out who sends a request, by the kernel's answer or by a bearer token."""
 
     def __init__(self, gate: Gate, bearers: Bearers) -> None:
         self._gate = gate

@@ -81,9 +81,9 @@ async def ask(
 async def ask_human(
     ops: Ops, caller: Asker, body: models.QuestionRequest, ended: Gone, key: Key = None, prefer: Prefer = None
 ) -> Response:
-    """Ask the people who may decide there a question, and wait for their answer as for any call.
+    """Ask a question to the people who may decide in that conversation, and wait for their answer as for any call.
 
-    The answer is the call's `output`. What looks like a secret in it is masked. An answer approves no other call.
+    The answer is the call's `output`. Text in it that looks like a secret is masked. An answer approves no other call.
     """
     submitted = await ops.ask_human(caller, body, key)
     call = await ops.wait(caller, submitted.call, preferred_wait(prefer), "decided", ended)

@@ -158,7 +158,7 @@ class Door(HttpToolsProtocol):
                 self._refuse(_LONG)
 
     def on_message_begin(self) -> None:
-        """Start the limits of a new request."""
+        """Start the time and size limits of a new request."""
         self._in_head = True
         if not self._refused:
             self._arm(self._limits.head_s)
@@ -189,7 +189,7 @@ class Door(HttpToolsProtocol):
         return _LARGE if lengths and int(lengths[0]) > self._limits.body_bytes else None
 
     def on_body(self, body: bytes) -> None:
-        """Count the bytes of the body."""
+        """Count the bytes of the body, and refuse the request if they exceed the limit."""
         self._body += len(body)
         if self._body > self._limits.body_bytes:
             self._refuse(_LARGE)
@@ -223,7 +223,7 @@ class Door(HttpToolsProtocol):
             self._stuck.cancel()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse bytes that aren't HTTP."""
+        """Refuse a request whose bytes aren't valid HTTP."""
         del msg
         self._refuse(_BAD)
 

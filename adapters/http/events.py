@@ -75,7 +75,7 @@ class Feed:
         self._tickets: TTLCache[str, Caller] = TTLCache(_MOST_TICKETS, _TICKET_S)
 
     def changed(self, call: Call) -> None:
-        """Wake every stream."""
+        """Wake every stream, because a call has changed."""
         del call
         self.wake()
 

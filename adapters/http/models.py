@@ -92,7 +92,7 @@ class CallRequest(_Request):
 
 
 class QuestionRequest(_Request):
-    """A question to the people who may decide there."""
+    """A question to the people who may decide in the conversation."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -149,7 +149,7 @@ class BatchRequest(_Request):
 
 
 class DecisionRequest(_Request):
-    """An approver's answer."""
+    """An approver's decision on a call."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, json_schema_extra={"examples": [{"decision": "reject", "reason": "Not today."}]}
@@ -237,7 +237,7 @@ class LineRequest(_Request):
 
 
 class HarombeTool(_Request):
-    """A tool, as MCP's `tools/call` names it."""
+    """A tool and its arguments, in the form of MCP's `tools/call`."""
 
     name: Name
     arguments: dict[str, JsonValue] = Field(
@@ -460,7 +460,7 @@ class VerdictAnswer(_Answer):
 
 
 class ReadingAnswer(_Answer):
-    """One reading of a text."""
+    """One way in which a person's text was understood."""
 
     verdict: str
     reason: str | None

@@ -127,7 +127,7 @@ class Operations:
         )
 
     async def ask_human(self, caller: Caller, request: QuestionRequest, key: str | None) -> Submitted:
-        """Record a question to people. Raises as `Gate.submit`."""
+        """Record a question to people. Raises the errors of `Gate.submit`."""
         args: dict[str, Any] = {"question": request.question}
         if request.options is not None:
             args["options"] = request.options
@@ -318,7 +318,7 @@ _NOTHING: Submitted | None = None
 
 
 def _beside(request: QuestionRequest) -> dict[str, Any]:
-    """The fields that a question has like any call."""
+    """Return the fields of a question that any request for a call also has."""
     named = ("agent", "session", "origin", "routes", "on_behalf_of", "note", "timeout_s")
     return {name: getattr(request, name) for name in named}
 

@@ -134,7 +134,7 @@ async def revoke_token(
 
 
 class Attached(Protocol):
-    """A conversation that a caller has open."""
+    """One open conversation of a caller with the service's agent."""
 
     async def hear(self, line: str) -> None:
         """Handle one line from the caller."""

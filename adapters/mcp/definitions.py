@@ -47,7 +47,7 @@ class Declared:
 def declared(target: Target, tools: Sequence[Tool]) -> dict[str, Declared]:
     """Return the tools that can be called, by name. Tools that share a name are left out, and logged.
 
-    Also left out is a tool whose name is empty, too long, unprintable or in OPERATIONS, or whose declaration can't be
+    A tool is also left out if its name is empty, too long, unprintable or in OPERATIONS, or if its declaration can't be
     hashed.
     """
     counts = Counter(tool.name for tool in tools)

@@ -210,7 +210,7 @@ class Gateway:
     async def ask(self, caller: Caller, shown: str, args: Mapping[str, Any], key: str | None) -> Call | None:
         """Ask for a call of a tool, and don't wait for it. `key` is the caller's idempotency key.
 
-        Return None if no server offers the tool. Raises as `Gate.submit`.
+        Return None if no server offers the tool. Raises the errors of `Gate.submit`.
         """
         found = await self._catalogue.tool(shown)
         client = Client("", "", None)

@@ -56,7 +56,7 @@ class HttpMount:
     async def ask(self, scope: Scope, tool: str, args: Mapping[str, Any], key: str | None) -> Call | None:
         """Ask for a call of a tool as the caller of a request, and don't wait for it.
 
-        Return None if no server offers the tool. Raises as `Gateway.ask`.
+        Return None if no server offers the tool. Raises the errors of `Gateway.ask`.
         """
         return await self._gateway.ask(self._who(scope), tool, args, key)
 
@@ -66,7 +66,7 @@ class HttpMount:
             await self._stopping.wait()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request."""
+        """Pass one HTTP request to the library, with the identity of its caller."""
         caller = self._who(scope)
         # The library compares this key. Therefore only the credential that opened a session can use the session.
         token = AccessToken(token="", client_id=f"{caller.principal} {caller.token}", scopes=[])

@@ -88,7 +88,7 @@ _SOMEBODY = re.compile(r"://[^/\s]*@")
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The folders of a repository."""
+    """The folders in which git finds a repository's files."""
 
     #: The folder with the working files.
     root: str

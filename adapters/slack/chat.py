@@ -293,7 +293,7 @@ class SlackChat:
         return said if said and said[0][0] == ts and not found.get("has_more") else ()
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections to Slack."""
         if self.client.session is not None:
             await self.client.session.close()
 
@@ -307,7 +307,8 @@ class SlackChat:
         """Find out whether the bot is a member of the channel that a route names. The answer is kept for ten minutes.
 
         Slack lets an app post to public channels that it isn't in (`chat:write.public`), but sends it no messages or
-        reactions from them. Threads and direct conversations aren't checked: Slack sends us their messages.
+        reactions from them. Threads and direct conversations aren't checked, because Slack sends the bot their
+        messages.
         """
         _, place, thread = _parsed(route)
         now = asyncio.get_running_loop().time()

@@ -1,7 +1,8 @@
 """Translates Slack's events into neutral events, and does nothing else.
 
 These functions never judge who may decide. They skip messages that can't be anybody's decision, or mark them as barred,
-because only Slack's own fields identify them: bots, ourselves, edited and deleted messages, broadcast copies, unfurls.
+because only Slack's own fields identify them. These are messages of bots and of this bot, edited and deleted messages,
+broadcast copies, and previews of links.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _SAID = frozenset({None, "file_share", "thread_broadcast"})
 _BROADCAST = "thread_broadcast"
 _UNKNOWN = "?"
 _SLACKBOT = "USLACKBOT"
-#: The first button of a card that can be answered, by which a card of ours is known.
+#: The buttons by which a message of the bot is recognised as a card: Approve, and the first option of a question.
 _DECIDING = frozenset({APPROVE, f"{CHOOSE}:1"})
 _COMMANDS = {"withdraw": "cancel", "": "help"}
 _TONE = re.compile(r"::skin-tone-[1-6]$")
@@ -112,9 +113,9 @@ def read(raw: bytes) -> dict[str, Any]:
 def event_of(body: Mapping[str, Any]) -> tuple[str, str]:
     """Return the id of an event, and the lane in which it is handled in order. Raises LookupError if it has no id.
 
-    Slack sends a message that mentions us twice, as a message and as a mention. Both get the id of the message. A lane
-    is a channel. Each person's presses and commands in a channel have a lane of their own: they name their call, and
-    needn't wait for the messages in the channel.
+    Slack sends a message that mentions the bot twice: as a message and as a mention. Both get the id of the message. A
+    lane is a channel. Each person's presses and commands in a channel have a lane of their own: they name their call,
+    and needn't wait for the messages in the channel.
     """
     event = _fields(body.get("event"))
     if not event:

@@ -1,9 +1,9 @@
-"""Fetches from Slack's history the messages that people sent to us while the service wasn't listening.
+"""Fetches the messages from Slack's history that people sent to the bot while it received no events.
 
 Socket Mode keeps no events for an app that isn't connected, and Slack gives up a request after three tries without an
-answer. So after each gap, the history of every channel that we are in is read from the last event on. Messages that
-address us go into the inbox as if they had just arrived. The inbox knows a message that arrived before the gap by its
-id, and keeps it once. Presses and commands can't be fetched: Slack itself tells people that those failed.
+answer. So after each gap, the history of every channel that the bot is in is read from the last event on. Messages that
+address the bot go into the inbox as if they had just arrived. The inbox knows a message that arrived before the gap by
+its id, and keeps it once. Presses and commands can't be fetched: Slack itself tells people that those failed.
 
 The number of channels, messages and threads is limited, and so is the time. The log says when messages are left out.
 """

@@ -46,7 +46,7 @@ _READ_ALOUD = 75
 PLATFORM = "slack"
 
 APPROVE, REJECT, DETAILS = "sayso:approve", "sayso:reject", "sayso:details"
-#: The options of a question: this and the option's number.
+#: The beginning of the names of buttons for the options of a question. A colon and the option's number follow it.
 CHOOSE = "sayso:choose"
 PAGE_ACTION = "sayso:page"
 REASON_WINDOW = "sayso:reason"
@@ -152,7 +152,7 @@ def page_blocks(ref: str, text: str, number: int) -> tuple[Block, ...]:
 
 
 def reason_window(short: str, verb: Verb, metadata: str, *, asks: bool = False) -> Block:
-    """The window that asks why, or for the answer to a question (`asks`)."""
+    """Return the window that asks for a reason or, with `asks`, for the answer to a question."""
     field: Block = {
         "type": "plain_text_input",
         "action_id": REASON_FIELD,
@@ -268,7 +268,10 @@ def _actions(call: Call, shown: Card, keys: Keyring, place: str) -> Block:
 
 
 def _answers(call: Call, shown: Card, keys: Keyring, place: str) -> Block:
-    """A button for each option of a question, or one that opens a window for words; then the others."""
+    """Return the buttons of a question: one for each option, or one that opens a window for an answer in words.
+
+    The buttons Decline and Details follow.
+    """
     label = cut(shown.push, _READ_ALOUD)
     told = [
         (verb, f"{CHOOSE}:{number}", text)

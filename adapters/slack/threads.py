@@ -1,7 +1,7 @@
 """Remembers who wrote last in each place, so that an unaddressed yes counts only if it can be an answer to a card.
 
 The memory holds Slack's time stamps, which order the messages of a channel. After a restart, or a time without events,
-the latest author is unknown until Slack's own history has been read, or until we write in that place again.
+the latest author is unknown until Slack's own history has been read, or until the bot writes in that place again.
 """
 
 from __future__ import annotations

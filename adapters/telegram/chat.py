@@ -391,7 +391,7 @@ class _Request(Protocol):
     """A request to the Bot API that sends its text as HTML or as plain text."""
 
     def __call__(self, *, html: bool) -> Awaitable[Any]:
-        """Make the request."""
+        """Send the request to the Bot API."""
 
 
 class _Sender(Protocol):

@@ -123,7 +123,7 @@ def _handlers(me: Me) -> Iterator[BaseHandler[Any, Any, Any]]:
 
         return handle
 
-    # Until the first poll names the kinds that we read, Telegram also sends changes of the bot's own membership in
-    # chats.
+    # Telegram also sends changes of the bot's own membership in chats, until the first poll has told it which kinds of
+    # updates this adapter reads.
     yield ChatMemberHandler(_pass_over, ChatMemberHandler.MY_CHAT_MEMBER)
     yield from (make(handing_on(TRANSLATORS[kind])) for kind, make in _KINDS.items())

@@ -47,7 +47,7 @@ _OUR_COMMANDS = re.compile(r"/(?:pending|show|approve|reject|cancel|status|whoam
 
 
 class Button(NamedTuple):
-    """A button: its label, its data, its colour (Bot API 9.4, `style`), '' for none, and if it has its row alone."""
+    """A button: its label, data, colour (Bot API 9.4, `style`; '' for none), and whether it has a row of its own."""
 
     label: str
     data: str
@@ -106,7 +106,10 @@ def keyboard(call: Call, shown: Card, keys: Keyring, place: str) -> Keyboard:
 
 
 def _answers(call: Call, shown: Card, keys: Keyring, place: str) -> Keyboard:
-    """A button for each option of a question in a row of its own, or one that asks for words; then the others."""
+    """Return the buttons of a question: one for each option in a row of its own, or one that asks for words.
+
+    The buttons Decline and Details follow.
+    """
     if shown.choices:
         told = [
             Button(label, _data(call, keys, verb, place), alone=True)

@@ -1,7 +1,8 @@
 """Keeps to Telegram's rate limits: one message a second in a chat, 20 a minute in a group, 30 a second in all.
 
-Bot FAQ, "My bot is hitting limits"; edits count like messages. Waiting here costs less than a 429, which stops all
-messages. Refreshes of open cards leave room for messages that people wait for: new cards and outcomes.
+The limits are from the Bot FAQ ("My bot is hitting limits"). Edits count like messages. Waiting here costs less than a
+429, which stops all messages. Refreshes of open cards leave room for messages that people wait for: new cards and
+outcomes.
 """
 
 from __future__ import annotations

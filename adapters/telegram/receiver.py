@@ -77,7 +77,7 @@ class Poller:
         self.trouble: str | None = "no answer from Telegram yet"
 
     async def run(self) -> None:
-        """Poll until cancelled."""
+        """Poll Telegram for updates until cancelled."""
         while True:
             try:
                 await self.run_once()

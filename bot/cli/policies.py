@@ -25,7 +25,7 @@ _FOUND = {"yes": "yes", "no": "no", "unsure": "cannot tell"}
 
 
 class Foreign(StrEnum):
-    """Formats of other systems that can be read."""
+    """Formats of other systems' policies that can be imported."""
 
     HAROMBE = "harombe"
     CONTENOX = "contenox"

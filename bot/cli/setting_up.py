@@ -235,7 +235,7 @@ def _first(file: Path, people: _People, state: str, workspace: str) -> None:
 
 
 def _gate(host: str, config: Path | None, words: list[str], *, remove: bool) -> NoReturn:
-    """Install or remove the hook of a coding agent."""
+    """Install or remove the hook of a coding agent, and exit with the resulting status."""
     from bot.doctor.coding_agents import set_up
     from bot.settings import find_config
 

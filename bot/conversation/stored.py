@@ -49,7 +49,7 @@ _log = logging.getLogger(__name__)
 
 
 class StoredTurns:
-    """The turns of one agent in all conversations."""
+    """Stores and runs the turns of one agent in all conversations."""
 
     def __init__(self, service: Service, agent: ResumingAgent) -> None:
         self.agent = agent
@@ -59,7 +59,7 @@ class StoredTurns:
         self._running: dict[str, asyncio.Task[None]] = {}
         #: Calls that are being recorded. If the turn is stopped in the meantime, the call must be found and withdrawn.
         self.asking: set[asyncio.Task[Submitted]] = set()
-        #: Which calls were explained within the last minute.
+        #: Limits explanations to one a minute for each call.
         self._explained = Patience(time.monotonic)
         self._said: FIFOCache[str, deque[tuple[str, str]]] = FIFOCache(_CONVERSATIONS)
 
@@ -121,7 +121,10 @@ class StoredTurns:
         return True
 
     async def _explain(self, heard: Text, call: Call, voice: Voice) -> None:
-        """Say the agent's answer in its frame. It is bound to no call, so nobody's yes can be about it."""
+        """Send the agent's answer as its framed words.
+
+        The message is bound to no call, so a yes to it approves nothing.
+        """
         try:
             turns = await self._store.open_turns()
             turn = next((turn for turn in turns if (call.key or "").startswith(_key(turn, ""))), None)
@@ -314,7 +317,7 @@ def framed(agent: str, text: str) -> str:
     return "\n".join([say("model.says", agent=agent), *(f"│ {line}" for line in shown.splitlines())])
 
 
-#: What the key of each call of a stored turn begins with.
+#: The beginning of the idempotency key of every call of a stored turn.
 _KEYS = "turn:"
 
 

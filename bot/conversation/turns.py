@@ -39,7 +39,7 @@ _LINES, _CONVERSATIONS = 50, 1000
 #: Seconds. If an agent takes longer to ask for its first call, the next events of its conversation no longer wait for
 #: it.
 _BEGUN_WITHIN_S = 30.0
-#: How the reader of words begins to say why a text is neither yes nor no, if it is a question in any language.
+#: The beginning of the reply reader's reason if a text is neither yes nor no because it is a question.
 _QUESTION = "question"
 _log = logging.getLogger(__name__)
 
@@ -123,10 +123,10 @@ class Turns:
         return None
 
     async def _begin(self, heard: Text) -> None:
-        """Begin a turn, and return when its first call is recorded: people may answer that call while the turn goes on.
+        """Begin a turn, and return when its first call is recorded.
 
-        An error before that is raised, so that the event is tried again. A recorded call is then found again by its
-        key.
+        People may then answer that call while the turn goes on. If an error comes before that, it is raised, so that
+        the event is tried again. If the call was recorded, the next attempt finds it by its key.
         """
         lines = self._history.get(heard.conversation) or deque(maxlen=_LINES)
         self._history[heard.conversation] = lines

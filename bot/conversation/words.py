@@ -93,7 +93,7 @@ class Words:
             return await self._voice.answer(heard, await self._voice.gate.add_reason(ref, heard.identity, heard.text))
         reply = self._reply(heard, target=ref)
         if call is not None and is_question(call):
-            # The prompt names the question, and any words of this person are the answer.
+            # The message to which this text replies names the question. So any words of this person are the answer.
             return await self._answered(heard, reply)
         if replies.unformatted(heard.spans) and replies.is_reason(heard.text) and heard.answers not in self._spent:
             reply = replace(reply, kind=ReplyKind.BUTTON, verb=Verb.APPROVE, reason=heard.text)

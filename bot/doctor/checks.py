@@ -451,7 +451,7 @@ def _document(settings: Settings) -> Check:
 
 
 def _flat(text: str) -> str:
-    """Return a policy's problems on one line."""
+    """Return the problems of a policy as one line of text."""
     return text.replace(":\n", ": ").replace("\n", "; ")
 
 

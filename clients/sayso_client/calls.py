@@ -154,7 +154,7 @@ class Sayso(_Link):
     def ask_human(self, question: str, options: Sequence[str] = (), **terms: Unpack[Asked]) -> Answer:
         """Ask people a question, and wait. With `options` the answer is one of them, else it is any words.
 
-        Never ask for a secret: what looks like one in an answer is masked.
+        Never ask for a secret: text in an answer that looks like a secret is masked.
         """
         return _answer(self._live(asking_people(question, options, terms), _nothing))
 
@@ -388,7 +388,7 @@ def _failed(error: Exception) -> NotRun:
 
 
 def _nothing() -> None:
-    """Run nothing: an answer is no permission."""
+    """Do nothing, because an answer to a question permits no run."""
 
 
 def _answer(came: Ran[Any] | NotRun) -> Answer:

@@ -1,4 +1,4 @@
-"""The error that clients raise."""
+"""The error that the client raises if the service refuses a request or can't be reached."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 class ClientError(Exception):
     """The service refused a request, or can't be reached.
 
-    `code` is stable and one of the service's (`NOT_APPROVER`, `UNAVAILABLE`, ...); `message` is a sentence for people;
-    `ref` names the call that the error is about, if the service has recorded one.
+    `code` is stable, and one of the service's codes (`NOT_APPROVER`, `UNAVAILABLE`, ...). `message` is a sentence for
+    people. `ref` names the call that the error is about, if the service has recorded one.
     """
 
     def __init__(self, code: str, message: str, ref: str | None = None) -> None:

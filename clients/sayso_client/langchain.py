@@ -95,10 +95,10 @@ def gated(
 ) -> Ran[T] | NotRun:
     """Put one piece of work of a LangGraph node through the gate. The graph is interrupted while people decide.
 
-    The graph needs a checkpointer. When the graph continues, the node is executed from its top, and the call is found
-    again by thread, step, tool, `args` and `name`: give two equal calls of one node different names. Work that has run
-    before is not run again: the result is a NotRun with the status `succeeded` and the recorded output as text. `terms`
-    are fields of `Request`.
+    The graph needs a checkpointer. When the graph continues, the node is executed from its beginning. The call is found
+    again by thread, step, tool, `args` and `name`, so give two equal calls of one node different names. Work that has
+    run before is not run again: the result is a NotRun with the status `succeeded` and the recorded output as text.
+    `terms` are fields of `Request`.
     """
     thread, step = _place(get_config())
     if not step:
@@ -117,7 +117,7 @@ class _Told:
         self.answer = answer
 
     def __str__(self) -> str:
-        """Return the text of a message, or ''."""
+        """Return the text of the tool's message, or '' if the tool didn't return a message."""
         return str(self.answer.content) if isinstance(self.answer, ToolMessage) else ""
 
 

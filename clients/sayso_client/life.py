@@ -185,14 +185,15 @@ def after_asking(request: Request, args: Mapping[str, Any], secret: Secret, call
 
 
 class Asked(TypedDict, total=False):
-    """What a question may say beside its words."""
+    """The settings of a question to people, besides its words and options."""
 
     #: The agent's own name for itself.
     agent: str
     session: str
-    #: The agent's own words, shown as such.
+    #: The agent's note, which people see as the agent's own words.
     note: str
-    #: The conversation to ask in, and the person for whom the agent asks, if the token may name them.
+    #: The conversation to ask in, if the token may name it, and the person for whom the agent asks: with a token, its
+    #: owner.
     origin: str
     on_behalf_of: str
     #: Seconds to wait for people, at most as many as the policy gives.
@@ -200,7 +201,10 @@ class Asked(TypedDict, total=False):
 
 
 def asking_people(question: str, options: Sequence[str], terms: Asked) -> Life:
-    """Ask people a question and wait: Ran with the call if somebody answered, else NotRun. Nothing is run."""
+    """Ask people a question and wait for the answer.
+
+    Returns a Ran with the answered call, or a NotRun if nobody answered. Nothing is run.
+    """
     body = {"question": question, **terms} | ({"options": list(options)} if options else {})
     try:
         call = _whole((yield Send("POST", "/v1/questions", body, {"Idempotency-Key": secrets.token_hex(16)})))

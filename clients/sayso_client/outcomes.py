@@ -46,11 +46,12 @@ class NotRun:
 class Answer:
     """The outcome of a question to people. It is false if nobody answered. An answer approves nothing."""
 
-    #: What the person wrote, or the option that they chose; None if nobody answered.
+    #: The text that the person wrote, or the option that they chose. None if nobody answered.
     words: str | None
-    #: The principal who answered, or who declined to.
+    #: The principal who answered or declined to answer.
     by: str | None
-    #: `succeeded`, `rejected` (somebody declined to answer), `expired`, `denied` or another status of the API.
+    #: `succeeded` (somebody answered), `rejected` (somebody declined), `expired`, `denied` or another status of the
+    #: API.
     status: str
     #: One sentence to hand to an agent.
     message: str

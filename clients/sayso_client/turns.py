@@ -30,7 +30,8 @@ class Terms(TypedDict, total=False):
     ask: bool
     #: Seconds to wait for people, at most as many as the policy gives.
     timeout_s: int
-    #: The conversation to ask in, and the person for whom the agent asks, if the token may name them.
+    #: The conversation to ask in, if the token may name it, and the person for whom the agent asks: with a token, its
+    #: owner.
     origin: str
     on_behalf_of: str
 

@@ -33,11 +33,11 @@ _MARK = 12
 class End(Struct, frozen=True):
     """The end of a call's audit chain."""
 
-    #: The place of the last line.
+    #: The number of the last line in its chain (`seq`).
     seq: int
     #: The hash of the last line.
     hash: str
-    #: The steps of the call that the chain records.
+    #: The steps of the call that its chain records so far (decision, claim, result).
     steps: Steps
 
 
@@ -67,7 +67,7 @@ def asked(requester: str, origin: str, digest: str, agent: str, routes: tuple[st
 
 @lru_cache(maxsize=1024)
 def _shared(routes: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the same tuple for equal routes, which most calls have."""
+    """Return one shared tuple for equal routes, to save memory: most calls have the same routes."""
     return tuple(map(sys.intern, routes))
 
 

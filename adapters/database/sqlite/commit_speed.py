@@ -28,7 +28,7 @@ class Mean:
         self._most_s = most_s
 
     def took(self, seconds: float) -> None:
-        """Add a measurement."""
+        """Add a measurement to the mean."""
         self.seconds += _SHARE * (min(seconds, self._most_s) - self.seconds)
 
 

@@ -102,13 +102,13 @@ class _Kept(NamedTuple):
     """A table whose rows each have a MAC."""
 
     table: str
-    #: The columns to read.
+    #: The columns to read from the table.
     columns: tuple[str, ...]
     #: The columns by which the rows are ordered.
     order: tuple[str, ...]
-    #: Returns whether a row's MAC holds.
+    #: A function that returns whether the MAC of a row holds.
     holds: Callable[..., bool]
-    #: Returns the flaw of a row whose MAC doesn't hold.
+    #: A function that returns the flaw to report for a row whose MAC doesn't hold.
     flaw: Callable[..., Fact]
 
 

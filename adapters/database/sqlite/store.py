@@ -165,7 +165,7 @@ class SqliteStore(SqliteCalls, SqliteOutbox, SqliteInbox, SqliteConversations, S
         return frozenset(row[0] for row in self._read(sql.OPEN_KEY_IDS))
 
     async def keep_key_ids(self, ids: Iterable[str]) -> None:
-        """Store ids of master keys."""
+        """Store the ids of master keys that may make MACs in the database."""
         kept = sorted(ids)
 
         def keep(connection: sqlite3.Connection, now: datetime) -> None:

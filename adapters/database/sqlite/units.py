@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 #: The columns in SQLite's message about a violated constraint -> the error of the port.
 _TAKEN = {"calls.short": ShortTakenError, "calls.requester, calls.key": KeyTakenError}
 _SALT_BYTES = 16
-#: A call's ref -> the end of its chain.
+#: The end of a call's audit chain, by the call's ref.
 _Ends = dict[str, End]
 _LATER = {PostKind.EDIT: sql.QUEUE_EDIT, PostKind.NOTICE: sql.QUEUE_NOTICE}
 

@@ -20,7 +20,7 @@ class Bounds(NamedTuple):
 
     #: Bytes of memory: the limit for all processes together, and for the allocations of each (RLIMIT_DATA).
     memory: int = 4 << 30
-    #: The number of processes and threads.
+    #: The most processes and threads that may exist at the same time.
     processes: int = 512
     #: Bytes of one file (RLIMIT_FSIZE), and of the command's own `/tmp` if the confinement gives it one.
     file: int = 1 << 30
@@ -31,7 +31,7 @@ class Plan(NamedTuple):
 
     #: The service's process id. If this isn't the keeper's parent, the service is dead and no command is started.
     parent: int
-    #: Seconds between SIGTERM and SIGKILL.
+    #: Seconds from SIGTERM to SIGKILL when the keeper ends the command.
     grace_s: float
     #: The kind of confinement: a module of this package, or `none`.
     way: str
@@ -54,7 +54,7 @@ class Plan(NamedTuple):
     report: int | None = None
 
     def dumped(self) -> str:
-        """Return the plan as JSON."""
+        """Return the plan as JSON, which `loaded` reads."""
         return json.dumps({**self._asdict(), "bounds": self.bounds._asdict()})
 
     @classmethod

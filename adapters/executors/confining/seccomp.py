@@ -35,8 +35,8 @@ class Numbers(NamedTuple):
 
     architecture: int
     seccomp: int
-    #: For each call that sets a mode: the position of the mode among its arguments, and the position of the flags if
-    #: the mode counts only for a new file, else None.
+    #: For each call that sets a mode, two positions among its arguments: of the mode, and of the flags. The second is
+    #: None if the mode counts always, and not only for a new file.
     modes: dict[int, tuple[int, int | None]]
     #: Calls that the filter reports as not implemented: calls that use memory without counting against a bound, I/O
     #: that bypasses filters, and calls whose arguments a filter can't read. Programs manage without them, as on an

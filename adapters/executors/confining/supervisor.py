@@ -218,7 +218,8 @@ def _become(plan: Plan, command: list[str], channel: socket.socket | None) -> No
         way = _way(plan)
         if plan.user is not None:
             _change_user(*plan.user)
-        system.prctl(system.PDEATHSIG, signal.SIGKILL)  # again, because a change of the user clears it
+        # This must be set again, because a change of the user clears it.
+        system.prctl(system.PDEATHSIG, signal.SIGKILL)
         # Python ignores these signals, but programs expect the default.
         for number in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(number, signal.SIG_DFL)

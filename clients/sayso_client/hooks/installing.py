@@ -143,7 +143,7 @@ def command(host: str, service: Service, wait_s: int, *, defer: bool = False, py
 
 
 def module(host: str) -> Host:
-    """Return the module of a host."""
+    """Return the module that implements a host."""
     return cast("Host", import_module(f"sayso_client.hooks.{HOSTS[host]}"))
 
 

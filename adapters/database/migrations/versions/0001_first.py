@@ -1,4 +1,4 @@
-"""The first schema."""
+"""The first schema of the database."""
 
 from __future__ import annotations
 

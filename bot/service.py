@@ -192,7 +192,7 @@ class Service:
     def changed(self, call: Call) -> None:
         """Wake the outbox if chats show the call.
 
-        If an approved call couldn't be run, ask for it again if that may help.
+        An approved call may have been refused because a file or the sandbox changed. If so, ask for it again.
         """
         if call.routes or self.gate.people.is_chat(call.origin):
             self._outbox.set()

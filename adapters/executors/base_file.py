@@ -96,7 +96,7 @@ def shown_path(parts: tuple[str, ...]) -> str:
 
 
 def named_path(parts: tuple[str, ...]) -> str:
-    """Return the path for a sentence for people: its secrets masked, and quoted if it has unusual characters."""
+    """Return the path as a sentence for people names it: secrets masked, and in quotes if it has unusual characters."""
     return quoted(mask("/".join(parts)))
 
 

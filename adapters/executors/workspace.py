@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 #: The bytes that are read at each end of a file that is longer than `READ_WHOLE`.
 READ_EDGE = 1 << 15
-#: The limit for the files that one call deletes, and for the entries that a list shows.
+#: The most files that one call deletes, and the most entries that a list shows.
 MANY = 1_000
 
 _CONTINUATION = bytes(range(0x80, 0xC0))

@@ -221,7 +221,7 @@ def _all_settings(place: _Place) -> Iterator[Setting]:
 def _names_somebody(place: _Place, configured: Sequence[Setting]) -> bool:
     """Return whether a remote's URL may hold a user name or a password.
 
-    True also if git's older `remotes` or `branches` folder has files: their URLs aren't read.
+    Also return True if git's older `remotes` or `branches` folder has files, because the URLs in them aren't read.
     """
     for name in ("remotes", "branches"):
         with suppress(FileNotFoundError, NotADirectoryError), os.scandir(f"{place.common}/{name}") as entries:
@@ -390,7 +390,7 @@ def _refuse_others(path: str) -> None:
 def _there(path: str) -> bool:
     """Return whether a file, folder or link has this name.
 
-    Raises OSError if this process may not look: the user who runs git might be allowed to.
+    Raises OSError if this process isn't allowed to look, because the user who runs git might be allowed.
     """
     return _status(path) is not None
 

@@ -90,7 +90,7 @@ class Cards:
     async def _adopt(self, heard: Press | Echo, call: Call, route: str) -> None:
         """Store a message as the card of a call, if no message of that card is known on the route.
 
-        The platform has posted the card then, but its answer was lost.
+        In this case the platform has posted the card, but its answer with the message id was lost.
         """
         wanted = route in call.routes and not (await self._store.cards(call.ref)).get(route)
         if heard.message and wanted:

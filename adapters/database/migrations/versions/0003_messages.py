@@ -26,5 +26,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop the table. A reply to one of those messages gets a question back."""
+    """Drop the table. After that, a reply to one of its messages gets a question back."""
     op.drop_table("messages")

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.thirdparty
 SETTINGS = f"""
 requesters = ["{ME}"]
 approvers = ["token:ann", "local:4321"]
-operators = ["{ME}"]
+operators = ["{ME}", "token:ops"]
 limits = {{asks = 1000000, open_per_requester = 100000, again_s = 0}}
 
 [http]

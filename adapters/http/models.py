@@ -1,4 +1,4 @@
-"""The types of the OpenAPI document: answers, and requests, whose unknown fields are refused."""
+"""The types in the OpenAPI document: answers and requests. A request with an unknown field is refused."""
 
 from __future__ import annotations
 
@@ -26,10 +26,15 @@ LONGEST_WAIT_S = 60
 
 
 def _only_text(value: object) -> object:
-    """Refuse a time that isn't text: a number could mean seconds or milliseconds."""
+    """Refuse a time that isn't text, because a number could mean seconds or milliseconds."""
     if not isinstance(value, str):
         raise ValueError("a time is text in the form of RFC 3339")  # noqa: TRY004 - pydantic's own errors come of it
     return value
+
+
+def _whole(value: object) -> object:
+    """Read 30.0 as 30: JSON Schema calls any number without a fraction an integer, and so does the document."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 class _Request(BaseModel):
@@ -64,7 +69,10 @@ class CallRequest(_Request):
 
     tools: Name = Field(description="The group that the tool belongs to.")
     tool: Name
-    args: dict[str, JsonValue] = Field(default={}, description="What the tool gets. These bytes are shown and bound.")
+    args: dict[str, JsonValue] = Field(
+        default={},
+        description="What the tool gets. These values are shown and bound. Send integers beyond 2^53 as text.",
+    )
     cwd: Annotated[str, Field(max_length=4096)] | None = Field(default=None, description="The working folder.")
     agent: Annotated[str, Field(max_length=256)] = Field(
         default="", description="What the agent calls itself. By default the name of the token."
@@ -82,9 +90,9 @@ class CallRequest(_Request):
     )
     note: Text = Field(default="", description="The agent's own words, shown as such.")
     ask: bool = Field(default=False, strict=True, description="Ask a person whatever the policy allows.")
-    timeout_s: Annotated[int, Field(strict=True, ge=SHORTEST_TIMEOUT_S, le=LONGEST_TIMEOUT_S)] | None = Field(
-        default=None, description="How long to wait for people, at most as long as the policy says."
-    )
+    timeout_s: (
+        Annotated[int, Field(strict=True, ge=SHORTEST_TIMEOUT_S, le=LONGEST_TIMEOUT_S), BeforeValidator(_whole)] | None
+    ) = Field(default=None, description="How long to wait for people, at most as long as the policy says.")
     previous: Name | None = Field(default=None, description="The ref of an ended call that this one repeats.")
     secret_hash: SecretHash | None = Field(
         default=None, description="Claim the call in the same request if the policy allows it."
@@ -92,7 +100,7 @@ class CallRequest(_Request):
 
 
 class QuestionRequest(_Request):
-    """A question to the people who may decide there."""
+    """A question to the people who may decide in the conversation."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -149,7 +157,7 @@ class BatchRequest(_Request):
 
 
 class DecisionRequest(_Request):
-    """An approver's answer."""
+    """An approver's decision on a call."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, json_schema_extra={"examples": [{"decision": "reject", "reason": "Not today."}]}
@@ -181,7 +189,7 @@ class FinishRequest(_Request):
 
     secret: Annotated[str, Field(min_length=1, max_length=1024)]
     result: Literal[Result.SUCCEEDED, Result.FAILED, Result.TIMED_OUT, Result.UNKNOWN]
-    exit_status: Annotated[int, Field(strict=True, ge=-(2**31), lt=2**31)] | None = None
+    exit_status: Annotated[int, Field(strict=True, ge=-(2**31), lt=2**31), BeforeValidator(_whole)] | None = None
     output: Annotated[str, Field(max_length=65_536)] = ""
     error: Text | None = None
 
@@ -203,7 +211,7 @@ class EvaluateRequest(_Request):
 
 
 class ParseRequest(_Request):
-    """A person's words."""
+    """The words of a person, to be read as a reply to a card."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, json_schema_extra={"examples": [{"text": "no, wrong cluster"}]}
@@ -237,7 +245,7 @@ class LineRequest(_Request):
 
 
 class HarombeTool(_Request):
-    """A tool, as MCP's `tools/call` names it."""
+    """A tool and its arguments, in the form of MCP's `tools/call`."""
 
     name: Name
     arguments: dict[str, JsonValue] = Field(
@@ -360,6 +368,8 @@ class CallView(_Answer):
     output: str | None
     error: str | None
     previous: str | None
+    archived: bool = Field(description="Whether retention archived the call.")
+    args_erased_at: datetime | None = Field(description="When retention erased the arguments, or null.")
 
 
 class ClaimAnswer(_Answer):
@@ -460,7 +470,7 @@ class VerdictAnswer(_Answer):
 
 
 class ReadingAnswer(_Answer):
-    """One reading of a text."""
+    """One way in which a person's text was understood."""
 
     verdict: str
     reason: str | None
@@ -549,7 +559,7 @@ class ChatLine(_Answer):
 
 
 class Heard(_Answer):
-    """The line is queued."""
+    """The answer when a line of a conversation was queued."""
 
     heard: bool
 

@@ -1,6 +1,6 @@
 """Makes the schema of a new database, checks the schema of another, and migrates an older one.
 
-Imports little, unless it must migrate.
+This module imports little. Only a migration imports alembic and SQLModel.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hitl.proof.keyring import Keyring
 
 #: The revisions of the migrations, oldest first. This code reads and writes the last revision.
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
 #: The schema of the last revision, as SQL. `python -m adapters.database.definitions` writes it from the migrations.
 NEW_SCHEMA: Final = Path(__file__).with_name("schema.sql")
 
@@ -58,7 +58,7 @@ def _is_empty(connection: sqlite3.Connection) -> bool:
 
 
 def _create(connection: sqlite3.Connection, database: str) -> None:
-    """Make the tables, in one transaction. Raises Unavailable; the database is empty then."""
+    """Create all tables of the last revision in one transaction. Raises Unavailable; the database stays empty then."""
     try:
         connection.executescript(NEW_SCHEMA.read_text("utf-8"))
     except sqlite3.Error as error:

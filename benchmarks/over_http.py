@@ -27,6 +27,7 @@ import uvloop
 from adapters.executors.registry import Registry
 from benchmarks.desk import ARGUMENT_CHARS, TOOL, TOOLS, Patient
 from benchmarks.figures import Spread
+from benchmarks.wire import HOST, Wire
 from benchmarks.workers import tell
 from bot.api import serve_api
 from bot.compose import compose
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
     from starlette.types import Receive, Scope, Send
 
-ME, HOST = f"local:{os.getuid()}", "127.0.0.1"
+ME = f"local:{os.getuid()}"
 SECRET = "what only the agent knows"  # noqa: S105 - of a measurement
 SECRET_HASH = hashlib.sha256(SECRET.encode()).hexdigest()
 #: Floods are measured, not refused.
@@ -102,42 +103,6 @@ async def serve(folder: Path) -> None:
 # -- the agents and the approver ----------------------------------------------------------------------------------
 
 
-class Wire:
-    """One kept connection that sends requests and reads answers: less than any client library, so less is measured."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, token: str) -> None:
-        self._reader, self._writer = reader, writer
-        self._head = f"Host: {HOST}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
-
-    @classmethod
-    async def to(cls, port: int, token: str = "") -> Self:
-        """A connection over TCP."""
-        return cls(*await asyncio.open_connection(HOST, port), token)
-
-    async def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Send a document, and return the answer's."""
-        content = json.dumps(body).encode()
-        self._writer.write(f"POST {path} HTTP/1.1\r\n{self._head}Content-Length: {len(content)}\r\n\r\n".encode())
-        self._writer.write(content)
-        return await self.answer()
-
-    def get(self, path: str) -> None:
-        """Send a request whose answer is read later."""
-        self._writer.write(f"GET {path} HTTP/1.1\r\n{self._head}\r\n".encode())
-
-    async def answer(self) -> dict[str, Any]:
-        """Read an answer. Raises AssertionError for one that isn't a success."""
-        head = await self._reader.readuntil(b"\r\n\r\n")
-        length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r")[0])
-        document: dict[str, Any] = json.loads(await self._reader.readexactly(length))
-        assert head[9:10] == b"2", document
-        return document
-
-    def close(self) -> None:
-        """Hang up."""
-        self._writer.close()
-
-
 @contextlib.asynccontextmanager
 async def service(folder: Path) -> AsyncIterator[dict[str, Any]]:
     """The service in a process of its own: its ports, and a token of each scope."""
@@ -148,8 +113,7 @@ async def service(folder: Path) -> AsyncIterator[dict[str, Any]]:
     assert process.stdout is not None
     try:
         told: dict[str, Any] = json.loads(await process.stdout.readline())
-        local = Wire(*await asyncio.open_unix_connection(told["socket"]), "")
-        local._head = local._head.replace("Authorization: Bearer \r\n", "")  # noqa: SLF001 - the kernel says who it is
+        local = Wire(*await asyncio.open_unix_connection(told["socket"]))
         for scope, more in _TOKENS.items():
             told[scope] = (await local.post("/v1/tokens", {"scope": scope, **more}))["token"]
         local.close()

@@ -10,6 +10,7 @@ import re
 import stat
 import sys
 import tomllib
+from datetime import timedelta
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
@@ -23,11 +24,13 @@ from pydantic import (
     PrivateAttr,
     SecretStr,
     ValidationError,
+    field_validator,
     model_validator,
 )
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableError
 
+from adapters.database.sqlite.retention import KEEP
 from adapters.slack.settings import SlackSettings
 from adapters.telegram.settings import TelegramSettings
 from bot.errors import SettingsError
@@ -40,6 +43,7 @@ from hitl.cards.wording import say
 from hitl.gate.operating_mode import Terms
 from hitl.limits import Limits
 from hitl.people import Conversation, Directory
+from hitl.times import span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -67,6 +71,12 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+def _span(value: object) -> object:
+    return span(value) if isinstance(value, str) else value
+
+
+#: A span of time: a number with its unit (`90d`).
+Period = Annotated[timedelta, BeforeValidator(_span)]
 SelfApproval = Literal["off", "low", "medium", "high"]
 #: A principal, an identity or a place. An empty name would match nobody, and look like somebody.
 Name = Annotated[str, Field(min_length=1)]
@@ -178,6 +188,40 @@ class TraceSettings(_Part):
     endpoint: str = Field(default="", pattern="^(https?://.+)?$")
 
 
+class RetentionSettings(_Part):
+    """How long the arguments of calls, whole calls, and events of chats are kept once they are over. None is for ever.
+
+    Archiving a call also erases its arguments.
+    """
+
+    arguments: Period | None = None
+    calls: Period | None = None
+    events: Period = Field(default=KEEP, validate_default=True)
+
+    @field_validator("arguments", "calls")
+    @classmethod
+    def _not_at_once(cls, age: timedelta | None) -> timedelta | None:
+        """Refuse less than a day: a mistyped unit would erase what people still work with."""
+        if age is not None and age < timedelta(days=1):
+            raise ValueError("must be at least 1d")
+        return age
+
+    @field_validator("events")
+    @classmethod
+    def _known_again(cls, age: timedelta) -> timedelta:
+        """Refuse less than a week. Platforms send an event again for at most a day, and it must be known then."""
+        if age < timedelta(days=7):
+            raise ValueError("must be at least 7d")
+        return age
+
+    @model_validator(mode="after")
+    def _arguments_first(self) -> RetentionSettings:
+        """Refuse to keep arguments longer than their calls."""
+        if self.arguments and self.calls and self.arguments > self.calls:
+            raise ValueError("arguments can't be kept longer than calls: archiving a call erases its arguments")
+        return self
+
+
 class McpServerSettings(_Part):
     """One MCP server whose tools this service runs: `command` (standard streams) or `url` (streamable HTTP).
 
@@ -239,7 +283,7 @@ class Settings(BaseSettings):
     mode: Annotated[Mode, BeforeValidator(_lower)] = Mode.ENFORCE
     fallback: Literal["deny"] | dict[str, Literal["deny", "pass"]] = "deny"
     resolve_hosts: bool = False
-    inbox_days: int = Field(default=30, ge=7)
+    retention: RetentionSettings = RetentionSettings()
     tools: ToolSettings = ToolSettings()
     cards: dict[Name, CardSettings] = {}
     tools_user: str = ""
@@ -432,7 +476,7 @@ def load(path: Path | None) -> Settings:
         values = tomllib.loads(path.read_text("utf-8")) if path else {}
         _refuse_secrets(path, values)
         if path is not None:
-            _anchor(values, path.absolute().parent)
+            _anchor(Settings, values, path.absolute().parent)
         _refuse_unknown(os.environ)
         found = Settings(**values)
         found._revoked = _revoked_beside(path)  # noqa: SLF001 - no setting: neither the file nor the environment gives it
@@ -475,36 +519,34 @@ def _read_secret(part: str, name: str, file: Path) -> SecretStr:
         raise SettingsError(f"{part}.{name}_file {file} can't be read: {why}.") from error
 
 
-#: Settings that hold a path or a list of paths. A setting whose name ends in `_file` also holds a path.
-_PATHS = frozenset({"state", "runtime", "mark", "workspace", "policies"})
-
-#: Tables whose keys are names of tools, people and places. Such a name may end like a path's setting (`write_file`).
-_NAMED_BY_PEOPLE = frozenset({"fallback", "cards", "principals", "conversations"})
-
-
-def _anchor(values: dict[str, Any], folder: Path) -> None:
-    """Make relative paths of the file relative to its folder.
+def _anchor(model: type[BaseModel], values: dict[str, Any], folder: Path) -> None:
+    """Make relative paths of the file relative to its folder. The types of the settings tell which values are paths.
 
     If they were relative to the current folder, a start from elsewhere would make a new database with new keys, and
     pending requests would seem gone. Paths from the environment stay relative to the current folder.
     """
-    for name, value in values.items():
-        if name in _NAMED_BY_PEOPLE:
-            continue
+    for name in model.model_fields.keys() & values.keys():
+        is_file = name == "handlers" and str(values[name]).endswith(".py")  # else it is the name of a module
+        values[name] = _anchored(Path if is_file else model.model_fields[name].annotation, values[name], folder)
+
+
+def _anchored(declared: Any, value: Any, folder: Path) -> Any:
+    """Return the value with all its paths from that folder. Absolute paths and paths from `~` stay the same."""
+    if declared is Path:
+        relative = isinstance(value, str) and value.strip() and not value.startswith(("/", "~"))
+        return str(folder / value) if relative else value
+    if isinstance(declared, type) and issubclass(declared, BaseModel):
         if isinstance(value, dict):
-            _anchor(value, folder)
-        elif not name.isidentifier():
-            continue  # the name of a tool, a person or a place, and not of a setting
-        elif name in _PATHS or name.endswith("_file") or (name == "handlers" and str(value).endswith(".py")):
-            values[name] = (
-                [_anchored(one, folder) for one in value] if isinstance(value, list) else _anchored(value, folder)
-            )
-
-
-def _anchored(value: object, folder: Path) -> object:
-    """Return the path from that folder. Other values, absolute paths and paths from `~` stay the same."""
-    relative = isinstance(value, str) and value.strip() and not value.startswith(("/", "~"))
-    return str(folder / value) if isinstance(value, str) and relative else value
+            _anchor(declared, value, folder)
+        return value
+    origin, parts = get_origin(declared), get_args(declared)
+    if origin is dict and isinstance(value, dict):
+        return {key: _anchored(parts[1], one, folder) for key, one in value.items()}
+    if origin is list and isinstance(value, list):
+        return [_anchored(parts[0], one, folder) for one in value]
+    for part in parts:  # of a union: a value that is already anchored stays the same
+        value = _anchored(part, value, folder)
+    return value
 
 
 def _secrets_of(section: type[BaseModel]) -> list[str]:

@@ -1,8 +1,9 @@
 """The definitions of all SQL statements, in SQLAlchemy Core over the tables of `tables.py`.
 
-`python -m adapters.database.definitions` compiles the definitions for SQLite and writes `statements.py`. Only that
-command and the tests import this module: importing SQLAlchemy takes longer than the service may take to start, and
-running a statement through SQLAlchemy costs as much again as writing to the disk.
+`python -m adapters.database.definitions` compiles the definitions for SQLite and writes `statements.py`; it also writes
+`sqlite/schema.sql`, the schema that all migrations together give an empty database. Only that command and the tests
+import this module: importing SQLAlchemy takes longer than the service may take to start, and running a statement
+through SQLAlchemy costs as much again as writing to the disk.
 
 A bound parameter with a value is a constant and is written into the text. A bound parameter without a value is a
 parameter of the statement. Parameters are counted in the order in which the text names them first.
@@ -38,7 +39,7 @@ from sqlalchemy.dialects.sqlite.base import SQLiteCompiler
 from sqlalchemy.ext.compiler import compiles
 from sqlmodel import SQLModel
 
-from adapters.database.rows import ASKED, CALL, FIXED, LINE, MUTABLE, VOTE
+from adapters.database.rows import ASKED, CALL, ERASED, FIXED, LINE, MUTABLE, VOTE
 from adapters.database.sqlite.turns import TURN
 from adapters.database.tables import DUE, OPEN, WAITING
 from adapters.database.turn_tables import OPEN_TURN
@@ -207,6 +208,12 @@ def _of_calls() -> dict[str, Definition]:
             "Update a call if it still has this version. The key adds a time test: False demands that the call is in"
             " time, True that it is overdue.",
             {overdue: swap.where(this_version, *test) for overdue, test in time_tests.items()},
+        ),
+        "ERASE_CALL": Definition(
+            "Erase what a call holds of its arguments, if it still has this version and no message about it is unsent.",
+            update(calls)
+            .ordered_values(*_set(*(_calls[name] for name in ERASED)), (_calls.salt, null()))
+            .where(this_version, ~exists().where(_TABLES["outbox"].c.ref == _calls.ref)),
         ),
         "HOLDS": Definition(
             "Does the call still have this version? The keys are those of SWAP_CALL.",
@@ -633,4 +640,8 @@ def generated() -> str:
 
 
 if __name__ == "__main__":
+    from adapters.database.migrations.upgrade import new_schema
+    from adapters.database.sqlite.schema import NEW_SCHEMA
+
     _STATEMENTS.write_text(generated())
+    NEW_SCHEMA.write_text(new_schema())

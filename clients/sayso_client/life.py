@@ -30,7 +30,7 @@ _LONGEST_OUTPUT = 16_384
 _LONGEST_ERROR = 2_000
 _MAY_RUN = frozenset({"allowed", "approved"})
 #: Error codes that mean: this call exists, but it must not be run (again).
-_UNCLAIMED = frozenset({"ALREADY_DECIDED", "HITL_001", "CONF_EXPIRED", "TAMPERED"})
+_UNCLAIMED = frozenset({"ALREADY_DECIDED", "STILL_PENDING", "HITL_001", "CONF_EXPIRED", "TAMPERED"})
 #: The fields of a call that are read here.
 _FIELDS = frozenset({"ref", "status", "reason", "reason_until", "decided_by", "message", "requester", "digest"})
 #: The argument under which the files that a call depends on are shown and bound.

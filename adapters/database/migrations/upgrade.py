@@ -1,8 +1,4 @@
-"""Runs the migrations on an open connection.
-
-`python -m adapters.database.migrations.upgrade` writes `sqlite/schema.sql`: the schema that all migrations together
-give an empty database. A new database is made from this text, because alembic takes longer than the rest of a start.
-"""
+"""Runs the migrations on an open connection."""
 
 from __future__ import annotations
 
@@ -15,7 +11,6 @@ from alembic.config import Config
 from sqlalchemy import StaticPool, create_engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from adapters.database.sqlite.schema import NEW_SCHEMA
 from hitl.errors import Unavailable
 from hitl.proof.keyring import Keyring
 
@@ -57,7 +52,3 @@ def new_schema() -> str:
     script = "".join(f"{statement}\n" for statement in connection.iterdump())
     connection.close()
     return script
-
-
-if __name__ == "__main__":
-    NEW_SCHEMA.write_text(new_schema())

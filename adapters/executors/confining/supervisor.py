@@ -100,6 +100,7 @@ class _Keeping:
         self.alone = False
         self.stopped = False
         self.kill_at: float | None = None
+        self._look_at = 0.0
         self._signals = system.signals(_AWAITED)
         self._ready = select.poll()
         self._ready.register(self._signals, select.POLLIN)
@@ -155,8 +156,12 @@ class _Keeping:
 
     def _bound(self) -> None:
         """If the command exceeds a bound, begin to kill it, and report the bound's name to the service."""
-        if self.kill_at is None and not self.alone and (exceeded := _exceeded(self.plan.bounds)):
-            self.kill_at = time.monotonic()
+        now = time.monotonic()
+        if self.kill_at is not None or self.alone or now < self._look_at:
+            return
+        self._look_at = now + _LOOK_S  # not after each call that is answered: a look reads all of /proc
+        if exceeded := _exceeded(self.plan.bounds):
+            self.kill_at = now
             if self.plan.report is not None:
                 os.write(self.plan.report, exceeded.encode())
 

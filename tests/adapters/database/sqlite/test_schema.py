@@ -117,7 +117,7 @@ def test_a_call_is_all_columns_of_its_table() -> None:
     """What the statements read and write is the table; the salt is never read."""
     columns = {column.name for column in SQLModel.metadata.tables["calls"].columns}
 
-    assert columns == {*rows.FIXED, *rows.MUTABLE, "salt", "args"}
+    assert columns == {*rows.CALL, "salt"}
     assert columns == {*rows.CALL, "salt"}
 
 
@@ -127,7 +127,7 @@ def test_the_statements_are_those_that_the_tables_compile_to() -> None:
 
 
 def test_a_new_database_is_as_the_migrations_would_make_it() -> None:
-    """A new migration is followed by generating the file again (`python -m adapters.database.migrations.upgrade`)."""
+    """A new migration is followed by generating the file again (`python -m adapters.database.definitions`)."""
     assert upgrade.new_schema() == NEW_SCHEMA.read_text()
 
 

@@ -1,6 +1,6 @@
 """Puts the model-backed agent together: its model, its instructions, and the tools that it is offered.
 
-The extra that it needs is imported when a model is made.
+The extra `agent` is imported only when a model is made.
 """
 
 from __future__ import annotations
@@ -74,9 +74,9 @@ class Listed:
                 raise SettingsError(f"agent.tools: {entry!r} names no tool group. Write GROUP.TOOL or GROUP.*.")
 
     async def offers(self) -> Sequence[Offer]:
-        """The listed tools that may run now, and the question to people, which runs nothing.
+        """Return the listed tools that may run now, and the tool that asks people a question.
 
-        A group that can't be asked offers nothing, and the log says so.
+        A group that can't be asked for its tools offers nothing, and the log says so.
         """
         found: dict[tuple[str, str], Offer] = {(GROUP, TOOL): Offer(GROUP, TOOL, say("question.tool"), SCHEMA)}
         for group, _, tool in self._listed:

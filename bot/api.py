@@ -1,4 +1,4 @@
-"""The one API of the running service: puts its parts together and starts its listeners."""
+"""Serves the API of the running service: puts its parts together and starts its listeners."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 
 
 async def untroubled() -> Sequence[str]:
-    """Return no troubles."""
+    """Return no troubles. This is the default for a service that doesn't check itself."""
     return ()
 
 
@@ -124,5 +124,8 @@ def _remove(path: Path) -> None:
 
 
 def _is_ours(uid: int, pid: int) -> bool:
-    """Return whether a process is a command that this service runs. It has the service's user, but no rights."""
+    """Return whether a process is a command that this service runs.
+
+    Such a command has the service's user id, but no rights.
+    """
     return uid == os.getuid() and is_kept(pid)

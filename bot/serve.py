@@ -178,7 +178,7 @@ async def _start(settings: Settings, source: Path | None, parts: contextlib.Asyn
 
 
 def surface_lines(settings: Settings) -> Iterator[str]:
-    """Yield a sentence for each surface of an installation: its address, and the places of its cards."""
+    """Yield a sentence for each surface that is set up: its address, and the places to which its cards go."""
     yield say("start.socket", path=settings.folder("runtime") / SOCKET_NAME)
     if settings.http.port is not None:
         yield say("start.http", host=settings.http.host, port=settings.http.port)
@@ -195,7 +195,10 @@ def surface_lines(settings: Settings) -> Iterator[str]:
 
 
 def _mcp() -> ModuleType:
-    """Import the module that builds the MCP gateway. Raises SettingsError that names the missing extra."""
+    """Import the module that builds the MCP gateway.
+
+    Raises SettingsError, which names the extra, if it isn't installed.
+    """
     try:
         return importlib.import_module("bot.mcp")
     except ModuleNotFoundError as error:
@@ -203,17 +206,17 @@ def _mcp() -> ModuleType:
 
 
 def _metrics() -> ModuleType:
-    """Import the module that counts for Prometheus. Raises SettingsError that names the missing extra."""
+    """Import the module for Prometheus metrics. Raises SettingsError, which names the extra, if it isn't installed."""
     return importlib.import_module("bot.metrics")
 
 
 def _traces() -> ModuleType:
-    """Import the module that writes traces. Raises SettingsError that names the missing extra."""
+    """Import the module that writes traces. Raises SettingsError, which names the extra, if it isn't installed."""
     return importlib.import_module("bot.traces")
 
 
 def _reload_on_hangup(reloading: Reloading, parts: contextlib.AsyncExitStack) -> None:
-    """Make SIGHUP do the same as `sayso reload`. A refusal is logged and recorded."""
+    """From now on, do the same on SIGHUP as on `sayso reload`. A refusal is logged and recorded."""
     loop = asyncio.get_running_loop()
     tasks: set[asyncio.Task[None]] = set()
 

@@ -52,12 +52,12 @@ if TYPE_CHECKING:
 
 CONFIG_NAME = "sayso.toml"
 _PREFIX = "SAYSO_"
-#: The folders of our own code and of the Python that runs it.
+#: The folders of this program and of the Python that runs it.
 _PROGRAMS = (Path(__file__).parent.parent, Path(sys.prefix))
 
 
 def _named(value: object) -> object:
-    """Drop empty entries of a list of folders: an empty path would mean the current folder."""
+    """Remove empty entries from a list of folders. An empty path would mean the current folder."""
     if not isinstance(value, list):
         return value
     return [entry for entry in value if not isinstance(entry, str) or entry.strip()]
@@ -78,12 +78,12 @@ def _span(value: object) -> object:
 #: A span of time: a number with its unit (`90d`).
 Period = Annotated[timedelta, BeforeValidator(_span)]
 SelfApproval = Literal["off", "low", "medium", "high"]
-#: A principal, an identity or a place. An empty name would match nobody, and look like somebody.
+#: A principal, an identity or a place. An empty name would match nobody, although it looks like an entry.
 Name = Annotated[str, Field(min_length=1)]
 
 
 class ConversationSettings(_Part):
-    """The settings that differ in one conversation. Absent settings are those of the installation."""
+    """The settings that may differ for one conversation. For absent settings, those of the installation apply."""
 
     approvers: list[Name] | None = None
     requesters: list[Name] | None = None
@@ -105,9 +105,9 @@ class LimitSettings(_Part):
 
 
 class ToolSettings(_Part):
-    """The workspace tools that may run: an empty list allows no tool, None allows all. The executor knows the names.
+    """The workspace tools that may run, and the limits of a command. An empty `allow` allows no tool, None allows all.
 
-    The other settings limit one command with all processes that it starts: megabytes of memory, processes and threads,
+    The limits apply to a command with all processes that it starts: megabytes of memory, processes and threads,
     megabytes of one file.
     """
 
@@ -121,8 +121,8 @@ class AgentSettings(_Part):
     """The model behind the agent in chats. Without `model`, the offline agent answers.
 
     `model` is KIND:MODEL, where KIND is `openai` (the Responses API), `openai-chat` (Chat Completions) or `anthropic`.
-    `base_url` is the provider's own by default. `tools` lists the tools that the model may request, as GROUP.TOOL or
-    GROUP.*. A turn ends after `requests` to the model or `tokens`; one answer may take `answer_s` seconds.
+    By default, `base_url` is the provider's address. `tools` lists the tools that the model may request, as GROUP.TOOL
+    or GROUP.*. A turn ends after `requests` to the model or `tokens`; one answer may take `answer_s` seconds.
     """
 
     model: str = ""
@@ -163,7 +163,7 @@ class CardSettings(_Part):
 class HttpSettings(_Part):
     """The TCP listener of the API, which needs a `port`. Port 0 takes a free one.
 
-    `hosts` are its names besides those of the loopback. `proxy` says that a proxy with TLS is in front: without a
+    `hosts` are its host names besides those of the loopback. `proxy` says that a proxy with TLS is in front: without a
     proxy, tokens are accepted on the loopback only. `tokens` names bearer tokens and the highest risk that each may
     approve; medium is the default.
     """
@@ -241,7 +241,7 @@ class McpServerSettings(_Part):
 
     @model_validator(mode="after")
     def _one_way(self) -> McpServerSettings:
-        """Refuse a server with both a command and a URL, or with settings of the other kind."""
+        """Refuse a server with both a command and a URL, with neither, or with settings that belong to the other."""
         if bool(self.command) == bool(self.url):
             raise ValueError("give either command or url")
         if self.url and (self.env or self.env_files or self.env_pass):
@@ -260,7 +260,10 @@ class McpSettings(_Part):
 
 
 class Settings(BaseSettings):
-    """One installation. Paths may begin with `~`; relative paths in a file are relative to the file (`load`)."""
+    """The settings of one installation.
+
+    Paths may begin with `~`; relative paths in a file are relative to the file (`load`).
+    """
 
     model_config = SettingsConfigDict(extra="forbid", env_prefix=_PREFIX, env_nested_delimiter="__", frozen=True)
 
@@ -298,7 +301,7 @@ class Settings(BaseSettings):
     mcp: McpSettings | None = None
     masks: dict[Annotated[str, Field(pattern="^[a-z][a-z0-9-]{0,30}$")], Name] = {}
     limits: LimitSettings = Field(default_factory=dict, validate_default=True)
-    #: The names that `sayso revoke` wrote beside the settings file.
+    #: The names whose rights `sayso revoke` has ended, read from the file beside the settings.
     _revoked: frozenset[str] = PrivateAttr(frozenset())
 
     @classmethod
@@ -310,17 +313,17 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Let the environment override the file, whose values are passed as the initial ones."""
+        """Let the environment override the settings file. The values of the file are passed as the initial values."""
         del settings_cls, dotenv_settings, file_secret_settings
         return env_settings, init_settings
 
     def folder(self, name: Literal["state", "runtime", "workspace"]) -> Path:
-        """Return one of the folders, as an absolute path."""
+        """Return the folder of the state, the socket or the workspace, as an absolute path."""
         path: Path | None = getattr(self, name)
         return (path or default_runtime()).expanduser().absolute()
 
     def mark_file(self) -> Path | None:
-        """Return the file of the mark, as an absolute path, or None if it lies beside the state folder."""
+        """Return the absolute path of the mark's file, or None for the default, a file beside the state folder."""
         return self.mark and self.mark.expanduser().absolute()
 
     @classmethod
@@ -349,11 +352,11 @@ class Settings(BaseSettings):
         return section.model_copy(update=read)
 
     def given_keys(self) -> Path | None:
-        """Return the file of the master keys, as an absolute path, or None if they are in the state folder."""
+        """Return the absolute path of the master keys' file, or None for the default, a file in the state folder."""
         return self.keys_file and self.keys_file.expanduser().absolute()
 
     def directory(self) -> Directory:
-        """Return the lists of people.
+        """Return the lists of people and places as a directory.
 
         Raises SettingsError if an identity belongs to two principals or to many people, or if critical calls may be
         self-approved.
@@ -381,7 +384,7 @@ class Settings(BaseSettings):
             raise SettingsError(str(error)) from error
 
     def policy_name(self) -> str:
-        """Return the policy of this stage. Raises SettingsError if the settings don't describe the stage."""
+        """Return the name of this stage's policy. Raises SettingsError if the settings don't describe the stage."""
         if not self.stage:
             return self.policy
         if self.stage not in self.stages:
@@ -393,7 +396,7 @@ class Settings(BaseSettings):
         return [folder.expanduser().absolute() for folder in self.policies]
 
     def terms(self) -> Terms:
-        """Return the operator's terms besides the policy."""
+        """Return those settings that go into the terms of calls: stage, mode, fallback, and the words on cards."""
         named = {} if self.fallback == "deny" else self.fallback
         passes = frozenset(name for name, says in named.items() if says == "pass")
         cards = {
@@ -403,7 +406,7 @@ class Settings(BaseSettings):
         return Terms(self.stage, self.mode, passes, cards)
 
     def secret_files(self) -> list[Path]:
-        """Return the files that secrets come from, as absolute paths."""
+        """Return the files that hold secrets, as absolute paths."""
         sections = (*self.set_up().values(), self.agent)
         named = (path for section in sections for key, path in section if key.endswith("_file") and path is not None)
         servers = self.mcp.servers.values() if self.mcp else ()
@@ -416,7 +419,7 @@ class Settings(BaseSettings):
         return [Path(one).expanduser().absolute() for one in named if one.endswith(".py")]
 
     def exposed(self) -> list[Path]:
-        """Return the protected paths that lie in the workspace, where tools could read or change them.
+        """Return those protected paths that lie in the workspace. Tools could read or change them there.
 
         These are the state, secrets, policies, handlers and the programs of this service itself.
         """
@@ -431,12 +434,12 @@ class Settings(BaseSettings):
         return [path for path in guarded if is_within(path, workspace)]
 
     def gate_limits(self) -> Limits:
-        """Return the gate's limits."""
+        """Return the limits of calls, for the gate."""
         return Limits(**self.limits.model_dump())
 
 
 def default_runtime() -> Path:
-    """Return the folder of the socket: systemd's folder, else the user's runtime folder, else one in `/tmp`."""
+    """Return the default folder of the socket: systemd's folder, else the user's runtime folder, else one in `/tmp`."""
     if given := os.environ.get("RUNTIME_DIRECTORY"):
         return Path(given)
     if given := os.environ.get("XDG_RUNTIME_DIR"):
@@ -445,7 +448,7 @@ def default_runtime() -> Path:
 
 
 def find_config(given: Path | None) -> Path | None:
-    """Return the given file, else `SAYSO_CONFIG`, else a `sayso.toml` here, in the user's or in the system's folder."""
+    """Return the settings file: `given`, `SAYSO_CONFIG`, or `sayso.toml` here, in the user's or the system's folder."""
     if given is not None:
         return given
     if named := os.environ.get("SAYSO_CONFIG"):
@@ -455,13 +458,13 @@ def find_config(given: Path | None) -> Path | None:
 
 
 def refuse_foreign(path: Path | None) -> None:
-    """Raise SettingsError if somebody else could have written the file, because it says who may approve."""
+    """Raise SettingsError if another user could have written the settings file, which says who may approve."""
     if path is None:
         return
     try:
         file, folder = path.stat(), path.resolve().parent.stat()
     except OSError:
-        return  # reading it will fail, and the error will say why
+        return  # The error of reading the file says why it can't be examined.
     if file.st_uid not in {0, os.geteuid()}:
         raise SettingsError(f"{path} belongs to another user (uid {file.st_uid}), who could list themselves.")
     replaceable = folder.st_mode & stat.S_IWOTH and not folder.st_mode & stat.S_ISVTX
@@ -505,7 +508,10 @@ def revoked_file(path: Path) -> Path:
 
 
 def _revoked_beside(path: Path | None) -> frozenset[str]:
-    """Return the names in that file. Raises OSError if it exists and can't be read, because it may end rights."""
+    """Return the names in the file `revoked_file`.
+
+    Raises OSError if the file exists and can't be read: it may end rights.
+    """
     if path is None or not revoked_file(path).exists():
         return frozenset()
     return frozenset(filter(None, map(str.strip, revoked_file(path).read_text("utf-8").splitlines())))
@@ -520,18 +526,19 @@ def _read_secret(part: str, name: str, file: Path) -> SecretStr:
 
 
 def _anchor(model: type[BaseModel], values: dict[str, Any], folder: Path) -> None:
-    """Make relative paths of the file relative to its folder. The types of the settings tell which values are paths.
+    """Make relative paths of the file relative to its folder. The type of a setting says whether its value is a path.
 
     If they were relative to the current folder, a start from elsewhere would make a new database with new keys, and
     pending requests would seem gone. Paths from the environment stay relative to the current folder.
     """
     for name in model.model_fields.keys() & values.keys():
-        is_file = name == "handlers" and str(values[name]).endswith(".py")  # else it is the name of a module
+        # If `handlers` doesn't end in .py, it is the name of a module.
+        is_file = name == "handlers" and str(values[name]).endswith(".py")
         values[name] = _anchored(Path if is_file else model.model_fields[name].annotation, values[name], folder)
 
 
 def _anchored(declared: Any, value: Any, folder: Path) -> Any:
-    """Return the value with all its paths from that folder. Absolute paths and paths from `~` stay the same."""
+    """Return the value with all its relative paths as paths below the folder. Other paths and values stay unchanged."""
     if declared is Path:
         relative = isinstance(value, str) and value.strip() and not value.startswith(("/", "~"))
         return str(folder / value) if relative else value
@@ -550,12 +557,12 @@ def _anchored(declared: Any, value: Any, folder: Path) -> Any:
 
 
 def _secrets_of(section: type[BaseModel]) -> list[str]:
-    """Return the names of the fields that hold secrets. Each has a field `NAME_file` beside it."""
+    """Return the names of a section's fields that hold secrets. For each field NAME there is a field `NAME_file`."""
     return [name for name in section.model_fields if f"{name}_file" in section.model_fields]
 
 
 def _refuse_secrets(path: Path | None, values: dict[str, Any]) -> None:
-    """Refuse secrets in the settings file, because they would be read, copied and committed with it."""
+    """Refuse secrets in the settings file, because people would read, copy and commit them with the file."""
     sections: dict[str, type[BaseModel]] = {**Settings.sections(), "agent": AgentSettings}
     for part, section in sections.items():
         given = values.get(part)
@@ -570,7 +577,10 @@ def _refuse_secrets(path: Path | None, values: dict[str, Any]) -> None:
 
 
 def _mcp_secrets(mcp: object) -> Iterator[tuple[str, str, str]]:
-    """Yield the values in the file that look like a server's secrets: key, name, and the key that it belongs in."""
+    """Yield the values in the settings file that look like an MCP server's secrets.
+
+    Each comes as its key, its name, and the key under which it belongs.
+    """
     servers = mcp.get("servers") if isinstance(mcp, dict) else None
     for server, given in servers.items() if isinstance(servers, dict) else ():
         for key, instead in (("env", "env_files"), ("headers", "header_files")):
@@ -580,13 +590,13 @@ def _mcp_secrets(mcp: object) -> Iterator[tuple[str, str, str]]:
                     yield f"servers.{server}.{key}.{name}", name, instead
 
 
-#: Variables that aren't settings: the paths of the file and the socket, what `sayso ask` passes to its command, and
-#: those of our own tests.
+#: Variables that begin with the prefix but aren't settings: the path of the settings file, the path of the socket, the
+#: ref that `sayso ask` passes to its command, and variables of our own tests.
 _BESIDE = frozenset(f"{_PREFIX}{name}" for name in ("CONFIG", "SOCKET", "REF", "CORPORA", "PYTHON"))
 
 
 def _refuse_unknown(environment: Mapping[str, str]) -> None:
-    """Refuse unknown variables: a misspelled setting would not apply, and nobody would notice."""
+    """Refuse unknown variables with the prefix: a misspelled setting would not apply, and nobody would notice."""
     known = {_variable([name]) for name in Settings.model_fields} | _BESIDE
     names = sorted(name for name in environment if name.upper().startswith(_PREFIX))
     if unknown := [name for name in names if name.upper().partition("__")[0] not in known]:
@@ -594,7 +604,7 @@ def _refuse_unknown(environment: Mapping[str, str]) -> None:
 
 
 def _variable(levels: Iterable[object]) -> str:
-    """Return the variable of a setting, by the keys that lead to it."""
+    """Return the name of the environment variable for a setting. `levels` are the keys that lead to the setting."""
     return _PREFIX + "__".join(map(str, levels)).upper()
 
 
@@ -606,13 +616,13 @@ def _explain(path: Path | None, error: ValidationError) -> str:
 
 
 def _place(levels: Sequence[object]) -> str:
-    """Return the name of a setting: the variable that holds it, else its key in the file."""
+    """Return the name of a setting for an error: the environment variable that holds it, else its key in the file."""
     named = (_variable(levels[:depth]) for depth in range(len(levels), 0, -1))
     return next((name for name in named if name in os.environ), ".".join(map(str, levels)))
 
 
 def _wrong(problem: ErrorDetails) -> str:
-    """Return what is wrong with a setting. For an unknown key, name the known key that looks like it."""
+    """Return a sentence about a wrong setting. For an unknown key, it names the most similar known key."""
     if problem["type"] != "extra_forbidden":
         return problem["msg"]
     *above, name = problem["loc"]
@@ -621,7 +631,7 @@ def _wrong(problem: ErrorDetails) -> str:
 
 
 def _keys(levels: Iterable[object]) -> list[str]:
-    """Return the keys that a table of the settings may have, by the keys that lead to the table."""
+    """Return the keys that a table of the settings may have. `levels` are the keys that lead to the table."""
     here: Any = Settings
     for level in levels:
         fields = getattr(here, "model_fields", None)

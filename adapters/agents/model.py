@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 #: The most characters of a tool's output that the model gets.
 MOST_OUTPUT = 20_000
-#: Characters of a question about a card and of its answer, and the tokens that the answer may take.
+#: The most characters of a question about a card and of its answer, and the most tokens that the answer may take.
 LONGEST_QUESTION, LONGEST_EXPLANATION, EXPLANATION_TOKENS = 2_000, 1_000, 500
 #: Seconds before each retry, if the provider's failure may pass.
 PAUSES_S = (1.0, 5.0)
@@ -108,7 +108,10 @@ class ModelAgent:
         return thread.words or say("model.silent")
 
     async def explain(self, asked: Explaining) -> str:
-        """Answer a question about a pending call, from its card and its thread. The model has no tools here."""
+        """Return the model's answer to a question about a pending call, from its card and its thread.
+
+        The model has no tools for this answer.
+        """
         thread = Thread.unpacked(asked.state)
         told = {
             "card": cut_middle(asked.card, MOST_OUTPUT).text,
@@ -184,7 +187,10 @@ class ModelAgent:
         return None
 
     async def _answer(self, thread: Thread, toolset: Offered) -> None:
-        """Ask the model once. Put its answer into the thread, and remove the prompts and outcomes that it got."""
+        """Ask the model once, and add its answer to the thread.
+
+        Prompts and outcomes that the model got are removed from the thread.
+        """
         left = self._bounds.requests - thread.requests
         if left <= 0:
             raise UsageLimitExceeded("requests")

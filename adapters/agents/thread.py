@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: The most messages of a conversation that a model gets. Older messages are left out in whole exchanges.
 MOST_MESSAGES = 200
-#: The lines of a thread, and the characters of each, that a model is told when a person asks about a card.
+#: The most lines of a thread that a model gets when a person asks about a card, and the most characters of a line.
 MOST_LINES, LONGEST_LINE = 40, 1000
 
 
@@ -30,7 +30,7 @@ MOST_LINES, LONGEST_LINE = 40, 1000
 class Wanted:
     """A call that the model wants to make."""
 
-    #: The model's id of the call.
+    #: The id that the model gave the call.
     id: str
     #: The call's name, unique in the turn: number of the model's answer and place in it.
     name: str
@@ -55,18 +55,21 @@ class Thread:
     calls: list[Wanted] = field(default_factory=list)
     #: The outcomes of those calls that are over, by the call's `id`.
     outcomes: dict[str, str] = field(default_factory=dict)
-    #: The reasons for people's rejections in this turn, by the call's `same`.
+    #: People's reasons for rejecting calls in this turn. The key is the call's `same`.
     rejected: dict[str, str] = field(default_factory=dict)
-    #: The model's last text.
+    #: The text of the model's last answer.
     words: str = ""
-    #: False while `words` came with calls and still has to be sent to people.
+    #: False if the model wrote `words` together with calls, and people haven't been sent `words` yet.
     told: bool = True
-    #: Requests to the model in this turn.
+    #: The number of requests to the model in this turn.
     requests: int = 0
 
     @classmethod
     def unpacked(cls, state: bytes) -> Thread:
-        """Return the stored thread, or a new one for b'' and for the state of another version that can't be read."""
+        """Return the stored thread.
+
+        Return a new thread if `state` is empty or can't be read, as after a change of its format.
+        """
         try:
             return _THREAD.validate_json(state) if state else cls()
         except ValidationError:
@@ -93,12 +96,15 @@ class Thread:
 
     @property
     def waiting(self) -> Sequence[Wanted]:
-        """The calls that aren't over."""
+        """The calls of the model's last answer that have no outcome yet."""
         return [call for call in self.calls if call.id not in self.outcomes]
 
 
 def transcript(messages: Sequence[ModelMessage]) -> list[dict[str, str]]:
-    """Return what was said and done lately as plain lines, masked: a model that may do nothing reads it as data."""
+    """Return the latest messages and tool calls of a thread as lines, with secrets masked.
+
+    A model that explains a card gets these lines as data, and it can't act on them.
+    """
     lines = [line for message in messages for part in message.parts if (line := _line(part))]
     return [{"who": who, "said": cut_middle(mask(said), LONGEST_LINE).text} for who, said in lines[-MOST_LINES:]]
 
@@ -114,9 +120,9 @@ def _line(part: ModelRequestPart | ModelResponsePart) -> tuple[str, str] | None:
 
 
 def prompt(text: str, by: str, said: Sequence[tuple[str, str]]) -> str:
-    """Return a person's message, and messages of others before it, for a model.
+    """Return the prompt for a model: a person's message, and earlier messages of other people.
 
-    Every text is a JSON string, so no text can end its own quotation and pass for something else.
+    Every text is a JSON string. Therefore no text can end its own quotation and look like a message of somebody else.
     """
     if not said:
         return json.dumps({"from": by, "says": text}, ensure_ascii=False)
@@ -125,7 +131,7 @@ def prompt(text: str, by: str, said: Sequence[tuple[str, str]]) -> str:
 
 
 def _recent(messages: list[ModelMessage]) -> list[ModelMessage]:
-    """Return the newest messages, from the start of an exchange: providers refuse a tool's result without its call."""
+    """Return the newest messages, from a person's prompt on: providers refuse a tool's result without its call."""
     if len(messages) <= MOST_MESSAGES:
         return messages
     begins = [at for at, each in enumerate(messages) if isinstance(each, ModelRequest) and _begins(each)]

@@ -1,4 +1,4 @@
-"""The one application, behind the Unix socket and behind TCP: the same routes and errors, and one document."""
+"""The one application behind the Unix socket and behind TCP: both have the same routes, errors and OpenAPI document."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ VERSION = "1.0"
 _SUMMARY = "An agent's tool call that could do harm waits until a person says so."
 #: The longest body that a webhook takes. Telegram's updates are far smaller.
 LONGEST_BODY = 1024 * 1024
-#: Models that occur inside answers or streams, and that no route declares as its whole answer.
+#: Models that appear only inside answers or streams. They are named here because no route declares them.
 _NAMED = (models.Problem, models.EventView, models.ChatLine)
 
 
 def api() -> FastAPI:
-    """Return the application without a service behind it, which is enough for its document."""
+    """Return the application without a running service. This is enough to make its OpenAPI document."""
     app = FastAPI(
         title=TITLE,
         version=VERSION,
@@ -61,9 +61,9 @@ def app(
 
     `ready` returns the troubles that keep the service from gating calls. `mounted` are the webhooks of chat platforms,
     which authenticate by their own secrets. `state` holds the objects that the routes use; without it there is no API,
-    only webhooks. `hosts` are the names of the TCP listener besides those of the loopback. Without `remote`, TCP serves
-    only the webhooks. `gateway` serves MCP at `/mcp`, to callers that the guard has authenticated and that accept event
-    streams; other requests there are the harombe design's.
+    only webhooks. `hosts` are the host names, besides those of the loopback, under which TCP requests are accepted.
+    Without `remote`, TCP serves only the webhooks. `gateway` serves MCP at `/mcp`, to callers that the guard has
+    authenticated and that accept event streams; other requests there are the harombe design's.
     """
     served = api() if state is not None else FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     for name, value in (state or {}).items():

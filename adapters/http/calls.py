@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from hitl.gate.response import Submitted
 
 router = APIRouter(prefix="/v1", tags=["calls"])
-#: Seconds that `Prefer: queue` waits without `wait=`.
+#: Seconds that a request with `Prefer: queue` waits if it doesn't name a time with `wait=`.
 _QUEUE_S = 30
 
 
 def operations(request: Request) -> Operations:
-    """Return the use cases of the running service."""
+    """Return the operations of the running service, which carry out the requests."""
     found: Operations = request.app.state.operations
     return found
 
 
 def gone(request: Request) -> asyncio.Future[None] | None:
-    """Return a future that resolves when the caller hangs up, or None under a server without our protocol class."""
+    """Return a future that resolves when the caller hangs up. Return None if the server doesn't use `Door`."""
     found: asyncio.Future[None] | None = getattr(request.state, GONE, None)
     return found
 
@@ -81,9 +81,9 @@ async def ask(
 async def ask_human(
     ops: Ops, caller: Asker, body: models.QuestionRequest, ended: Gone, key: Key = None, prefer: Prefer = None
 ) -> Response:
-    """Ask the people who may decide there a question, and wait for their answer as for any call.
+    """Ask a question to the people who may decide in that conversation, and wait for their answer as for any call.
 
-    The answer is the call's `output`. What looks like a secret in it is masked. An answer approves no other call.
+    The answer is the call's `output`. Text in it that looks like a secret is masked. An answer approves no other call.
     """
     submitted = await ops.ask_human(caller, body, key)
     call = await ops.wait(caller, submitted.call, preferred_wait(prefer), "decided", ended)
@@ -176,7 +176,10 @@ async def decide(ops: Ops, caller: Anyone, ref: Ref, body: models.DecisionReques
 
 @router.post("/calls/{ref}/details", summary="Open the details", responses=documented(models.DecisionAnswer, 404, 500))
 async def open_details(ops: Ops, caller: Anyone, ref: Ref) -> Response:
-    """Return the whole call to an approver, and record that they opened it. A cut card needs this before a yes."""
+    """Return the whole call to an approver, and record that they opened it.
+
+    If a card was cut, this must come before a yes.
+    """
     await may_decide(ops, caller, ref)
     return answer(await ops.details(caller, ref))
 

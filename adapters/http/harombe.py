@@ -37,7 +37,8 @@ MCP = "/mcp"
 _EVENTS = "text/event-stream"
 #: The tool group of calls of tools that their callers run themselves.
 _OWN_TOOLS = "mcp"
-#: The design has four decisions. Every other decision that lets nothing run is a denial in its words.
+#: The decisions in the words of the harombe design, which has only four. Any other decision that lets nothing run is
+#: called a denial.
 _DECISIONS: Mapping[Decision | None, str | None] = {
     None: None,
     Decision.APPROVED: "approved",
@@ -48,7 +49,7 @@ _VERBS = {"approve": "approve", "approved": "approve"}
 
 
 def approval(call: Call) -> dict[str, Any]:
-    """Return a call in the words of the design."""
+    """Return a call with the field names and words of the harombe design."""
     decision = _DECISIONS.get(call.decision, "denied")
     status = "auto_approved" if call.decision is Decision.ALLOWED else decision or "pending"
     let_run = decision == "approved"
@@ -69,7 +70,7 @@ def approval(call: Call) -> dict[str, Any]:
 
 
 class Gateway(Protocol):
-    """The MCP gateway, as this API serves it."""
+    """The functions of the MCP gateway that this API uses."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request of an MCP client."""
@@ -77,22 +78,25 @@ class Gateway(Protocol):
     async def ask(self, scope: Scope, tool: str, args: Mapping[str, Any], key: str | None) -> Call | None:
         """Ask for a call of a tool as the caller of a request, and don't wait for it.
 
-        Return None if no server offers the tool. Raises as `Gate.submit`.
+        Return None if no server offers the tool. Raises the errors of `Gate.submit`.
         """
 
 
 class StreamingRoute(Route):
-    """The route of MCP clients. They accept an event stream with every POST, as their protocol requires."""
+    """The route for MCP clients. Their protocol requires that they accept an event stream with every POST."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Leave a POST that doesn't accept an event stream to the harombe design."""
+        """Match no POST that doesn't accept an event stream, because such a request belongs to the harombe design."""
         if scope["type"] == "http" and scope["method"] == "POST" and not _accepts_events(Headers(scope=scope)):
             return Match.NONE, {}
         return super().matches(scope)
 
 
 def _accepts_events(headers: Headers) -> bool:
-    """Whether Accept names event streams. `*/*` doesn't: clients that name nothing send it by default."""
+    """Return whether the Accept header names event streams.
+
+    `*/*` doesn't count, because clients that have no preference send it by default.
+    """
     ranges = ",".join(headers.getlist("accept")).lower().split(",")
     return any(one.partition(";")[0].strip() == _EVENTS for one in ranges)
 

@@ -1,4 +1,4 @@
-"""The types of the OpenAPI document: answers, and requests, whose unknown fields are refused."""
+"""The types in the OpenAPI document: answers and requests. A request with an unknown field is refused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LONGEST_WAIT_S = 60
 
 
 def _only_text(value: object) -> object:
-    """Refuse a time that isn't text: a number could mean seconds or milliseconds."""
+    """Refuse a time that isn't text, because a number could mean seconds or milliseconds."""
     if not isinstance(value, str):
         raise ValueError("a time is text in the form of RFC 3339")  # noqa: TRY004 - pydantic's own errors come of it
     return value
@@ -100,7 +100,7 @@ class CallRequest(_Request):
 
 
 class QuestionRequest(_Request):
-    """A question to the people who may decide there."""
+    """A question to the people who may decide in the conversation."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -157,7 +157,7 @@ class BatchRequest(_Request):
 
 
 class DecisionRequest(_Request):
-    """An approver's answer."""
+    """An approver's decision on a call."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, json_schema_extra={"examples": [{"decision": "reject", "reason": "Not today."}]}
@@ -211,7 +211,7 @@ class EvaluateRequest(_Request):
 
 
 class ParseRequest(_Request):
-    """A person's words."""
+    """The words of a person, to be read as a reply to a card."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, json_schema_extra={"examples": [{"text": "no, wrong cluster"}]}
@@ -245,7 +245,7 @@ class LineRequest(_Request):
 
 
 class HarombeTool(_Request):
-    """A tool, as MCP's `tools/call` names it."""
+    """A tool and its arguments, in the form of MCP's `tools/call`."""
 
     name: Name
     arguments: dict[str, JsonValue] = Field(
@@ -470,7 +470,7 @@ class VerdictAnswer(_Answer):
 
 
 class ReadingAnswer(_Answer):
-    """One reading of a text."""
+    """One way in which a person's text was understood."""
 
     verdict: str
     reason: str | None
@@ -559,7 +559,7 @@ class ChatLine(_Answer):
 
 
 class Heard(_Answer):
-    """The line is queued."""
+    """The answer when a line of a conversation was queued."""
 
     heard: bool
 

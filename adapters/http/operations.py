@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     Troubles = Callable[[], Awaitable[Sequence[str]]]
 
 
-#: One page reads at most this many calls, so that a caller with few calls among many can't keep the store busy.
+#: One request for a page reads at most this many calls. Otherwise a caller who may see few of many calls could keep the
+#: store busy.
 _MOST_SCANNED = 1_000
 
 
@@ -52,16 +53,18 @@ class Desk(Protocol):
     gate: Gate
 
     async def submit(self, ask: Ask) -> Submitted:
-        """Record a call."""
+        """Record a call, and ask people if the policy says so."""
 
     async def decide(self, reply: Reply) -> tuple[Answer, ...]:
-        """Decide a call."""
+        """Pass a reply to the gate, which may decide a call. Return the answers for the person."""
 
     async def decided(self, call: Call, limit_s: float | None = None) -> Call:
-        """Wait until people have decided. Return the call."""
+        """Wait until people have decided, at most `limit_s` seconds. Return the call."""
 
     async def explained(self, call: Call, limit_s: float | None = None) -> Call:
-        """Wait until people have decided and, after a rejection, given a reason if one is still possible.
+        """Wait until people have decided.
+
+        After a rejection, also wait for its reason, as long as one can still be given.
 
         Return the call.
         """
@@ -71,7 +74,7 @@ class Desk(Protocol):
 
 
 class Operations:
-    """The use cases, each for an authenticated caller."""
+    """Carries out the API's requests, each for an authenticated caller."""
 
     def __init__(self, desk: Desk, waits: Waits, troubles: Troubles) -> None:
         self._desk = desk
@@ -124,7 +127,7 @@ class Operations:
         )
 
     async def ask_human(self, caller: Caller, request: QuestionRequest, key: str | None) -> Submitted:
-        """Record a question to people. Raises as `Gate.submit`."""
+        """Record a question to people. Raises the errors of `Gate.submit`."""
         args: dict[str, Any] = {"question": request.question}
         if request.options is not None:
             args["options"] = request.options
@@ -138,7 +141,7 @@ class Operations:
             return await self._desk.submit(ask)
         in_turn = self.queues.in_turn(caller.principal, lambda: self._desk.submit(ask))
         submitted = await self._waits.until(in_turn, _NOTHING, queue_s, caller.principal, gone)
-        # When its time in line is over, the request gets the gate's own answer.
+        # After the time in line, the request is made once more without waiting, so that it gets the gate's own answer.
         return submitted or await self._desk.submit(ask)
 
     async def ask_all(
@@ -156,7 +159,7 @@ class Operations:
     async def wait(
         self, caller: Caller, call: Call, limit_s: float, until: str, gone: asyncio.Future[None] | None
     ) -> Call:
-        """Return the call after the event that `until` names, or when the limit is reached."""
+        """Return the call when the event that `until` names has happened, or after `limit_s` seconds."""
         if limit_s <= 0:
             return call
         waits = {"decided": self._desk.decided, "explained": self._desk.explained, "ended": self._desk.ended}
@@ -221,14 +224,17 @@ class Operations:
     # -- deciding -------------------------------------------------------------------------------------------------
 
     async def refuse_undeciding(self, caller: Caller, target: str) -> NotApprover:
-        """Return the error for a credential that isn't an approver's. The gate records an agent's attempt."""
+        """Return the error for a caller whose credential can't decide.
+
+        The gate records the attempt of an agent's token.
+        """
         with contextlib.suppress(CallUnknown):
             if Scope.AGENT in caller.scopes:
                 await self._replied(caller, await self.read(caller, target), Verb.REJECT)
         return NotApprover(fact(Refusal.SCOPE, who=caller.identity))
 
     async def decide(self, caller: Caller, target: str, request: DecisionRequest) -> dict[str, Any]:
-        """Answer for a call. Raises the guard's refusals."""
+        """Pass a decision to the gate. Raises an error if the gate refuses it."""
         call = await self.read(caller, target)
         _check_digest(call, request.digest)
         confirmed = request.confirm is not None
@@ -312,7 +318,7 @@ _NOTHING: Submitted | None = None
 
 
 def _beside(request: QuestionRequest) -> dict[str, Any]:
-    """The fields that a question has like any call."""
+    """Return the fields of a question that any request for a call also has."""
     named = ("agent", "session", "origin", "routes", "on_behalf_of", "note", "timeout_s")
     return {name: getattr(request, name) for name in named}
 

@@ -41,7 +41,7 @@ class HttpMount:
     async def start(self) -> None:
         """Take requests from now on, until `stop`.
 
-        The library's task group lives in a task of its own, so that its exception groups wrap nobody else's errors.
+        The library's task group runs in its own task, so it can't wrap errors of the code that called `start`.
         """
         ready = asyncio.get_running_loop().create_future()
         self._running = asyncio.create_task(self._run(ready))
@@ -56,7 +56,7 @@ class HttpMount:
     async def ask(self, scope: Scope, tool: str, args: Mapping[str, Any], key: str | None) -> Call | None:
         """Ask for a call of a tool as the caller of a request, and don't wait for it.
 
-        Return None if no server offers the tool. Raises as `Gateway.ask`.
+        Return None if no server offers the tool. Raises the errors of `Gateway.ask`.
         """
         return await self._gateway.ask(self._who(scope), tool, args, key)
 
@@ -66,9 +66,9 @@ class HttpMount:
             await self._stopping.wait()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request."""
+        """Pass one HTTP request to the library, with the identity of its caller."""
         caller = self._who(scope)
-        # With this key the library lets only the credential that opened a session use it.
+        # The library compares this key. Therefore only the credential that opened a session can use the session.
         token = AccessToken(token="", client_id=f"{caller.principal} {caller.token}", scopes=[])
         await self._manager.asgi_app({**scope, "user": AuthenticatedUser(token)}, receive, send)
 

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     from hitl.call import Call
 
-#: At most this many outcomes are remembered as shown.
+#: The most outcomes that are remembered as shown.
 _MOST_TOLD = 1000
 
 
 class TerminalChat:
-    """The screen of one person. `show` prints text; `width` None means plain text.
+    """The screen of one person. `show` prints text. If `width` is None, cards are plain text.
 
     `last` is the ref that the latest message on the screen is about, or None if it is about no call. Lines that the
     person types don't count. `begun_at` is the time at which the person began the line that is being handled.
@@ -51,7 +51,7 @@ class TerminalChat:
         self.begun_at: datetime | None = None
 
     def latest(self, place: str, before: str | None) -> str | None:  # noqa: ARG002 - there is one place, no messages
-        """Return the ref that the latest message is about, if it was there before the person began the line."""
+        """Return the ref that the latest message is about, if it was printed before the person began the line."""
         shown_at = self.shown.get(self.last or "")
         begun_at = self.begun_at
         return self.last if shown_at is None or begun_at is None or begun_at >= shown_at else None
@@ -67,7 +67,7 @@ class TerminalChat:
         return box(call, self.names, width=width, colour=self._colour, reader=self._reader)
 
     def outcome(self, call: Call, *, whole: bool) -> None:
-        """Show an outcome once. `whole` adds the tool's output.
+        """Show the outcome of a call, once. `whole` adds the tool's output.
 
         A rejection is shown again when its reason arrives, or can't arrive any more.
         """
@@ -89,7 +89,7 @@ class TerminalChat:
         return ""
 
     def learn_move(self, old: str, new: str) -> None:
-        """Do nothing: a terminal has one name."""
+        """Do nothing, because a terminal never moves."""
 
     async def update(self, route: str, message: str, call: Call) -> None:
         """Do nothing: printed text can't be edited."""
@@ -111,7 +111,10 @@ class TerminalChat:
         answers: str | None = None,  # noqa: ARG002
         press: str | None = None,  # noqa: ARG002
     ) -> None:
-        """Say that a no may have a reason, or that a question takes words. The card says if a yes needs a reason."""
+        """Say that a rejection may have a reason, or that a question needs an answer in words.
+
+        For an approval that needs a reason, the card has said so already.
+        """
         if is_question(call):
             self.say(say("answer.question.needed", short=call.short), call.ref)
             return

@@ -1,4 +1,4 @@
-"""Cards as text for a terminal: beside a coloured bar on a TTY, plain lines anywhere else. Pure functions.
+"""Cards as text for a terminal: beside a coloured bar on a TTY, plain lines elsewhere. All functions are pure.
 
 A bar on the left works in every font, at every width from 40 columns, and without colour. The parts of a Card contain
 visible text only, so nothing in them can move the cursor or change a colour.
@@ -106,7 +106,7 @@ def _left(call: Call, left: str, more: int, keys: str) -> str:
 
 
 def _keys() -> tuple[str, ...]:
-    """Return the texts that name the keys, the longest first."""
+    """Return the texts that can name the keys, the longest first."""
     return say("terminal.keys"), say("terminal.keys.short"), say("terminal.keys.shortest"), ""
 
 
@@ -139,7 +139,7 @@ def _parts(shown: Card) -> Iterator[_Line]:
 
 
 def _thing(parts: Sequence[Part]) -> Iterator[_Line]:
-    """Put short values beside their names, and anything else on lines of its own between blank lines."""
+    """Yield the lines of the request: short values beside their names, and anything else on lines of its own."""
     blocks = {PartKind.CODE, PartKind.DIFF, PartKind.OURS}
     before = None
     for part in parts:
@@ -164,7 +164,7 @@ def _style(kind: PartKind, line: str) -> str:
 
 
 def _clock(moment: Moment) -> str:
-    """Return the time of day in this machine's time zone."""
+    """Return a time of day in this machine's time zone."""
     return f"{moment.at.astimezone():%H:%M}"
 
 
@@ -180,7 +180,7 @@ def _wrap(text: str, width: int) -> Iterator[str]:
 
 
 def _fitting(text: str, width: int) -> int:
-    """Return how many characters fit into `width` columns: at least one grapheme cluster."""
+    """Return how many characters at the start of the text fit into `width` columns: at least one grapheme cluster."""
     used = 0
     for cluster in _CLUSTER.finditer(text):
         used += wcswidth(cluster[0])
@@ -190,5 +190,5 @@ def _fitting(text: str, width: int) -> int:
 
 
 def _painter(style: str, *, colour: bool) -> Callable[[str], str]:
-    """Return a function that writes text in a style, or leaves it alone if there is no colour."""
+    """Return a function that adds a style to text, or returns the text unchanged without `colour`."""
     return (lambda text: f"\x1b[{style}m{text}\x1b[0m") if colour and style else str

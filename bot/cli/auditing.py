@@ -26,13 +26,13 @@ class Format(StrEnum):
     CSV = "csv"
 
 
-#: The columns of CSV, in this order. The other fields of a line are in its JSON only.
+#: The columns of CSV, in this order. The other fields of a line appear only in the JSON format.
 _CSV = (
     *("timestamp", "event_type", "event", "correlation_id", "short", "decision", "status", "risk_level"),
     *("tool", "params", "user", "requester", "agent", "surface", "origin", "reason", "timeout_seconds"),
     *("rule", "digest", "pressed_at", "hash", "flaws", "archived", "args_erased_at"),
 )
-#: Spreadsheets take a cell with such a beginning for a formula, and people and agents write some of the cells.
+#: The beginnings that make a spreadsheet read a cell as a formula. Some cells hold text of people and agents.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 #: The groups of `stats`, and their titles.
 _GROUPS = {
@@ -55,7 +55,7 @@ Text = Annotated[str, typer.Option("--text", help="Any part of what is told; mas
 
 
 def register(app: typer.Typer) -> None:
-    """Add the group, `history` and `stats`."""
+    """Add the command group `audit`, and the commands `history` and `stats`."""
     group = typer.Typer(help="The record of all that was asked, decided and run.", no_args_is_help=True)
     for command in (verify, query, export):
         group.command()(command)
@@ -282,7 +282,7 @@ def _in_a_row(line: dict[str, Any]) -> str:
 
 
 def request_in_a_row(shown: dict[str, Any]) -> str:
-    """Return a request and its outcome in one line."""
+    """Return one line of text about a request and its outcome."""
     from hitl.cards.text import one_line
 
     return say(
@@ -304,7 +304,7 @@ def _retained(shown: dict[str, Any]) -> str:
 
 
 def _warn(lines: Iterable[dict[str, Any]]) -> None:
-    """Name the requests that fail their integrity check."""
+    """Write a warning to stderr that names the requests that fail their integrity check."""
     flawed = sorted({line["short"] or line["correlation_id"] or "-" for line in lines if line["flaws"]})
     if flawed:
         typer.echo(say("audit.flawed", shorts=", ".join(flawed)), err=True)
@@ -329,7 +329,7 @@ def _cell(value: Any) -> str:
 
 
 def _summary(head: str, told: dict[str, Any]) -> str:
-    """Return one line: how many requests, how they were decided, how long it took."""
+    """Return one line: the number of requests, their decisions, and the time that decisions took."""
     decided = ", ".join(f"{count} {name}" for name, count in sorted(told["decisions"].items())) or "-"
     results = ", ".join(f"{count} {name}" for name, count in sorted(told["results"].items())) or "-"
     waited = told["to_decision_s"]

@@ -24,7 +24,7 @@ _APPROVE, _REJECT, _DETAILS, _SKIP, _QUIT = "a", "r", "d", "s", "q"
 
 
 def register(app: typer.Typer) -> None:
-    """Add this command."""
+    """Add the command `inbox`."""
     app.command()(inbox)
 
 
@@ -53,7 +53,7 @@ def inbox(config: Config = None, socket: SocketFile = None) -> None:
 
 
 class _Answering:
-    """One request, and the answers of the person at the prompt."""
+    """One request at the prompt, and the person's answers to it."""
 
     def __init__(self, client: Client, call: dict[str, Any], prompt: Prompt, *, asks: bool) -> None:
         self._client = client
@@ -86,7 +86,10 @@ class _Answering:
         return False
 
     def _approved(self) -> bool:
-        """Approve. Ask for a second yes or a reason if the request needs it."""
+        """Send an approval, with the words that answer a question.
+
+        Ask for a second yes or a reason if the request needs it.
+        """
         if self._asks:
             return self._ends(self._sent("approve", reason=self._prompt(say("inbox.answer")).strip() or None))
         came = self._sent("approve")
@@ -106,7 +109,7 @@ class _Answering:
         return came
 
     def _ends(self, came: dict[str, Any]) -> bool:
-        """Return whether the answer counts. A vote also counts if other people still have to agree."""
+        """Return whether the answer was accepted. A vote is also accepted if other people still have to agree."""
         return bool(came["decided"]) or came["came"] == "counted"
 
 
@@ -125,7 +128,7 @@ def _lines(part: dict[str, Any]) -> list[str]:
 
 
 def _shown(answer: dict[str, Any], place: str) -> str:
-    """Return the card of a request, as lines."""
+    """Return the lines of a request's card."""
     shown, colour = answer["card"], RISK_COLOURS[answer["card"]["risk"]]
     head = say("inbox.head", place=place, sign=shown["sign"], risk=shown["risk"].upper(), short=answer["short"])
     parts = (line for part in shown["parts"] for line in _lines(part))

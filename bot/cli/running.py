@@ -25,7 +25,7 @@ WAIT_S = 60.0
 
 
 def register(app: typer.Typer) -> None:
-    """Add these commands."""
+    """Add the commands `demo`, `run` and `chat`."""
     for command in (demo, run, chat):
         app.command()(command)
 
@@ -89,7 +89,7 @@ def chat(config: Config = None, socket: SocketFile = None) -> None:
 
 
 class Listening:
-    """A conversation that shows each text from the service as it arrives, also while nobody types."""
+    """A conversation that shows each text of the service as it arrives, even while nobody types."""
 
     def __init__(self, client: Client, show: Callable[[str], None]) -> None:
         self._client = client
@@ -97,7 +97,7 @@ class Listening:
         self._answers: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
 
     def talk(self, lines: Iterable[str]) -> None:
-        """Send each line when the line before it has been answered.
+        """Send the lines one by one, each after the line before it has been answered.
 
         Raises the service's error, the error of a broken connection, or an error of `show`.
         """

@@ -1,9 +1,9 @@
-"""Turns of a resuming agent.
+"""Stored turns of an agent that can continue them after a restart.
 
 They are stored before they begin, run one at a time in a conversation, and continue after a restart.
 
-There is one `StoredTurns` for all surfaces. A turn needs a voice to send its messages. While its surface has no voice,
-as with a terminal that is closed, the turn stays open.
+There is one `StoredTurns` for all surfaces. A turn needs a voice (`Voice`) to send its messages. While its surface has
+no voice, as with a terminal that is closed, the turn stays open.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
     from hitl.gate.response import Submitted
     from hitl.ports import ResumingAgent
 
-#: Lines of a conversation that an agent gets as quotations, the longest line, and the number of remembered
-#: conversations.
+#: The most lines of a conversation that an agent gets as quotations, the most characters of a line, and the most
+#: conversations whose lines are remembered.
 _LINES, _LINE, _CONVERSATIONS = 50, 2000, 1000
-#: The longest text of an agent that is shown. The middle of a longer text is cut out.
+#: The most characters of an agent's text that are shown. The middle of a longer text is cut out.
 _SHOWN = 3000
-#: Sending the outcome of a turn is tried this many times.
+#: The number of attempts to send the outcome of a turn.
 _TRIES_TO_SAY = 5
 #: Telegram shows "typing" for five seconds.
 _WORKING_EVERY_S = 4.0
@@ -52,7 +52,7 @@ _log = logging.getLogger(__name__)
 
 
 class StoredTurns:
-    """The turns of one agent in all conversations."""
+    """Stores and runs the turns of one agent in all conversations."""
 
     def __init__(self, service: Service, agent: ResumingAgent) -> None:
         self.agent = agent
@@ -60,9 +60,9 @@ class StoredTurns:
         self._store = service.store
         self._voices: dict[str, list[Voice]] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
-        #: Calls that are being recorded. If the turn is stopped meanwhile, the call must be found and withdrawn.
+        #: Calls that are being recorded. If the turn is stopped in the meantime, the call must be found and withdrawn.
         self.asking: set[asyncio.Task[Submitted]] = set()
-        #: Which calls were explained within the last minute.
+        #: Limits explanations to one a minute for each call.
         self._explained = Patience(time.monotonic)
         self._said: FIFOCache[str, deque[tuple[str, str]]] = FIFOCache(_CONVERSATIONS)
 
@@ -72,15 +72,15 @@ class StoredTurns:
         return not self._running
 
     def listen(self, surface: str, voice: Voice) -> None:
-        """Add a voice for conversations of this surface.
+        """Add a voice, which sends messages in the conversations of this surface.
 
-        Open turns there go on.
+        Open turns in these conversations continue.
         """
         self._voices.setdefault(surface, []).append(voice)
         self._service.accompany(self._resume())
 
     def leave(self, surface: str, voice: Voice) -> None:
-        """Remove a voice. While a conversation has no voice, its turns stay open."""
+        """Remove a voice. The turns of a conversation that has no other voice stay open."""
         voices = self._voices.get(surface, [])
         if voice in voices:
             voices.remove(voice)
@@ -93,7 +93,7 @@ class StoredTurns:
             _log.error("turn.not_resumed", {"why": error.message})
 
     def overheard(self, place: str, principal: str, text: str) -> None:
-        """Remember a text that was said to others, to quote it to the agent in the next turn there."""
+        """Remember a text that was said to other people, so that the agent gets it as a quotation in the next turn."""
         lines = self._said.get(place) or deque(maxlen=_LINES)
         self._said[place] = lines
         name = self._service.gate.names.of(principal, place.partition(":")[0])
@@ -101,7 +101,7 @@ class StoredTurns:
         lines.append((who, cut_middle(text, _LINE).text))
 
     async def begin(self, heard: Text, voice: Voice) -> None:
-        """Store a turn, and begin it when the earlier turns in the conversation have ended."""
+        """Store a turn. It starts when the earlier turns in the conversation have ended."""
         place = heard.conversation
         name = ":".join(heard.event) if heard.event else f"{place}:{secrets.token_hex(8)}"
         said = tuple(self._said.pop(place, ()))
@@ -124,7 +124,10 @@ class StoredTurns:
         return True
 
     async def _explain(self, heard: Text, call: Call, voice: Voice) -> None:
-        """Say the agent's answer in its frame. It is bound to no call, so nobody's yes can be about it."""
+        """Send the agent's answer as its framed words.
+
+        The message is bound to no call, so a yes to it approves nothing.
+        """
         try:
             turns = await self._store.open_turns()
             turn = next((turn for turn in turns if (call.key or "").startswith(_key(turn, ""))), None)
@@ -161,7 +164,7 @@ class StoredTurns:
         return True
 
     async def _as_kept(self, turn: KeptTurn) -> KeptTurn:
-        """Return the turn in its stored form, because it may have gone on since it was read."""
+        """Return the stored turn, because the turn may have advanced since it was read."""
         return next((kept for kept in await self._store.open_turns() if kept.id == turn.id), turn)
 
     async def _withdraw(self, turn: KeptTurn, identity: str) -> int:
@@ -178,12 +181,12 @@ class StoredTurns:
         return count
 
     def _work(self, place: str) -> None:
-        """Run the turns of a conversation, unless they are running already or there is no voice."""
+        """Begin to run the turns of a conversation, unless they are running or there is no voice to send messages."""
         if place not in self._running and self.voices(place):
             self._running[place] = self._service.accompany(self._through(place))
 
     async def _through(self, place: str) -> None:
-        """Run the open turns of a conversation, one after the other. If the store is in trouble, wait and retry."""
+        """Run the open turns of a conversation, one after the other. If the store fails, wait and retry."""
         pauses = Backoff()
         try:
             while True:
@@ -205,7 +208,7 @@ class StoredTurns:
         return next((turn for turn in open_turns if turn.place == place), None)
 
     async def _take(self, kept: KeptTurn) -> None:
-        """Run a turn to its end, and send its outcome. If the platform is in trouble, wait and retry.
+        """Run a turn to its end, and send its outcome. If the platform fails, wait and retry.
 
         Raises Unavailable.
         """
@@ -231,12 +234,15 @@ class StoredTurns:
             await self._store.keep_turn(replace(turn.kept, done=True))
 
     def voices(self, place: str) -> Sequence[Voice]:
-        """Return the voices in a conversation, or none while nobody listens there."""
+        """Return the voices for a conversation, or none while its surface has no voice."""
         return tuple(self._voices.get(place.partition(":")[0], ()))
 
 
 class _Turn:
-    """Implements `hitl.ports.StoredTurn`. `heard` is False if a message was lost because there was no voice."""
+    """Implements `hitl.ports.StoredTurn`.
+
+    `heard` is False if one of its messages couldn't be sent because there was no voice.
+    """
 
     def __init__(self, service: Service, turns: StoredTurns, kept: KeptTurn, before: bytes) -> None:
         self.kept = kept
@@ -267,7 +273,7 @@ class _Turn:
         await self._service.store.keep_turn(self.kept)
 
     async def say(self, text: str) -> None:
-        """Send a text as the agent's words, framed so that no line of it looks like one of ours."""
+        """Send a text as the agent's words, framed so that none of its lines looks like a line of the service."""
         if text.strip():
             await self._tell(framed(self._turns.agent.name, text))
 
@@ -288,7 +294,7 @@ class _Turn:
             showing.cancel()
 
     async def say_if_possible(self, text: str) -> None:
-        """Send a text. A failure is only logged."""
+        """Send a text. If that fails, only log the failure."""
         try:
             await self.say(text)
         except PlatformError as error:
@@ -297,8 +303,8 @@ class _Turn:
     async def call(self, tools: str, tool: str, args: Mapping[str, object], *, name: str) -> Call:
         """Ask for a call in the requester's name, unless it was asked for before. Return the call when it has ended.
 
-        An earlier call is found by its key and not by its arguments: its effect may have changed what they would do
-        now.
+        An earlier call is found by its key, and its arguments aren't compared: its effect may have changed what they
+        mean, such as the contents of a file.
         """
         key = _key(self.kept, name)
         call = await self._service.store.by_key(self.on_behalf_of, key)
@@ -314,7 +320,7 @@ class _Turn:
         return await self._service.explained(call) if call.awaits_reason else call
 
     async def _tell_refused(self, call: Call) -> None:
-        """Inform people about a call that was denied or couldn't be delivered, because it has no card."""
+        """Tell people that a call was denied or couldn't be delivered, because such a call has no card."""
         if call.status in {Status.DENIED, Status.UNDELIVERABLE}:
             try:
                 await self._tell(outcome_for_agent(call), call)
@@ -342,12 +348,12 @@ async def show_working(voices: Sequence[Voice], place: str) -> None:
 
 
 def framed(agent: str, text: str) -> str:
-    """Return an agent's words as people see them: each line after a bar, secrets masked, cut in the middle if long."""
+    """Return an agent's text for people: each line after a bar, secrets masked, the middle cut out if it is long."""
     shown = cut_middle(mask(visible(text.strip())), _SHOWN).text
     return "\n".join([say("model.says", agent=agent), *(f"│ {line}" for line in shown.splitlines())])
 
 
-#: What the key of each call of a stored turn begins with.
+#: The beginning of the idempotency key of every call of a stored turn.
 _KEYS = "turn:"
 
 

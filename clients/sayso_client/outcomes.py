@@ -34,7 +34,7 @@ class NotRun:
     decided_by: str | None = None
 
     def __bool__(self) -> Literal[False]:
-        """Return False, so that `if result:` distinguishes the two outcomes, for functions that return true values."""
+        """Return False, so that `if result:` distinguishes the two outcomes if the function returns a true value."""
         return False
 
     def __str__(self) -> str:
@@ -44,13 +44,14 @@ class NotRun:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of a question to people. It is false if nobody answered it. An answer approves nothing."""
+    """The outcome of a question to people. It is false if nobody answered. An answer approves nothing."""
 
-    #: What the person wrote, or the option that they chose; None if nobody answered.
+    #: The text that the person wrote, or the option that they chose. None if nobody answered.
     words: str | None
-    #: The principal who answered, or who declined to.
+    #: The principal who answered or declined to answer.
     by: str | None
-    #: `succeeded`, `rejected` (somebody declined to answer), `expired`, `denied` or another status of the API.
+    #: `succeeded` (somebody answered), `rejected` (somebody declined), `expired`, `denied` or another status of the
+    #: API.
     status: str
     #: One sentence to hand to an agent.
     message: str

@@ -35,7 +35,7 @@ class Examined:
     #: The number of examined calls.
     calls: int
     flaws: tuple[Fact, ...]
-    #: Whether there is a mark, with which the end of the record was compared.
+    #: Whether there is a mark file (`mark.py`). If so, the end of the record was compared with it.
     marked: bool
     #: The number of calls that retention archived, and of those whose arguments it erased. Others' changes aren't
     #: counted.
@@ -90,7 +90,7 @@ def _examined(survey: Survey, keys: Keyring, mark: Mark) -> Examined:
 
 
 def _kept(survey: Survey, keys: Keyring) -> list[Fact]:
-    """Return the flaws of the tables whose rows each have a MAC of their own."""
+    """Return the flaws in the tables whose rows each have a MAC, such as events, cards and tokens."""
     return [
         kind.flaw(*row)
         for kind in _KEPT
@@ -110,13 +110,13 @@ class _Kept(NamedTuple):
     """A table whose rows each have a MAC."""
 
     table: str
-    #: The columns to read.
+    #: The columns to read from the table.
     columns: tuple[str, ...]
     #: The columns by which the rows are ordered.
     order: tuple[str, ...]
-    #: Returns whether a row's MAC holds.
+    #: A function that returns whether the MAC of a row holds.
     holds: Callable[..., bool]
-    #: Returns the flaw of a row whose MAC doesn't hold.
+    #: A function that returns the flaw to report for a row whose MAC doesn't hold.
     flaw: Callable[..., Fact]
 
 

@@ -36,7 +36,7 @@ class StateFolder:
     """A locked state folder. The kernel holds the lock (flock), and releases it when the process ends.
 
     `id` is the id of the folder. It is the same at every start, and no other living process uses it. `keys` is the path
-    of the key file. `keys_given` says that this is a given file outside of the folder, which the service doesn't make.
+    of the key file. `keys_given` says that the settings name this file; the service then doesn't make it.
     """
 
     def __init__(self, path: Path, lock: int, id_: str, keys: Path | None) -> None:
@@ -87,15 +87,15 @@ class StateFolder:
         return None
 
     def close(self) -> None:
-        """Let another service use the folder."""
+        """Release the lock, so that another service can use the folder."""
         os.close(self._lock)
 
 
 def close_to_others(path: Path, mode: int) -> None:
     """Give the file or folder this mode.
 
-    Raises Unavailable if it belongs to another user, or if other users could write to it until now. Its contents can't
-    be trusted then, and its mode isn't repaired silently.
+    Raises Unavailable if it belongs to another user, or if other users can write to it: its contents can't be trusted
+    then, so its mode isn't repaired silently.
     """
     found = path.stat()
     if found.st_uid != os.geteuid():
@@ -123,7 +123,7 @@ def private_file(path: Path) -> Path:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable. Before this, a crash may lose a new or replaced file. Raises OSError."""
+    """Make sure that a crash can't lose the folder's new and replaced files. Raises OSError."""
     opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(opened)

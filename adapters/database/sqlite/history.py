@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class _Case(NamedTuple):
-    """A request and its flaws."""
+    """A request with the results of its verification."""
 
     #: The call, or None if there is no readable call with this ref.
     call: Call | None

@@ -1,6 +1,6 @@
 """Makes the schema of a new database, checks the schema of another, and migrates an older one.
 
-Imports little, unless it must migrate.
+This module imports little. Only a migration imports alembic and SQLModel.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _is_empty(connection: sqlite3.Connection) -> bool:
 
 
 def _create(connection: sqlite3.Connection, database: str) -> None:
-    """Make the tables, in one transaction. Raises Unavailable; the database is empty then."""
+    """Create all tables of the last revision in one transaction. Raises Unavailable; the database stays empty then."""
     try:
         connection.executescript(NEW_SCHEMA.read_text("utf-8"))
     except sqlite3.Error as error:

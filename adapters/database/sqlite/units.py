@@ -30,7 +30,7 @@ _TAKEN = {"calls.short": ShortTakenError, "calls.requester, calls.key": KeyTaken
 _SALT_BYTES = 16
 #: The number that SQLite returns for its setting `secure_delete` -> the word that sets it.
 _SECURE_DELETE = ("OFF", "ON", "FAST")
-#: A call's ref -> the end of its chain.
+#: The end of a call's audit chain, by the call's ref.
 _Ends = dict[str, End]
 _LATER = {PostKind.EDIT: sql.QUEUE_EDIT, PostKind.NOTICE: sql.QUEUE_NOTICE}
 

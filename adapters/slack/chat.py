@@ -48,6 +48,8 @@ _PEOPLE = ("U", "W")
 _KNOWN_FOR_S = 600.0
 _KNOWN = 10_000
 _REFUSED = 400
+#: Slack shows a status for two minutes; it is set again well before.
+_STATUS_S = 60.0
 #: At most this many messages are read to find out who wrote in a place after a card.
 _LOOKED_BACK = 200
 
@@ -92,6 +94,8 @@ class SlackChat:
         #: A lock for each route, held while a card is posted there.
         self._posting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._who: FIFOCache[str, tuple[float, SlackPerson]] = FIFOCache(_KNOWN)
+        #: When we last said in a thread that an answer is being made.
+        self._working: FIFOCache[str, float] = FIFOCache(_KNOWN)
         self._team = ""
         #: The address of the workspace, with a slash at its end.
         self._home = ""
@@ -246,6 +250,10 @@ class SlackChat:
     async def working(self, route: str, *, on: bool) -> None:
         """Show in a thread that an answer is being made (`assistant.threads.setStatus`). A channel can't show it."""
         _, place, thread = _parsed(route)
+        now = asyncio.get_running_loop().time()
+        if on and now - self._working.get(route, -_STATUS_S) < _STATUS_S:
+            return
+        self._working[route] = now if on else -_STATUS_S
         if thread:
             channel, status = await self._channel(place), say("chat.working") if on else ""
             async with explained():

@@ -98,6 +98,18 @@ async def test_stop_ends_the_turn_and_withdraws_what_waits(plan: Planned) -> Non
     await plan.idle()
 
 
+async def test_stop_withdraws_a_question_too(plan: Planned) -> None:
+    """It is no answer to it."""
+    plan.says(Reply(calls=(Call(f"{question.GROUP}__{question.TOOL}", {"question": "Which ones?"}),)), FINE)
+    await plan.say("uma", CLEAN_UP)
+    (waiting,) = await plan.cards(1)
+    await plan.say("uma", "stop")
+    await plan.idle()
+
+    assert Status.WITHDRAWN is await plan.stage.status(waiting)
+    assert 1 == len(plan.server.asked)
+
+
 async def test_nobody_else_stops_a_turn(plan: Planned) -> None:
     """An approver answers the cards; a stranger nothing at all."""
     plan.says(Reply(calls=deleting("staging-1", "staging-2")), FINE)

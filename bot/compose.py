@@ -47,6 +47,10 @@ if TYPE_CHECKING:
 MakeChats: TypeAlias = "Callable[[SqliteStore, Keyring], Awaitable[Mapping[str, Chat]]]"
 
 
+#: Opens and locks a state folder. It gets the path, and the file of the master keys if that lies elsewhere.
+TakeFolder: TypeAlias = "Callable[[Path, Path | None], Awaitable[StateFolder]]"
+
+
 @dataclass(frozen=True, slots=True)
 class Running:
     """A service, with the store and the folder that must be closed after it."""
@@ -77,12 +81,14 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
     mark: Path | None = None,
     keys: Path | None = None,
     keep_events: timedelta = KEEP,
+    take: TakeFolder | None = None,
 ) -> Running:
     """Return a service for the state folder, ready to `start`.
 
     `allow` names the workspace tools that may run; None allows all. `others` are the executors of other tool groups.
     `sandbox` is how commands run; with None, the first command finds the best sandbox of this machine. By default the
-    mark (`adapters.database.mark`) lies beside the state folder, and the master keys lie in it.
+    mark (`adapters.database.mark`) lies beside the state folder, and the master keys lie in it. `take` opens the
+    state folder, if it isn't to be opened at once.
 
     Raises hitl.errors.Unavailable if a part can't be opened, and the errors of `chats`; opened parts are then closed
     again.
@@ -90,7 +96,7 @@ async def compose(  # noqa: PLR0913 - each dependency is one, by keyword
     clock = clock or SystemClock()
     _keep_apart(state, workspace)
     async with AsyncExitStack() as parts:
-        folder = StateFolder.open(state, keys)
+        folder = await take(state, keys) if take else StateFolder.open(state, keys)
         parts.callback(folder.close)
         store = await SqliteStore.open(folder, clock, keep_events=keep_events)
         parts.push_async_callback(store.close)

@@ -10,6 +10,7 @@ import re
 import stat
 import sys
 import tomllib
+from datetime import timedelta
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
@@ -23,11 +24,13 @@ from pydantic import (
     PrivateAttr,
     SecretStr,
     ValidationError,
+    field_validator,
     model_validator,
 )
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableError
 
+from adapters.database.sqlite.retention import KEEP
 from adapters.slack.settings import SlackSettings
 from adapters.telegram.settings import TelegramSettings
 from bot.errors import SettingsError
@@ -40,6 +43,7 @@ from hitl.cards.wording import say
 from hitl.gate.operating_mode import Terms
 from hitl.limits import Limits
 from hitl.people import Conversation, Directory
+from hitl.times import span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -67,6 +71,12 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+def _span(value: object) -> object:
+    return span(value) if isinstance(value, str) else value
+
+
+#: A span of time: a number with its unit (`90d`).
+Period = Annotated[timedelta, BeforeValidator(_span)]
 SelfApproval = Literal["off", "low", "medium", "high"]
 #: A principal, an identity or a place. An empty name would match nobody, although it looks like an entry.
 Name = Annotated[str, Field(min_length=1)]
@@ -178,6 +188,40 @@ class TraceSettings(_Part):
     endpoint: str = Field(default="", pattern="^(https?://.+)?$")
 
 
+class RetentionSettings(_Part):
+    """How long the arguments of calls, whole calls, and events of chats are kept once they are over. None is for ever.
+
+    Archiving a call also erases its arguments.
+    """
+
+    arguments: Period | None = None
+    calls: Period | None = None
+    events: Period = Field(default=KEEP, validate_default=True)
+
+    @field_validator("arguments", "calls")
+    @classmethod
+    def _not_at_once(cls, age: timedelta | None) -> timedelta | None:
+        """Refuse less than a day: a mistyped unit would erase what people still work with."""
+        if age is not None and age < timedelta(days=1):
+            raise ValueError("must be at least 1d")
+        return age
+
+    @field_validator("events")
+    @classmethod
+    def _known_again(cls, age: timedelta) -> timedelta:
+        """Refuse less than a week. Platforms send an event again for at most a day, and it must be known then."""
+        if age < timedelta(days=7):
+            raise ValueError("must be at least 7d")
+        return age
+
+    @model_validator(mode="after")
+    def _arguments_first(self) -> RetentionSettings:
+        """Refuse to keep arguments longer than their calls."""
+        if self.arguments and self.calls and self.arguments > self.calls:
+            raise ValueError("arguments can't be kept longer than calls: archiving a call erases its arguments")
+        return self
+
+
 class McpServerSettings(_Part):
     """One MCP server whose tools this service runs: `command` (standard streams) or `url` (streamable HTTP).
 
@@ -242,7 +286,7 @@ class Settings(BaseSettings):
     mode: Annotated[Mode, BeforeValidator(_lower)] = Mode.ENFORCE
     fallback: Literal["deny"] | dict[str, Literal["deny", "pass"]] = "deny"
     resolve_hosts: bool = False
-    inbox_days: int = Field(default=30, ge=7)
+    retention: RetentionSettings = RetentionSettings()
     tools: ToolSettings = ToolSettings()
     cards: dict[Name, CardSettings] = {}
     tools_user: str = ""

@@ -104,7 +104,8 @@ class Flood:
     """
 
     limits: Limits
-    #: By requester and agent: when they asked, the oldest first. A tuple takes a tenth of the memory of a deque.
+    #: By requester and agent: the times of their calls, the oldest first. A tuple takes a tenth of the memory of a
+    #: deque.
     _asked: FIFOCache[tuple[str, str], tuple[datetime, ...]] = field(default_factory=lambda: FIFOCache(_KEPT_AGENTS))
 
     def admit(self, requester: str, agent: str, now: datetime) -> None:

@@ -39,7 +39,7 @@ class Person(Struct, frozen=True):
 
 
 def fact(what: str, /, **particulars: object) -> Fact:
-    """Return a fact with this code and these particulars."""
+    """Return a fact with this code, and with these particulars to fill into its sentence."""
     return Fact(what, particulars)
 
 
@@ -137,7 +137,7 @@ class Unfit(StrEnum):
     NOBODY = "unfit.nobody"
     NOWHERE = "unfit.nowhere"
     OLDER = "unfit.older"
-    #: Older versions stored this code, without the platform's words, in place of `UNSHOWN`.
+    #: Older versions stored this code, without the platform's error message, in place of `UNSHOWN`.
     SURFACES = "unfit.surfaces"
     UNSHOWN = "unfit.unshown"
     UNSEEN = "unfit.unseen"

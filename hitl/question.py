@@ -1,4 +1,4 @@
-"""Questions to people: a call of a built-in tool that nothing runs, and whose result is what a person answered.
+"""Questions to people. A question is a call of a built-in tool: nothing runs it, and its result is a person's answer.
 
 A question is stored, shown, sealed, recorded and ended as any call. Its approval is the answer: the approval's reason
 holds the words. See `docs/decisions/questions.md`.
@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from hitl.call import Ask, Call, Verb
     from hitl.replies import Span
 
-#: The tool's group and name.
+#: The group and the name of the tool.
 GROUP: Final = "sayso"
 TOOL: Final = "ask_human"
-#: What a question's row names as its executor. A caller's own tool has another one, whatever it is called.
+#: The executor in the row of every question. A call of a caller's own tool has another executor, whatever the tool's
+#: name.
 EXECUTOR: Final = "sayso:question"
 #: The longest question that every card shows whole, in characters.
 LONGEST: Final = 1000
@@ -58,7 +59,7 @@ _AROUND_REF = " \t\r\n:,;.#-"
 
 
 def is_asked(ask: Ask) -> bool:
-    """Whether a request is a question. What a caller runs itself is none, whatever its name."""
+    """Whether a request is a question. A call that its caller runs is no question, whatever its tool's name."""
     return ask.runs is Runs.SERVICE and (ask.tools, ask.tool) == (GROUP, TOOL)
 
 
@@ -68,7 +69,7 @@ def is_question(call: Call) -> bool:
 
 
 def prepared(ask: Ask) -> Preparation:
-    """Return what a card says of a question. Raises InvalidConfirmation for arguments that don't fit `SCHEMA`."""
+    """Return the preparation of a question. Raises InvalidConfirmation for arguments that don't fit `SCHEMA`."""
     question, options = ask.args.get("question"), ask.args.get("options", ())
     known = ask.args.keys() <= SCHEMA["properties"].keys()
     if not known or not isinstance(question, str) or not question.strip() or len(visible(question)) > LONGEST:
@@ -81,7 +82,7 @@ def prepared(ask: Ask) -> Preparation:
 
 
 def _are_options(options: object) -> bool:
-    """Whether these are options that people can tell apart."""
+    """Whether a value is a list of options that fit the limits and look different to people."""
     if not isinstance(options, list | tuple) or not FEWEST_OPTIONS <= len(options) <= MOST_OPTIONS:
         return False
     fit = all(isinstance(one, str) and one.strip() and len(visible(one)) <= LONGEST_OPTION for one in options)
@@ -99,16 +100,17 @@ def options(call: Call) -> tuple[str, ...]:
 
 
 def choice(call: Call, verb: Verb | None) -> str | None:
-    """Return the option that a button of the card stands for, or None."""
+    """Return the option that a button chooses, or None if the question has no such option."""
     offered = options(call)
     at = CHOICES.index(verb) if verb in CHOICES else len(offered)
     return offered[at] if at < len(offered) else None
 
 
 def answer_in(call: Call, words: str) -> str | None:
-    """Return the answer that words give, or None if they give none.
+    """Return the answer that words give, or None if they give no answer.
 
-    If the question offers options, the words must be one of them or its number. Otherwise any words are an answer.
+    If the question offers options, the words must be one of the options or its number. Otherwise any words are an
+    answer.
     """
     words, offered = words.strip(), options(call)
     if not offered:
@@ -133,10 +135,10 @@ def without_ref(words: str, short: str) -> str:
 
 
 def are_meant(spans: Sequence[Span]) -> bool:
-    """Whether all words are the person's own and stand: none is struck out, hidden or quoted."""
+    """Whether all words are the person's own and still meant: no words are struck out, hidden or quoted."""
     return all(span.kind not in _NOT_MEANT for span in spans)
 
 
 def _plain(text: str) -> str:
-    """The words as they are compared: without case, surplus blanks and a full stop at the end."""
+    """Return a text as answers are compared: in lower case, without surplus blanks and without a stop at the end."""
     return " ".join(text.split()).rstrip(".!").casefold()

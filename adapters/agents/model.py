@@ -98,7 +98,8 @@ class ModelAgent:
         try:
             while not thread.over:
                 await self._make_calls(turn, thread)
-                await self._ask(thread)
+                async with turn.working():
+                    await self._ask(thread)
                 reach("turn.answered")
                 await turn.keep(thread.packed())
                 reach("turn.kept")

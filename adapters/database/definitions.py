@@ -39,7 +39,7 @@ from sqlalchemy.dialects.sqlite.base import SQLiteCompiler
 from sqlalchemy.ext.compiler import compiles
 from sqlmodel import SQLModel
 
-from adapters.database.rows import ASKED, CALL, FIXED, LINE, MUTABLE, VOTE
+from adapters.database.rows import ASKED, CALL, ERASED, FIXED, LINE, MUTABLE, VOTE
 from adapters.database.sqlite.turns import TURN
 from adapters.database.tables import DUE, OPEN, WAITING
 from adapters.database.turn_tables import OPEN_TURN
@@ -210,6 +210,12 @@ def _of_calls() -> dict[str, Definition]:
             "Update a call if it still has this version. The key adds a time test: False demands that the call is in"
             " time, True that it is overdue.",
             {overdue: swap.where(this_version, *test) for overdue, test in time_tests.items()},
+        ),
+        "ERASE_CALL": Definition(
+            "Erase what a call holds of its arguments, if it still has this version and no message about it is unsent.",
+            update(calls)
+            .ordered_values(*_set(*(_calls[name] for name in ERASED)), (_calls.salt, null()))
+            .where(this_version, ~exists().where(_TABLES["outbox"].c.ref == _calls.ref)),
         ),
         "HOLDS": Definition(
             "Does the call still have this version? The keys are those of SWAP_CALL.",

@@ -58,8 +58,11 @@ MUTABLE = (
     *("error", "output"),
 )
 
+#: The columns of a call that change only when retention erases their contents. `salt` is erased too.
+ERASED = ("cwd", "preconditions", "sentence", "preview", "notes", "note", "terms", "row_mac", "args", "erased_at")
+
 #: The columns of a call, in the order in which `call_of` reads them.
-CALL = (*FIXED, *MUTABLE, "args")
+CALL = (*FIXED, *MUTABLE, "args", "erased_at")
 
 #: The columns of a pending call that the store keeps in memory (`sqlite/cache.py`), in the order in which `asked_of`
 #: reads them.
@@ -117,6 +120,14 @@ def mutable_values(call: Call) -> tuple[Any, ...]:
     )
 
 
+def erased_values(call: Call) -> tuple[Any, ...]:
+    """Return the values of an erased call for the columns in `ERASED`."""
+    return (
+        *(call.cwd, _json(call.preconditions), call.sentence, call.preview, _json(call.notes), call.note),
+        *(_terms(call.verdict), call.row_mac, args_of(call), _micros(call.erased_at)),
+    )
+
+
 def args_of(call: Call) -> bytes:
     """Return the call's arguments as bytes.
 
@@ -129,7 +140,7 @@ def args_of(call: Call) -> bytes:
 
 def call_of(row: Sequence[Any]) -> Call:
     """Return the call in a row with the columns `CALL`. Raises one of `UNREADABLE` if the row isn't a call."""
-    asked, ruled, agreed, moved, args = row[:20], row[20:28], row[28:33], row[33:51], row[51]
+    asked, ruled, agreed, moved, (args, erased_at) = row[:20], row[20:28], row[28:33], row[33:51], row[51:]
     approvers, routes, created_at, deadline, row_mac = agreed
     state, version, decision, decided_at, decided_by, reason, decision_mac = moved[:7]
     owner, secret_hash, until, claim_mac, result, finished_at, result_mac, due_at, archived, error, output = moved[7:]
@@ -144,6 +155,7 @@ def call_of(row: Sequence[Any]) -> Call:
     mutable: tuple[Any, ...] = (
         *(_STATES[state], version, _DECISIONS[decision], _moment(decided_at), decided_by, reason, decision_mac),
         *(claim, _RESULTS[result], output, error, _moment(finished_at), result_mac, _moment(due_at), bool(archived)),
+        _moment(erased_at),
     )
     return Call(*fixed, *mutable)
 

@@ -34,6 +34,7 @@ class CallRow(SQLModel, table=True):
     """A call. The parts of the verdict that queries use have columns; `terms` is canonical JSON of the other parts.
 
     The audit chain holds a hash of `args` that is salted with `salt`, so the chain stays valid if both are erased.
+    `erased_at` is when retention erased them.
     """
 
     __tablename__: ClassVar[Any] = "calls"
@@ -96,6 +97,7 @@ class CallRow(SQLModel, table=True):
     args: bytes
     claim_mac: str | None
     result_mac: str | None
+    erased_at: int | None = Field(sa_type=_BIG)
 
 
 class VoteRow(SQLModel, table=True):

@@ -118,7 +118,15 @@ def document(app: FastAPI) -> dict[str, Any]:
 
 
 def _tidy(operation: dict[str, Any]) -> None:
-    """Remove FastAPI's own answer to invalid requests from the document: here, they get a problem with status 400."""
+    """Remove declarations that FastAPI adds to the document and that aren't true here.
+
+    These are its own answer to invalid requests, which get a problem with status 400 here, and JSON beside any other
+    media type, which streams never send.
+    """
+    for answer in operation["responses"].values():
+        content = answer.get("content", {})
+        if len(content) > 1 and content.get("application/json") == {"schema": {}}:
+            del content["application/json"]
     refused = operation["responses"].get("422", {}).get("content", {})
     if "application/json" in refused:
         del operation["responses"]["422"]

@@ -32,6 +32,11 @@ def _only_text(value: object) -> object:
     return value
 
 
+def _whole(value: object) -> object:
+    """Read 30.0 as 30: JSON Schema calls any number without a fraction an integer, and so does the document."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 class _Request(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -64,7 +69,10 @@ class CallRequest(_Request):
 
     tools: Name = Field(description="The group that the tool belongs to.")
     tool: Name
-    args: dict[str, JsonValue] = Field(default={}, description="What the tool gets. These bytes are shown and bound.")
+    args: dict[str, JsonValue] = Field(
+        default={},
+        description="What the tool gets. These values are shown and bound. Send integers beyond 2^53 as text.",
+    )
     cwd: Annotated[str, Field(max_length=4096)] | None = Field(default=None, description="The working folder.")
     agent: Annotated[str, Field(max_length=256)] = Field(
         default="", description="What the agent calls itself. By default the name of the token."
@@ -82,9 +90,9 @@ class CallRequest(_Request):
     )
     note: Text = Field(default="", description="The agent's own words, shown as such.")
     ask: bool = Field(default=False, strict=True, description="Ask a person whatever the policy allows.")
-    timeout_s: Annotated[int, Field(strict=True, ge=SHORTEST_TIMEOUT_S, le=LONGEST_TIMEOUT_S)] | None = Field(
-        default=None, description="How long to wait for people, at most as long as the policy says."
-    )
+    timeout_s: (
+        Annotated[int, Field(strict=True, ge=SHORTEST_TIMEOUT_S, le=LONGEST_TIMEOUT_S), BeforeValidator(_whole)] | None
+    ) = Field(default=None, description="How long to wait for people, at most as long as the policy says.")
     previous: Name | None = Field(default=None, description="The ref of an ended call that this one repeats.")
     secret_hash: SecretHash | None = Field(
         default=None, description="Claim the call in the same request if the policy allows it."
@@ -181,7 +189,7 @@ class FinishRequest(_Request):
 
     secret: Annotated[str, Field(min_length=1, max_length=1024)]
     result: Literal[Result.SUCCEEDED, Result.FAILED, Result.TIMED_OUT, Result.UNKNOWN]
-    exit_status: Annotated[int, Field(strict=True, ge=-(2**31), lt=2**31)] | None = None
+    exit_status: Annotated[int, Field(strict=True, ge=-(2**31), lt=2**31), BeforeValidator(_whole)] | None = None
     output: Annotated[str, Field(max_length=65_536)] = ""
     error: Text | None = None
 
@@ -360,6 +368,8 @@ class CallView(_Answer):
     output: str | None
     error: str | None
     previous: str | None
+    archived: bool = Field(description="Whether retention archived the call.")
+    args_erased_at: datetime | None = Field(description="When retention erased the arguments, or null.")
 
 
 class ClaimAnswer(_Answer):

@@ -243,6 +243,14 @@ class SlackChat:
         except PlatformError:
             await self._whisper(alone, page_message(about, text, alone.page))
 
+    async def working(self, route: str, *, on: bool) -> None:
+        """Show in a thread that an answer is being made (`assistant.threads.setStatus`). A channel can't show it."""
+        _, place, thread = _parsed(route)
+        if thread:
+            channel, status = await self._channel(place), say("chat.working") if on else ""
+            async with explained():
+                await self.client.assistant_threads_setStatus(channel_id=channel, thread_ts=thread, status=status)
+
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
         """Send an answer that only one person sees.
 

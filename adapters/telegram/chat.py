@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 
 from cachetools import FIFOCache
 from telegram import ForceReply, InlineKeyboardButton, InlineKeyboardMarkup, LinkPreviewOptions, ReplyParameters
-from telegram.constants import ParseMode
+from telegram.constants import ChatAction, ParseMode
 from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, RetryAfter, TelegramError
 
 from adapters.telegram.messages import (
@@ -253,6 +253,19 @@ class TelegramChat:
             return self._paced(chat_id, document)
 
         return await self._bound(await self._deliver(route, send, about=about), about)
+
+    async def working(self, route: str, *, on: bool) -> None:
+        """Show "typing" for five seconds (Bot API, `sendChatAction`). It ends by itself, or with our next message."""
+        if not on:
+            return
+        chat_id, topic = parse_place(self._moves.get(route, route))
+        # It is no message, so our latest message there stays the latest.
+        ours = _ours.set(True)
+        try:
+            async with _explained():
+                await self.bot.send_chat_action(chat_id, ChatAction.TYPING, message_thread_id=topic)
+        finally:
+            _ours.reset(ours)
 
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
         """Answer a button press, which Telegram allows once. If the press is too old, Telegram refuses the answer.

@@ -126,6 +126,9 @@ class TerminalChat:
         """Print a whole text."""
         self.say(text, about)
 
+    async def working(self, route: str, *, on: bool) -> None:
+        """Do nothing: whoever sits at a terminal sees that nothing came yet."""
+
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
         """Print an alert, which must not be missed. Other answers are on the screen already, or will be soon."""
         if alert and text:

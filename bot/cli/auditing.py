@@ -30,7 +30,7 @@ class Format(StrEnum):
 _CSV = (
     *("timestamp", "event_type", "event", "correlation_id", "short", "decision", "status", "risk_level"),
     *("tool", "params", "user", "requester", "agent", "surface", "origin", "reason", "timeout_seconds"),
-    *("rule", "digest", "pressed_at", "hash", "flaws"),
+    *("rule", "digest", "pressed_at", "hash", "flaws", "archived", "args_erased_at"),
 )
 #: The beginnings that make a spreadsheet read a cell as a formula. Some cells hold text of people and agents.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -103,7 +103,8 @@ def history(
 def verify(config: Config = None, json: AsJson = False) -> None:
     """Verify that the whole record is as it was written.
 
-    It names each request, vote and line that was changed, removed or inserted, and then exits with 1. It reads the
+    It names each request, vote and line that was changed, removed or inserted, and then exits with 1. It counts the
+    requests that retention archived or whose arguments it erased: those are as they were written. It reads the
     database beside the running service, as its user, and changes nothing.
 
     Example: sayso audit verify
@@ -113,10 +114,13 @@ def verify(config: Config = None, json: AsJson = False) -> None:
     examined = examine(*kept_files(settings(config)))
     if json:
         flaws = [{"what": flaw.what, **flaw.particulars, "text": sentence(flaw)} for flaw in examined.flaws]
-        print_json({"lines": examined.lines, "calls": examined.calls, "marked": examined.marked, "flaws": flaws})
+        counts = {name: getattr(examined, name) for name in ("lines", "calls", "archived", "erased", "marked")}
+        print_json(counts | {"flaws": flaws})
     else:
         whole = say("audit.whole", lines=examined.lines, calls=examined.calls)
         typer.echo("\n".join(map(sentence, examined.flaws)) or whole)
+        if examined.archived or examined.erased:
+            typer.echo(say("audit.retained", archived=examined.archived, erased=examined.erased))
         typer.echo(say("audit.blind" if examined.marked else "audit.unmarked"), err=True)
     if examined.flaws:
         raise typer.Exit(1)
@@ -288,7 +292,15 @@ def request_in_a_row(shown: dict[str, Any]) -> str:
         risk=f"{shown['risk']:<8}",
         headline=shown["headline"],
         outcome=one_line(shown["outcome"], 100),
+        retained=_retained(shown),
     )
+
+
+def _retained(shown: dict[str, Any]) -> str:
+    """Return what retention did to a request, to follow its outcome."""
+    at = shown["args_erased_at"]
+    told = [say("retained.erased", date=at[:10])] if at else []
+    return "".join(f"  {each}" for each in (*told, *([say("retained.archived")] if shown["archived"] else [])))
 
 
 def _warn(lines: Iterable[dict[str, Any]]) -> None:

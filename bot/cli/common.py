@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn, TextIO
 
 import typer
 
 from hitl.cards.wording import say
+from hitl.times import span
 from sayso_client.errors import ClientError
 from sayso_client.wire import SOCKET_NAME
 
@@ -47,7 +48,6 @@ Since = Annotated[str | None, typer.Option("--since", metavar="TIME", help="From
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 #: The exit status after Ctrl-C, as in a shell: 128 and the number of SIGINT.
 INTERRUPTED = 130
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 def moment(text: str | None, option: str, *, ahead: bool = False) -> datetime | None:
@@ -59,9 +59,8 @@ def moment(text: str | None, option: str, *, ahead: bool = False) -> datetime | 
     if text is None:
         return None
     try:
-        if text[-1:] in _UNITS and text[:-1].isdecimal():
-            span = timedelta(**{_UNITS[text[-1]]: int(text[:-1])})
-            return datetime.now(UTC) + (span if ahead else -span)
+        if text[:-1].isdecimal():
+            return datetime.now(UTC) + (span(text) if ahead else -span(text))
         at = datetime.fromisoformat(text)
         return at if at.tzinfo else at.replace(tzinfo=UTC)
     except (ValueError, OverflowError):

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from sayso_client.client import Client
 
 
+#: Seconds that a start waits for another service on its state folder. A stop takes at most 40: running tools have 35.
+WAIT_S = 60.0
+
+
 def register(app: typer.Typer) -> None:
     """Add the commands `demo`, `run` and `chat`."""
     for command in (demo, run, chat):
@@ -47,7 +51,15 @@ def demo(
     asyncio.run(Demo(workspace=workspace, state=state, timeout_s=timeout).run(interactive=interactive))
 
 
-def run(config: Config = None) -> None:
+def run(
+    config: Config = None,
+    wait: Annotated[
+        float,
+        typer.Option(
+            "--wait", metavar="SECONDS", min=0, help="Wait so long for another service on this state folder to stop."
+        ),
+    ] = WAIT_S,
+) -> None:
     """Run the service until SIGTERM or Ctrl-C.
 
     Example: sayso run --config sayso.toml
@@ -59,7 +71,7 @@ def run(config: Config = None) -> None:
     from bot.settings import find_config
 
     try:
-        uvloop.run(serve(settings(config, ruling=True), find_config(config)))
+        uvloop.run(serve(settings(config, ruling=True), find_config(config), wait))
     except SettingsError as error:
         fail(str(error), 2)
 

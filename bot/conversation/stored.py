@@ -9,6 +9,7 @@ no voice, as with a terminal that is closed, the turn stays open.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import secrets
 import time
@@ -30,7 +31,7 @@ from hitl.records import replace
 from hitl.throttle import Patience
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import AsyncGenerator, Mapping, Sequence
 
     from bot.conversation.voice import Voice
     from bot.service import Service
@@ -45,6 +46,8 @@ _LINES, _LINE, _CONVERSATIONS = 50, 2000, 1000
 _SHOWN = 3000
 #: The number of attempts to send the outcome of a turn.
 _TRIES_TO_SAY = 5
+#: Telegram shows "typing" for five seconds.
+_WORKING_EVERY_S = 4.0
 _log = logging.getLogger(__name__)
 
 
@@ -130,7 +133,12 @@ class StoredTurns:
             turn = next((turn for turn in turns if (call.key or "").startswith(_key(turn, ""))), None)
             who, names = voice.principal(heard), self._service.gate.names
             asked = Explaining(heard.text, who, details(call, names), turn.state if turn else b"")
-            await voice.tell(heard, framed(self.agent.name, await self.agent.explain(asked)))
+            showing = self._service.accompany(show_working((voice,), heard.conversation))
+            try:
+                answer = await self.agent.explain(asked)
+            finally:
+                showing.cancel()
+            await voice.tell(heard, framed(self.agent.name, answer))
         except (PlatformError, Unavailable) as error:
             _log.warning("turn.not_explained", {"ref": call.ref, "why": str(error)})
 
@@ -276,6 +284,15 @@ class _Turn:
         for voice in voices:
             await voice.tell(heard, text, about)
 
+    @contextlib.asynccontextmanager
+    async def working(self) -> AsyncGenerator[None]:
+        """Show people, while the context is open, that the agent is making an answer."""
+        showing = self._service.accompany(show_working(self._turns.voices(self.kept.place), self.kept.place))
+        try:
+            yield
+        finally:
+            showing.cancel()
+
     async def say_if_possible(self, text: str) -> None:
         """Send a text. If that fails, only log the failure."""
         try:
@@ -309,6 +326,25 @@ class _Turn:
                 await self._tell(outcome_for_agent(call), call)
             except PlatformError as error:
                 _log.warning("turn.not_said", {"turn": self.kept.id, "why": str(error)})
+
+
+async def show_working(voices: Sequence[Voice], place: str) -> None:
+    """Show people in a conversation that an answer is being made, until this is cancelled.
+
+    A platform that refuses isn't asked again: nobody is worse off without it.
+    """
+    try:
+        while True:
+            for voice in voices:
+                await voice.talker.working(place, on=True)
+            await asyncio.sleep(_WORKING_EVERY_S)
+    except PlatformError as error:
+        _log.info("turn.not_shown", {"place": place, "why": str(error)})
+    except asyncio.CancelledError:
+        with contextlib.suppress(PlatformError):
+            for voice in voices:
+                await voice.talker.working(place, on=False)
+        raise
 
 
 def framed(agent: str, text: str) -> str:

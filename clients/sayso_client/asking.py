@@ -125,7 +125,7 @@ class Asking:
         try:
             answer = self._send(op, ref=self.call["ref"], **fields)
         except ClientError as error:
-            if error.code not in {"ALREADY_DECIDED", "HITL_001"}:
+            if error.code not in {"ALREADY_DECIDED", "STILL_PENDING", "HITL_001"}:
                 raise
             self.call = self._send("wait", ref=self.call["ref"], limit_s=0)["call"]
             if op != "finish" and self.call["status"] in _TAKEN:

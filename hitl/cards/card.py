@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 #: labels and instructions need the rest.
 _CARD_UNITS = 3400
 _LINE = 200
-#: The number of warnings by the executor on a card. Details shows all of them.
+#: A card shows at most this many warnings of the executor. Details shows all of them.
 _NOTES = 4
 _MOST_NAMED = 3
 #: The room for the output on a decided card. If the output is longer, the conversation that asked gets it whole.
@@ -60,15 +60,15 @@ _BY_HAND = frozenset({"", "ask"})
 class Way(StrEnum):
     """The way in which people answer a card in one place. The card's instructions depend on it."""
 
-    #: Words count as a reply to the card's message.
+    #: People answer by buttons, or in words that reply to the card's message.
     REPLY = "reply"
-    #: Words count in the card's thread.
+    #: People answer by buttons, or in words in the card's thread.
     THREAD = "thread"
-    #: Words don't reach us there.
+    #: People answer by buttons only, because words don't reach us there.
     BUTTONS = "buttons"
     #: People press keys in a terminal. Its bottom line names the keys.
     KEYS = "keys"
-    #: People type lines only.
+    #: People answer by typed lines only.
     WORDS = "words"
 
 
@@ -81,19 +81,19 @@ class Card:
     short: str
     #: The first line: the requester wants to do something.
     headline: str
-    #: The action itself; see `hitl.cards.shown`.
+    #: The parts of the requested action (see `hitl.cards.shown`).
     parts: tuple[Part, ...]
     #: The count of arguments that the operator's headline leaves to the details, in words.
     below: str
     #: The machine, the folder and the stage.
     place: str
-    #: The note, with its author.
+    #: The note of the agent or the requester, with its author.
     note: str
     #: The rule's message: the reason why a person must decide.
     rule: str
     #: The risk in words, and one line about undoing.
     stakes: Line
-    #: The warnings.
+    #: The executor's warnings, and ours about the request before, programs, and hidden or missing text.
     warnings: tuple[str, ...]
     #: The approvers, and the deadline.
     approvers: Line
@@ -116,10 +116,11 @@ class Card:
     done: bool
     #: Whether an approval takes more than one step.
     steps: bool
-    #: Whether it is a question, and the options that it offers; without options any words answer it.
+    #: Whether the request is a question of an agent.
     asks: bool
+    #: The options that the question offers. Without options, any words answer it.
     choices: tuple[str, ...]
-    #: The number of characters that aren't shown.
+    #: The number of characters of the call that the card doesn't show.
     left_out: int
 
 
@@ -296,7 +297,7 @@ class _Teller:
 
 
 def _how_to_answer(call: Call, way: Way) -> Line:
-    """Return how to answer a question: by a button, or in words where words count."""
+    """Return the instructions for answering a question: by a button, or in words if words count there."""
     return line(f"card.choose.{way.value}") if options(call) else line(f"card.answer.{way.value}")
 
 
@@ -376,9 +377,9 @@ def _how(call: Call, way: Way, *, cut: bool) -> Line:
 
 
 def _end(call: Call, shown: Shown) -> Line:
-    """Return the first line of a decided card: the outcome and the thing."""
+    """Return the first line of a decided card: the outcome, and the action or the question."""
     ending = _ENDS[call.status]
-    # Only a changed database holds a question with another end; that one is told as any call's.
+    # Only in a changed database can a question end in another way. Then its card has the words of any other call.
     key = f"end.{ending}.{shown.act if shown.act != 'ask' or ending in _QUESTION_ENDS else 'do'}"
     thing = one_line(shown.line, 120)
     return line("card.ended", what=Strong(say(key)), thing=Code(thing) if shown.act == "run" else thing)
@@ -433,7 +434,7 @@ def details(call: Call, names: Names = NOBODY) -> str:
         say("details.tool", tools=_whole(call.tools), tool=_whole(call.tool)),
         say("details.action", action=_whole(call.sentence or call.tool)),
         say("details.risk", risk=verdict.risk.value, why=one_line(verdict.why, _LINE)),
-        say("details.args", args=_indented(_json(call), 2)),
+        *([] if call.erased_at else [say("details.args", args=_indented(_json(call), 2))]),
         *(say("details.lines", name=_whole(name), text=text.replace("\n", "\n  │ ")) for name, text in _texts(call)),
     ]
     if call.preview:
@@ -450,8 +451,15 @@ def details(call: Call, names: Names = NOBODY) -> str:
         say("details.rule", rule=one_line(verdict.rule or verdict.reason, _LINE), policy=verdict.policy[:12]),
         say("details.asked", time=f"{call.created_at:%Y-%m-%d %H:%M:%S} UTC", ref=call.ref),
         say("details.digest", mark=digest_mark(call.digest), digest=call.digest),
+        *retained(call),
     ]
     return "\n".join(lines)
+
+
+def retained(call: Call) -> list[str]:
+    """Return what retention did to a call, in sentences."""
+    erased = [say("retained.erased", date=f"{call.erased_at:%Y-%m-%d}")] if call.erased_at else []
+    return [*erased, *([say("retained.archived")] if call.archived else [])]
 
 
 def _facts_in_details(call: Call) -> list[str]:
@@ -509,7 +517,7 @@ def outcome(call: Call, names: Names | None = None) -> str:
 
 
 def outcome_fact(call: Call) -> Fact:
-    """Return the call's status as a fact."""
+    """Return the state or the end of a call as a fact. `outcome` makes a sentence of this fact."""
     status = call.status
     key = f"outcome.{status.value}"
     if status is Status.REJECTED and call.reason:
@@ -521,7 +529,7 @@ def outcome_fact(call: Call) -> Fact:
     return fact(key, **_facts(call))
 
 
-#: What people are told of a question, where it isn't what they are told of any call.
+#: The sentences about a question's outcome that differ from those about other calls.
 _QUESTION_OUTCOMES = {
     Status.SUCCEEDED: "outcome.question.answered",
     Status.REJECTED: "outcome.question.declined",
@@ -580,5 +588,5 @@ def _told(text: str) -> str:
 
 
 def told_time(call: Call) -> str:
-    """Return the deadline as text, for readers whose time zone isn't known."""
+    """Return the deadline as a time of day in UTC, for readers whose time zone isn't known."""
     return plain((Moment(call.deadline),), in_utc)

@@ -94,7 +94,7 @@ class Shown(Struct, frozen=True):
 
 
 def show(call: Call, share: float = 1.0) -> Shown:
-    """Return the readable form of a call's action. `share` is the part of the usual room that the card has for it."""
+    """Return the readable form of a call's action. `share` is the fraction of the usual room that it may take."""
     if is_question(call):
         return _question(call)
     told = _Told(call)
@@ -103,7 +103,7 @@ def show(call: Call, share: float = 1.0) -> Shown:
 
 
 def _question(call: Call) -> Shown:
-    """A question whole, in a block of its own, and the options by their numbers: what an agent asks is never cut."""
+    """Return the question, never cut, in a block of its own, and its options with their numbers."""
     text = safe(mask(asked(call)))
     numbered = [Part(PartKind.FIELD, label, str(number)) for number, label in enumerate(labels(call), start=1)]
     return Shown(say("card.asks"), (Part(PartKind.CODE, text), *numbered), one_line(text, _PHRASE), "ask", 0)

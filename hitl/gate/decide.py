@@ -45,14 +45,14 @@ async def decide(gate: GateContext, reply: Reply) -> tuple[Answer, ...]:
 
 
 async def _no_button(gate: GateContext, reply: Reply, call: Call) -> Answer:
-    """The answer to a button that no card of the call has."""
+    """Return the answer to a press of a button that no card of this call has."""
     if refusal := may_not(gate, reply, call, call.verdict, approve=False):
         return await note(gate, reply, call, Event.REFUSED, refuse(refusal, call))
     return refuse(InvalidConfirmation(), call)
 
 
 def _reading(reply: Reply, call: Call) -> Reading | None:
-    """What a button, a command or the API says of a call; None for a button that this call doesn't have."""
+    """Return the reading of a button, a command or an API decision. None for a button that this call doesn't have."""
     if is_question(call) and (chosen := choice(call, reply.verb)):
         return Reading(Says.APPROVE, chosen)
     return Reading(_VERBS[reply.verb], reply.reason or None) if reply.verb in _VERBS else None
@@ -74,7 +74,7 @@ async def _decide_text(gate: GateContext, reply: Reply) -> tuple[Answer, ...]:
 
 
 async def _answer(gate: GateContext, reply: Reply, call: Call) -> Answer:
-    """What came of words that are about a question."""
+    """Handle words that are about a question, and return the gate's answer."""
     reading = await answered_in_words(gate, reply, call)
     return reading if isinstance(reading, Answer) else await _vote(gate, reply, call, reading)
 
@@ -130,7 +130,7 @@ async def _vote(gate: GateContext, reply: Reply, call: Call, reading: Reading) -
 
 
 async def _before(gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
-    """Return the answer to a yes or no that can't count under any policy, or None if the vote may go on."""
+    """Return the answer to an approval or rejection that can't count, whatever the current policy says, or None."""
     approve = reading.verdict is Says.APPROVE
     if refusal := may_not(gate, reply, call, call.verdict, approve=approve):
         return await note(gate, reply, call, Event.REFUSED, refuse(refusal, call))
@@ -162,9 +162,9 @@ async def add_reason(gate: GateContext, target: str, identity: str, reason: str)
 async def _explain(
     gate: GateContext, call: Call, principal: str, reason: str, event: tuple[str, str] | None = None
 ) -> Answer:
-    """Add a reason to that person's own rejection, and return the answer.
+    """Add a reason to the person's own earlier rejection, and return the answer.
 
-    This must happen within `late_reason_s` seconds, and before the call was closed without a reason.
+    This is possible for `late_reason_s` seconds after the rejection, and only if the rejection has no reason yet.
     """
     late = refuse(InvalidConfirmation(fact(Refusal.REASON_LATE, short=call.short)), call)
     if not unexplained(call, principal) or gate.age(call.decided_at) >= gate.limits.late_reason_s:
@@ -200,7 +200,7 @@ async def _details(gate: GateContext, reply: Reply, call: Call) -> Answer:
 
 
 def _speakable(reply: Reply) -> Reply:
-    """Return the reply with all lone surrogates escaped, because no record can store them. The spans move with it."""
+    """Return the reply with lone surrogates escaped, because UTF-8 can't store them. The spans are moved to fit."""
     if reply.text.isascii() and (reply.reason is None or reply.reason.isascii()):
         return reply
     reason = None if reply.reason is None else encodable(reply.reason)

@@ -1,4 +1,4 @@
-"""What words and buttons answer a question, and the one write that answers it.
+"""Finds the question that words or a button answer, and writes the answer.
 
 The answer decides the call and is its result, so both are in the same commit: a crash can't come between them.
 """
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def as_question(verdict: Verdict) -> Verdict:
-    """Return the policy's verdict on a question: its denial, its people and its time count, its risk doesn't.
+    """Return the verdict on a question. The policy's denial, approvers and time count; its risk doesn't count.
 
     An answer runs nothing, so one yes is enough and nothing must be confirmed.
     """
@@ -42,11 +42,11 @@ def as_question(verdict: Verdict) -> Verdict:
 async def words_on_question(
     gate: GateContext, reply: Reply, scene: Scene, readings: Sequence[Reading], known: Collection[str]
 ) -> Call | Answer | None:
-    """Return the question that the words of a reply answer; or what to answer instead; None if they are about none.
+    """Return the question that the words of a reply answer, or an answer to give instead, or None for other words.
 
-    Words that point to a question are about that question. Words that point to nothing answer it under the same
-    conditions under which they would decide a call, and only if they can't be talk: see DESIGN.md, "What text may
-    decide". `known` are the refs that the words may name.
+    Words that point to a question are about that question. Words that point to no call answer an open question under
+    the conditions under which they would decide a call (`hitl.gate.target`), and only if they can't be talk between
+    people. `known` are the refs that the words may name.
     """
     if reply.kind is not ReplyKind.TEXT:
         return None
@@ -62,7 +62,7 @@ async def words_on_question(
 
 
 def _unaddressed(gate: GateContext, reply: Reply, scene: Scene, readings: Sequence[Reading]) -> Call | Answer | None:
-    """What words that point to nothing are about, where a question is open."""
+    """Return the open question that words are about if they point to no call, or an answer to give instead, or None."""
     open_here = [call for call in scene.open if is_question(call)]
     if not scene.private or not any(_may_be_meant(gate, reply, scene, call, readings) for call in open_here):
         return None
@@ -75,9 +75,9 @@ def _unaddressed(gate: GateContext, reply: Reply, scene: Scene, readings: Sequen
 
 
 def _may_be_meant(gate: GateContext, reply: Reply, scene: Scene, call: Call, readings: Sequence[Reading]) -> bool:
-    """Whether words could be an answer to a question, from who said them and what they say.
+    """Whether words could be an answer to a question, by the rights of the person and by the words.
 
-    If any words answer it, a question, a condition or a "wait" is talk and no answer.
+    If the question offers no options, words that are a question, a condition or a "wait" are talk and no answer.
     """
     if not gate.access.may_answer(scene.principal, call):
         return False
@@ -87,14 +87,14 @@ def _may_be_meant(gate: GateContext, reply: Reply, scene: Scene, call: Call, rea
 
 
 async def answered_in_words(gate: GateContext, reply: Reply, call: Call) -> Reading | Answer:
-    """Return the words as the answer to a question, or what to say of words that are none."""
+    """Return the reading of words that answer a question, or the gate's answer to words that can't be meant."""
     if not are_meant(reply.spans):
         return await unanswered(gate, reply, call)
     return Reading(Meaning.APPROVE, without_ref(reply.text, call.short) or None)
 
 
 async def unanswered(gate: GateContext, reply: Reply, call: Call) -> Answer:
-    """Put on record that a reply answered nothing, and say how to answer, to a person who may."""
+    """Record a reply that answered nothing. Return an answer that explains to a permitted person how to answer."""
     may = gate.access.may_answer(gate.people.principal(reply.identity), call)
     told = _how(call) if may else fact(Told.QUESTION_OTHER)
     return await note(gate, reply, call, Event.UNCLEAR, Answer(Came.UNCLEAR, told, call))
@@ -109,7 +109,10 @@ def _how(call: Call) -> Fact:
 
 
 async def vote_answer(gate: GateContext, reply: Reply, call: Call, principal: str, reading: Reading) -> Answer | None:
-    """Answer a question, or None where somebody, or the clock, was quicker. What looks like a secret is masked."""
+    """Answer a question, and return the gate's answer. Text that looks like a secret is masked.
+
+    Return None if another change or the clock came first.
+    """
     if not reading.reason:
         if options(call):
             return await unanswered(gate, reply, call)

@@ -49,7 +49,7 @@ class Answer(Struct, frozen=True):
         return self.told()
 
     def told(self, names: Names = NOBODY) -> str:
-        """Return the same sentence, with the names of people instead of their ids."""
+        """Return the sentence to answer with, with the names of people instead of their ids."""
         if self.came is Came.DETAILS and self.call:
             return details(self.call, names)
         if self.error and not self.error.fact:

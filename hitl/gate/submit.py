@@ -171,7 +171,7 @@ def _allowed(gate: GateContext, call: Call, asked: Entry, now: datetime) -> Chan
 
 
 def _passed(gate: GateContext, call: Call, now: datetime) -> Call:
-    """Return the call, allowed if no surface can show it and the operator lets its tool run in that case."""
+    """Return the call, now allowed if no surface can show it and the operator lets its tool run unseen."""
     shown = gate.reach.any(call.routes, now) or gate.seen_locally(call)
     unseen = call.verdict.action is Action.APPROVE and not shown
     return call.evolve(verdict=passed(call.verdict)) if unseen and gate.terms.may_pass(call) else call

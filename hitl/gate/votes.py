@@ -213,7 +213,7 @@ async def _denied_now(gate: GateContext, reply: Reply, call: Call, verdict: Verd
 def sealed_vote(
     gate: GateContext, reply: Reply, call: Call, principal: str, now: datetime, *, approve: bool, reason: str | None
 ) -> Vote:
-    """Return one person's yes or no on a call, sealed with the time that it is given."""
+    """Return one person's approval or rejection of a call, with its MAC and the time of the write."""
     vote = Vote(call.ref, principal, approve, reason, reply.surface, reply.pressed_at, now, "")
     return replace(vote, mac=seals.vote(gate.keys, vote, call.digest))
 

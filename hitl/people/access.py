@@ -79,16 +79,17 @@ class Access:
         return Refusal.OWN if own and not self.may_approve_own(verdict, call.origin, reply.surface) else None
 
     def may_answer(self, principal: str, call: Call) -> bool:
-        """Whether the person may answer a question: whoever may decide a call there, and whoever it is asked for."""
+        """Whether the person may answer a question: a person for whom it is asked, or who may decide calls there."""
         if self.people.is_revoked(principal):
             return False
         return self.asked(principal, call) or self.counts(principal, call, call.verdict)
 
     def _answers_there(self, principal: str, call: Call, surface: str) -> bool:
-        """`may_answer` by a surface. A requester answers their own agent where a chat platform proves who speaks.
+        """Whether the person may answer a question on this surface.
 
-        At a terminal and on this machine's socket an agent could speak as its own user. There the requester's own
-        answer counts only if the requester's own approval would.
+        On a chat platform, which proves who speaks, a requester may answer their own agent. At a terminal and on this
+        machine's socket an agent could speak as its own user. There the requester's own answer counts only if the
+        requester's own approval would.
         """
         proven = self.people.is_chat(f"{surface}:")
         if not proven and self.asked(principal, call) and not self.may_approve_own(call.verdict, call.origin, surface):

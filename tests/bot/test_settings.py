@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,21 @@ def test_limits_reach_the_gate(file: Path) -> None:
     assert (7.5, 50) == (limits.claim_caller_s, limits.open_per_requester)
 
 
+def test_nothing_of_a_request_is_erased_by_default(file: Path) -> None:
+    """Only events of chats that were handled go, after 30 days."""
+    kept = load(file).retention
+
+    assert (None, None, timedelta(days=30)) == (kept.arguments, kept.calls, kept.events)
+
+
+def test_ages_are_numbers_with_their_units(file: Path) -> None:
+    """Days, hours or weeks."""
+    file.write_text('[retention]\narguments = "90d"\ncalls = "52w"\nevents = "240h"\n')
+    kept = load(file).retention
+
+    assert (timedelta(days=90), timedelta(weeks=52), timedelta(days=10)) == (kept.arguments, kept.calls, kept.events)
+
+
 @pytest.mark.parametrize(
     ("text", "named"),
     [
@@ -112,6 +128,10 @@ def test_limits_reach_the_gate(file: Path) -> None:
         ('[conversations."slack:T1/C1"]\nroute = []', "routes"),
         ('[conversations.x]\nself_approval = "critical"', "conversations.x.self_approval"),
         ("[limits]\nclaim_caller_s = 0", "limits.claim_caller_s"),
+        ('[retention]\narguments = "90"', "retention.arguments"),
+        ('[retention]\ncalls = "23h"', "retention.calls"),
+        ('[retention]\nevents = "6d"', "retention.events"),
+        ('[retention]\narguments = "90d"\ncalls = "30d"', "retention: .*longer than calls"),
         ("approvers = 'x'", "approvers"),
         ("approvers = ['']", "approvers.0"),
         ("[tools]\nallow = [1]", "tools.allow.0"),

@@ -128,7 +128,7 @@ def test_a_command_that_was_not_asked_for_is_never_run(service: Service, asking:
 
 
 @pytest.mark.parametrize("op", ["release", "run"])
-@pytest.mark.parametrize("code", ["ALREADY_DECIDED", "HITL_001"])
+@pytest.mark.parametrize("code", ["ALREADY_DECIDED", "STILL_PENDING", "HITL_001"])
 def test_an_approved_call_that_another_took_is_not_run(
     service: Service, asking: Asking, tmp_path: Path, op: str, code: str
 ) -> None:

@@ -37,6 +37,10 @@ class Examined:
     flaws: tuple[Fact, ...]
     #: Whether there is a mark file (`mark.py`). If so, the end of the record was compared with it.
     marked: bool
+    #: The number of calls that retention archived, and of those whose arguments it erased. Others' changes aren't
+    #: counted.
+    archived: int
+    erased: int
 
 
 def examine(database: Path, keys: Keyring, mark: Mark) -> Examined:
@@ -68,17 +72,21 @@ def _examined(survey: Survey, keys: Keyring, mark: Mark) -> Examined:
         except rows.UNREADABLE:
             flaws.append(fact(Flaw.VOTES, short=row[0]))
     refs: list[str] = []
+    archived = erased = 0
     for row in survey.stored("calls", rows.CALL, ("ref",)):
         refs.append(row[0])
         try:
             call = rows.call_of(row)
-            flaws += flaws_of(keys, call, votes.get(call.ref, ()), chains.get(call.ref, ()))
+            found = flaws_of(keys, call, votes.get(call.ref, ()), chains.get(call.ref, ()))
+            flaws += found
+            archived += call.archived and not found
+            erased += call.erased_at is not None and not found
         except rows.UNREADABLE:
             flaws.append(fact(Flaw.ROW, short=row[1]))
     flaws += _kept(survey, keys)
     marked = mark.read() or (0, "")
     flaws += flaws_of_record(keys, chains, refs, hashes, marked)
-    return Examined(len(hashes), len(refs), tuple(flaws), bool(marked[0]))
+    return Examined(len(hashes), len(refs), tuple(flaws), bool(marked[0]), archived, erased)
 
 
 def _kept(survey: Survey, keys: Keyring) -> list[Fact]:

@@ -21,6 +21,17 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
+class FolderInUse(Unavailable):
+    """Another service uses the state folder. `pid` is its process id, or 'unknown'."""
+
+    def __init__(self, path: Path, pid: str) -> None:
+        super().__init__(
+            f"Another sayso service (pid {pid}) uses {path}. Stop it first, or name another folder:"
+            " `state` in sayso.toml, --state for the demo."
+        )
+        self.pid = pid
+
+
 class StateFolder:
     """A locked state folder. The kernel holds the lock (flock), and releases it when the process ends.
 
@@ -39,8 +50,8 @@ class StateFolder:
     def open(cls, path: Path, keys: Path | None = None) -> Self:
         """Make the folder and its parents with mode 0700 if they are missing, close it to others, and lock it.
 
-        Raises Unavailable if it can't be made or written, belongs to another user, can be written by others, or is
-        used by another service.
+        Raises FolderInUse if another service uses it, and Unavailable if it can't be made or written, belongs to
+        another user, or can be written by others.
         """
         try:
             path.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
@@ -131,10 +142,7 @@ def _locked(path: Path) -> tuple[int, str]:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         os.close(lock)
-        raise Unavailable(
-            f"Another sayso service (pid {pid or 'unknown'}) uses {path.parent}. Stop it first, or name another folder:"
-            " `state` in sayso.toml, --state for the demo."
-        ) from error
+        raise FolderInUse(path.parent, pid or "unknown") from error
     id_ = id_ or secrets.token_hex(4)
     os.ftruncate(lock, os.pwrite(lock, f"{os.getpid()} {id_}\n".encode(), 0))
     return lock, id_

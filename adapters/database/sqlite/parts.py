@@ -78,7 +78,9 @@ class SqliteCalls(Part):
         if not pending:
             return self._calls(sql.CALLS_BEFORE, before, limit)
         older = (ref for ref in self._memory.waiting(sys.maxsize) if ref < before)
-        return self._waiting(heapq.nlargest(limit, older), limit)[::-1]
+        found = self._waiting(heapq.nlargest(limit, older), limit)
+        # Calls of one millisecond have refs in any order, and the cursor of the next page is a ref.
+        return sorted(found, key=lambda call: call.ref, reverse=True)
 
     async def votes(self, ref: str) -> Sequence[Vote]:
         """Return the votes on a call, the oldest first."""

@@ -3,7 +3,7 @@ CREATE TABLE alembic_version (
 	version_num VARCHAR(32) NOT NULL, 
 	CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
 );
-INSERT INTO "alembic_version" VALUES('0007');
+INSERT INTO "alembic_version" VALUES('0008');
 CREATE TABLE audit (
 	id INTEGER NOT NULL, 
 	ref VARCHAR NOT NULL, 
@@ -69,7 +69,7 @@ CREATE TABLE calls (
 	error VARCHAR, 
 	output VARCHAR, 
 	salt BLOB, 
-	args BLOB NOT NULL, claim_mac VARCHAR, result_mac VARCHAR, 
+	args BLOB NOT NULL, claim_mac VARCHAR, result_mac VARCHAR, erased_at INTEGER, 
 	PRIMARY KEY (ref), 
 	CONSTRAINT calls_short UNIQUE (short)
 );

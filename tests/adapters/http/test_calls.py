@@ -191,6 +191,25 @@ async def test_two_calls_of_a_batch_can_not_have_one_id(api: Api) -> None:
     assert [] == list(await api.store.pending())
 
 
+@pytest.mark.parametrize(("verb", "body"), [("claim", {"secret_hash": "0" * 64}), ("release", None)])
+async def test_a_pending_call_can_not_be_taken(api: Api, verb: str, body: dict[str, str] | None) -> None:
+    """A claim or release before the decision is 409, as in every other state in which nobody may run the call."""
+    agent = await api.agent()
+    ref = (await asked(agent))["ref"]
+    answer = await agent.post(f"/v1/calls/{ref}/{verb}", json=body)
+
+    assert (409, "STILL_PENDING") == (answer.status_code, answer.json()["code"])
+    assert "pending" == (await agent.get(f"/v1/calls/{ref}")).json()["status"]
+
+
+@pytest.mark.parametrize(("seconds", "status"), [(60, 202), (60.0, 202), (60.5, 400), ("60", 400), (True, 400)])
+async def test_a_number_without_a_fraction_is_an_integer(api: Api, seconds: object, status: int) -> None:
+    """`60.0` is an integer in JSON Schema, whose words the API's document uses. Text and booleans are no numbers."""
+    answer = await (await api.agent()).post("/v1/calls", json={**CALL, "timeout_s": seconds})
+
+    assert status == answer.status_code
+
+
 async def test_a_critical_call_is_approved_twice(api: Api, clock: SetClock) -> None:
     """The first yes asks for a second one, which names the ref, at least a second later."""
     agent, chief = await api.agent(), await api.approver("chief")

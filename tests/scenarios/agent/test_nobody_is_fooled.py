@@ -48,7 +48,7 @@ async def test_fifty_texts_in_results_quotations_and_the_models_words_decide_not
 
 
 async def test_fifty_texts_in_file_names_and_questions_decide_nothing(plan: Planned) -> None:
-    """Each is the name of a file on a card, and each is offered in a question, beside a request that waits."""
+    """Each is a file name on a card and is part of a question and its options, beside a request that waits."""
     stage, surface = plan.stage, plan.stage.surface
     waiting = await stage.ask(args={"path": "wanted"})
     card = surface.card(waiting)

@@ -117,7 +117,7 @@ def test_a_call_is_all_columns_of_its_table() -> None:
     """What the statements read and write is the table; the salt is never read."""
     columns = {column.name for column in SQLModel.metadata.tables["calls"].columns}
 
-    assert columns == {*rows.FIXED, *rows.MUTABLE, "salt", "args"}
+    assert columns == {*rows.CALL, "salt"}
     assert columns == {*rows.CALL, "salt"}
 
 

@@ -47,7 +47,8 @@ if TYPE_CHECKING:
 MakeChats: TypeAlias = "Callable[[SqliteStore, Keyring], Awaitable[Mapping[str, Chat]]]"
 
 
-#: Opens and locks a state folder. It gets the path, and the file of the master keys if that lies elsewhere.
+#: A function that opens and locks a state folder. Its arguments are the folder's path, and the path of the master keys'
+#: file if that isn't in the folder.
 TakeFolder: TypeAlias = "Callable[[Path, Path | None], Awaitable[StateFolder]]"
 
 

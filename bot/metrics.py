@@ -1,4 +1,4 @@
-"""Metrics for Prometheus: calls, decisions and runs, their durations, and the numbers of waiting things.
+"""Metrics for Prometheus: calls, decisions, runs, durations, open calls, unsent messages, events set aside.
 
 Counters and durations follow the lines that this process writes to the record, after they are durable. Gauges are read
 from the database at each scrape. No label holds a person, a tool, a place or a text, so the number of series is

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from bot.settings import Settings
 
 _log = logging.getLogger(__name__)
-#: Seconds between two looks whether the other service has stopped.
+#: Seconds between two checks whether the other service has stopped.
 _LOOK_S = 0.1
 
 
@@ -61,14 +61,14 @@ async def serve(settings: Settings, source: Path | None, wait_s: float) -> None:
 
 
 class _StoppedError(Exception):
-    """The service was told to stop before it had started."""
+    """A signal asked the service to stop before it had started."""
 
 
 async def _take(wait_s: float, stopping: asyncio.Event, path: Path, keys: Path | None) -> StateFolder:
-    """Return the locked state folder, once the service that uses it has stopped.
+    """Return the locked state folder, after the service that uses it has stopped.
 
-    The other service gives up its lock last: by then its tools have ended, its answers are written and its ports are
-    free. Raises FolderInUse when the time is up, and _StoppedError if this service is to stop.
+    The other service gives up its lock last. When it does, its tools have ended, its answers are written and its ports
+    are free. Raises FolderInUse when the time is up, and _StoppedError if this service is to stop.
     """
     clock = asyncio.get_running_loop().time
     give_up, said = clock() + wait_s, False

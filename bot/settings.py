@@ -189,9 +189,9 @@ class TraceSettings(_Part):
 
 
 class RetentionSettings(_Part):
-    """How long the arguments of calls, whole calls, and events of chats are kept once they are over. None is for ever.
+    """The times for which the arguments of calls, whole calls, and events of chats are kept after their end.
 
-    Archiving a call also erases its arguments.
+    None means for ever. Archiving a call also erases its arguments.
     """
 
     arguments: Period | None = None
@@ -201,7 +201,7 @@ class RetentionSettings(_Part):
     @field_validator("arguments", "calls")
     @classmethod
     def _not_at_once(cls, age: timedelta | None) -> timedelta | None:
-        """Refuse less than a day: a mistyped unit would erase what people still work with."""
+        """Refuse a time below a day. With a mistyped unit, the service would erase calls that people still need."""
         if age is not None and age < timedelta(days=1):
             raise ValueError("must be at least 1d")
         return age
@@ -209,7 +209,7 @@ class RetentionSettings(_Part):
     @field_validator("events")
     @classmethod
     def _known_again(cls, age: timedelta) -> timedelta:
-        """Refuse less than a week. Platforms send an event again for at most a day, and it must be known then."""
+        """Refuse a time below a week. Platforms send an event again for at most a day, and it must be known then."""
         if age < timedelta(days=7):
             raise ValueError("must be at least 7d")
         return age

@@ -58,7 +58,7 @@ MUTABLE = (
     *("error", "output"),
 )
 
-#: The columns of a call that never change until retention erases what they hold. `salt` is erased too.
+#: The columns of a call that change only when retention erases their contents. `salt` is erased too.
 ERASED = ("cwd", "preconditions", "sentence", "preview", "notes", "note", "terms", "row_mac", "args", "erased_at")
 
 #: The columns of a call, in the order in which `call_of` reads them.

@@ -118,9 +118,9 @@ def document(app: FastAPI) -> dict[str, Any]:
 
 
 def _tidy(operation: dict[str, Any]) -> None:
-    """Drop what FastAPI adds to answers.
+    """Remove declarations that FastAPI adds to the document and that aren't true here.
 
-    It documents its own answer to invalid requests, which get a problem with status 400 here, and JSON beside any other
+    These are its own answer to invalid requests, which get a problem with status 400 here, and JSON beside any other
     media type, which streams never send.
     """
     for answer in operation["responses"].values():

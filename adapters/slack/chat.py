@@ -248,7 +248,7 @@ class SlackChat:
             await self._whisper(alone, page_message(about, text, alone.page))
 
     async def working(self, route: str, *, on: bool) -> None:
-        """Show in a thread that an answer is being made (`assistant.threads.setStatus`). A channel can't show it."""
+        """Show in a thread that an answer is being made (`assistant.threads.setStatus`). A channel can't show this."""
         _, place, thread = _parsed(route)
         now = asyncio.get_running_loop().time()
         if on and now - self._working.get(route, -_STATUS_S) < _STATUS_S:

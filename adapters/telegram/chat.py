@@ -255,11 +255,14 @@ class TelegramChat:
         return await self._bound(await self._deliver(route, send, about=about), about)
 
     async def working(self, route: str, *, on: bool) -> None:
-        """Show "typing" for five seconds (Bot API, `sendChatAction`). It ends by itself, or with our next message."""
+        """Show "typing" for five seconds (Bot API, `sendChatAction`).
+
+        It ends by itself, or with the bot's next message.
+        """
         if not on:
             return
         chat_id, topic = parse_place(self._moves.get(route, route))
-        # It is no message, so our latest message there stays the latest.
+        # The "typing" sign is no message, so the bot's latest message there stays the latest.
         ours = _ours.set(True)
         try:
             async with _explained():

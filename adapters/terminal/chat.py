@@ -127,7 +127,7 @@ class TerminalChat:
         self.say(text, about)
 
     async def working(self, route: str, *, on: bool) -> None:
-        """Do nothing: whoever sits at a terminal sees that nothing came yet."""
+        """Do nothing, because a person at a terminal sees that no answer has come yet."""
 
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
         """Print an alert, which must not be missed. Other answers are on the screen already, or will be soon."""

@@ -297,7 +297,7 @@ def request_in_a_row(shown: dict[str, Any]) -> str:
 
 
 def _retained(shown: dict[str, Any]) -> str:
-    """Return what retention did to a request, to follow its outcome."""
+    """Return a text that says whether retention archived or erased a request. It follows the request's outcome."""
     at = shown["args_erased_at"]
     told = [say("retained.erased", date=at[:10])] if at else []
     return "".join(f"  {each}" for each in (*told, *([say("retained.archived")] if shown["archived"] else [])))

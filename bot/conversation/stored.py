@@ -286,7 +286,7 @@ class _Turn:
 
     @contextlib.asynccontextmanager
     async def working(self) -> AsyncGenerator[None]:
-        """Show people, while the context is open, that the agent is making an answer."""
+        """While the context is open, show people that the agent is preparing an answer."""
         showing = self._service.accompany(show_working(self._turns.voices(self.kept.place), self.kept.place))
         try:
             yield

@@ -32,7 +32,12 @@ _EVERY_S = 6 * 3600.0
 
 
 class RetentionWorker:
-    """Retires the calls that ended at least `arguments` ago (erased) or `calls` ago (archived). None keeps them."""
+    """Erases the arguments of calls that ended at least `arguments` ago.
+
+    Archives calls that ended at least `calls` ago.
+
+    If one of the two times is None, its step is left out.
+    """
 
     def __init__(self, gate: Gate, *, arguments: timedelta | None, calls: timedelta | None) -> None:
         self._gate = gate
@@ -48,13 +53,13 @@ class RetentionWorker:
             self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def stop(self) -> None:
-        """Stop after the page under way. The next start goes on with what is left."""
+        """Stop after the page of calls that is being handled. The next start continues with the remaining calls."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def sweep(self) -> None:
-        """Go through all calls once. Raises Unavailable; what was written until then stays written."""
+        """Go through all calls once. Raises Unavailable; the calls that were changed before that stay changed."""
         now, done = self._gate.clock.now(), Counter[str]()
         # Refs have whole milliseconds. A call never ends before it was made.
         before = ref_at(now - min(age for age in (self._arguments, self._calls) if age is not None) + _REF_TICK)
@@ -67,7 +72,7 @@ class RetentionWorker:
             _log.info("retention.done", dict(done))
 
     async def _retired(self, call: Call, now: datetime) -> list[str]:
-        """Return what was done with the call: `erased`, `archived`, both or nothing."""
+        """Return the changes that were made to the call: `erased`, `archived`, both or none."""
         over = over_since(call)
         archive = _is_old(over, now, self._calls)
         if not archive and not _is_old(over, now, self._arguments):

@@ -37,8 +37,8 @@ class Examined:
     flaws: tuple[Fact, ...]
     #: Whether there is a mark file (`mark.py`). If so, the end of the record was compared with it.
     marked: bool
-    #: The number of calls that retention archived, and of those whose arguments it erased. Others' changes aren't
-    #: counted.
+    #: The number of calls that retention archived, and the number of calls whose arguments it erased. Changes by
+    #: anybody else aren't counted.
     archived: int
     erased: int
 

@@ -79,7 +79,8 @@ class SqliteCalls(Part):
             return self._calls(sql.CALLS_BEFORE, before, limit)
         older = (ref for ref in self._memory.waiting(sys.maxsize) if ref < before)
         found = self._waiting(heapq.nlargest(limit, older), limit)
-        # Calls of one millisecond have refs in any order, and the cursor of the next page is a ref.
+        # Calls that were made in the same millisecond have their refs in any order, and the cursor of the next page is
+        # a ref.
         return sorted(found, key=lambda call: call.ref, reverse=True)
 
     async def votes(self, ref: str) -> Sequence[Vote]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 #: The columns in SQLite's message about a violated constraint -> the error of the port.
 _TAKEN = {"calls.short": ShortTakenError, "calls.requester, calls.key": KeyTakenError}
 _SALT_BYTES = 16
-#: The number that SQLite returns for its setting `secure_delete` -> the word that sets it.
+#: The words that set SQLite's setting `secure_delete`. The position of a word is the number that SQLite returns for it.
 _SECURE_DELETE = ("OFF", "ON", "FAST")
 #: The end of a call's audit chain, by the call's ref.
 _Ends = dict[str, End]

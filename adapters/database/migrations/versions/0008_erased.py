@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Add the column. Every call so far is whole."""
+    """Add the column. It is empty for every existing call, because none of them was erased."""
     op.add_column("calls", sa.Column("erased_at", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True))
 
 

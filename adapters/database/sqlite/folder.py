@@ -22,13 +22,13 @@ _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 class FolderInUse(Unavailable):
-    """Another service uses the state folder. `pid` is its process id, or 'unknown'."""
+    """Another service uses the state folder. Nothing was changed; stop that service first."""
 
-    def __init__(self, path: Path, pid: str) -> None:
-        super().__init__(
-            f"Another sayso service (pid {pid}) uses {path}. Stop it first, or name another folder:"
-            " `state` in sayso.toml, --state for the demo."
-        )
+    code = "STATE_IN_USE"
+
+    def __init__(self, why: str | None = None, pid: str = "unknown") -> None:
+        super().__init__(why)
+        #: The process id of the other service, or "unknown".
         self.pid = pid
 
 
@@ -142,7 +142,12 @@ def _locked(path: Path) -> tuple[int, str]:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         os.close(lock)
-        raise FolderInUse(path.parent, pid or "unknown") from error
+        pid = pid or "unknown"
+        raise FolderInUse(
+            f"Another sayso service (pid {pid}) uses {path.parent}. Stop it first, or name another folder:"
+            " `state` in sayso.toml, --state for the demo.",
+            pid,
+        ) from error
     id_ = id_ or secrets.token_hex(4)
     os.ftruncate(lock, os.pwrite(lock, f"{os.getpid()} {id_}\n".encode(), 0))
     return lock, id_

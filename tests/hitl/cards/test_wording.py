@@ -272,5 +272,6 @@ def test_error_codes_are_stable_and_of_one_error_each() -> None:
         "TOO_MANY_PENDING": 429,
         "OUTCOME_UNKNOWN": 500,
         "TAMPERED": 500,
+        "STATE_IN_USE": 503,
         "UNAVAILABLE": 503,
     }.items() <= {error.code: error.status for error in every_error()}.items()

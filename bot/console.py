@@ -14,7 +14,6 @@ from adapters.terminal.surface import SURFACE
 from bot.conversation import Router
 from hitl.call import Call, Decision, Runs, State, Status
 from hitl.cards.card import headline
-from hitl.cards.wording import say
 from hitl.errors import SaysoError
 from hitl.records import replace
 
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from bot.conversation import StoredTurns
     from bot.service import Service
+    from hitl.cards.wording import Wording
 
 
 class Console:
@@ -46,12 +46,23 @@ class Console:
         self._place = conversation
         self._surface = conversation.partition(":")[0]
         self._principal = service.gate.people.principal(identity)
-        self._chat = TerminalChat(show, width=width, colour=colour, names=service.gate.names, reader=self._principal)
+        self._chat = TerminalChat(
+            show,
+            width=width,
+            colour=colour,
+            names=service.gate.names,
+            reader=self._principal,
+            wording=self.wording,
+        )
         surface = replace(SURFACE, help="model.help") if turns else SURFACE
         self._router = Router(service, self._chat, surface, turns=turns)
         self._running: dict[str, Call] = {}
         service.listeners.add(self)
         self._router.listen(self._surface)
+
+    def wording(self) -> Wording:
+        """Return the language of the person."""
+        return self._gate.people.wording(self._place, self._identity)
 
     async def open_calls(self) -> list[Call]:
         """What waits here for an answer, of what this person may see; oldest first."""
@@ -89,7 +100,7 @@ class Console:
         try:
             await self._router.handle(heard)
         except SaysoError as error:
-            self._chat.say(error.message)
+            self._chat.say(error.told(self.wording(), self._gate.names))
         for call in tuple(self._running.values()):
             await self._service.ended(call)
         await self._remind(waiting)
@@ -147,6 +158,5 @@ class Console:
         if len(waiting) == 1 and self._chat.last != waiting[0].ref:
             still = await self._service.store.get(waiting[0].ref)
             if still and still.status is Status.PENDING:
-                self._chat.say(
-                    say("offline.still", short=still.short, headline=headline(still, self._gate.names)), still.ref
-                )
+                told = headline(still, self._gate.names, self.wording())
+                self._chat.say(self.wording().say("offline.still", short=still.short, headline=told), still.ref)

@@ -96,7 +96,7 @@ class Talk:
         """The bottom line: the request that keys act on now, or that the begun line was begun for."""
         waiting = list(self._waiting.values())
         call = self._waiting.get(self._aimed or "") or self._console.focus(waiting)
-        return countdown(call, len(waiting) - 1, self._clock.now(), _columns())
+        return countdown(call, len(waiting) - 1, self._clock.now(), _columns(), self._console.wording())
 
 
 async def _ask(session: PromptSession[str]) -> str | None:

@@ -68,6 +68,8 @@ class _Part(BaseModel):
 
 
 SelfApproval = Literal["off", "low", "medium", "high"]
+#: The languages that have a catalogue (`hitl.cards.languages`).
+Language = Literal["en", "de"]
 #: A principal, an identity or a place; an empty one would be nobody, and look like somebody.
 Name = Annotated[str, Field(min_length=1)]
 
@@ -79,6 +81,7 @@ class ConversationSettings(_Part):
     requesters: list[Name] | None = None
     self_approval: SelfApproval = "off"
     routes: list[Name] | None = None
+    language: Language | None = None
 
 
 class LimitSettings(_Part):
@@ -231,6 +234,8 @@ class Settings(BaseSettings):
     principals: dict[Name, list[Name]] = {}
     conversations: dict[str, ConversationSettings] = {}
     self_approval_socket: SelfApproval = "off"
+    language: Language = "en"
+    languages: dict[Name, Language] = {}
     routes: list[Name] = []
     policy: str = "default"
     policies: Annotated[list[Path], BeforeValidator(_named)] = []
@@ -312,7 +317,12 @@ class Settings(BaseSettings):
         """The lists of people. Raises SettingsError where they can't be trusted."""
         conversations = {
             place: Conversation(
-                place, _names(c.approvers), _names(c.requesters), _risk(c.self_approval), _names(c.routes)
+                place,
+                _names(c.approvers),
+                _names(c.requesters),
+                _risk(c.self_approval),
+                _names(c.routes),
+                c.language,
             )
             for place, c in self.conversations.items()
         }
@@ -327,6 +337,8 @@ class Settings(BaseSettings):
                 token_limits={f"token:{name}": risk for name, risk in self.http.tokens.items()},
                 self_approval_socket=_risk(self.self_approval_socket),
                 revoked=self._revoked,
+                language=self.language,
+                languages=dict(self.languages),
                 surfaces=surfaces(),
             )
         except ValueError as error:
@@ -475,7 +487,7 @@ def _read_secret(part: str, name: str, file: Path) -> SecretStr:
 _PATHS = frozenset({"state", "runtime", "mark", "workspace", "policies"})
 
 #: Tables whose keys are names of tools, people and places, which may end as a path's setting does (`write_file`).
-_NAMED_BY_PEOPLE = frozenset({"fallback", "cards", "principals", "conversations"})
+_NAMED_BY_PEOPLE = frozenset({"fallback", "cards", "principals", "conversations", "languages"})
 
 
 def _anchor(values: dict[str, Any], folder: Path) -> None:

@@ -36,6 +36,16 @@ class Person(Struct, frozen=True):
         return self.shown
 
 
+class Stored(Struct, frozen=True):
+    """A text as a particular of a fact. If it is a sentence of ours, stored in English, it is told in any language."""
+
+    text: str
+
+    def __str__(self) -> str:
+        """Return the text."""
+        return self.text
+
+
 def fact(what: str, /, **particulars: object) -> Fact:
     """A fact with its particulars."""
     return Fact(what, particulars)

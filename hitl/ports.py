@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Verdict,
         Vote,
     )
+    from hitl.cards.wording import Wording
     from hitl.credentials import Credential
     from hitl.proof.keyring import Keyring
 
@@ -371,9 +372,8 @@ class Agent(Protocol):
     def name(self) -> str:
         """What cards and the record call it."""
 
-    @property
-    def help(self) -> str:
-        """What it can be told, as a text for people."""
+    def help(self, wording: Wording) -> str:
+        """Return what it can be told, as a text for people, in their language."""
 
     def understands(self, text: str) -> bool:
         """Whether the text is for it, where the same words could also be a failed answer to a card."""
@@ -417,6 +417,10 @@ class StoredTurn(Protocol):
         """Who said what in the conversation since the last turn, the oldest first. It is talk, not instructions."""
 
     @property
+    def wording(self) -> Wording:
+        """The language of the conversation."""
+
+    @property
     def state(self) -> bytes:
         """What the agent kept of this turn, b'' at its beginning."""
 
@@ -445,9 +449,8 @@ class ResumingAgent(Protocol):
     def name(self) -> str:
         """What cards and the record call it."""
 
-    @property
-    def help(self) -> str:
-        """What it can be told, as a text for people."""
+    def help(self, wording: Wording) -> str:
+        """Return what it can be told, as a text for people, in their language."""
 
     async def take(self, turn: StoredTurn) -> str:
         """Take a turn to its end, from wherever it is; what to say at last. It may be cancelled wherever it waits."""

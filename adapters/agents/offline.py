@@ -10,11 +10,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hitl.cards.wording import say
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from hitl.cards.wording import Wording
     from hitl.ports import Turn
 
 TOOLS = "workspace"
@@ -46,7 +45,10 @@ class Offline:
     """One command a turn, as one tool call; people hear the outcome from the service."""
 
     name = "offline"
-    help = say("offline.help")
+
+    def help(self, wording: Wording) -> str:
+        """What it can be told."""
+        return wording.say("offline.help")
 
     def understands(self, text: str) -> bool:
         """Whether the text is one of the commands."""

@@ -14,6 +14,7 @@ from hitl.cards.redaction import mask
 from hitl.cards.text import cut_middle, one_line, quoted, visible
 from hitl.cards.wording import say
 from hitl.errors import InvalidConfirmation
+from hitl.outcomes import fact
 
 #: Bytes of a file that is read, or compared line by line, whole.
 READ_WHOLE = 1 << 20
@@ -48,7 +49,7 @@ def file_parts(folder: Folder, path: str) -> tuple[str, ...]:
     """Return the parts of a file's path. Raises InvalidConfirmation for one outside of the folder, or the folder's."""
     parts = folder.parts(path)
     if not parts:
-        raise InvalidConfirmation(say("path.workspace", path=one_line(path)))
+        raise InvalidConfirmation(fact("path.workspace", path=one_line(path)))
     return parts
 
 
@@ -63,7 +64,7 @@ def as_shown(otherwise: str) -> Iterator[None]:
 
 def changed_since(path: str) -> InvalidConfirmation:
     """Return the refusal of a change to a file that is no longer as it was shown."""
-    return InvalidConfirmation(say("path.changed", path=one_line(path)))
+    return InvalidConfirmation(fact("path.changed", path=one_line(path)))
 
 
 def base_key(parts: tuple[str, ...]) -> str:
@@ -93,17 +94,17 @@ def named_path(parts: tuple[str, ...]) -> str:
 
 def size_text(count: int) -> str:
     """Return a number of bytes in words."""
-    return say("count.byte") if count == 1 else say("count.bytes", count=f"{count:,}")
+    return say("count.byte") if count == 1 else say("count.bytes", count=count)
 
 
 def files_text(count: int) -> str:
     """Return a number of files in words."""
-    return say("count.file") if count == 1 else say("count.files", count=f"{count:,}")
+    return say("count.file") if count == 1 else say("count.files", count=count)
 
 
 def lines_text(count: int) -> str:
     """Return a number of lines in words."""
-    return say("count.line") if count == 1 else say("count.lines", count=f"{count:,}")
+    return say("count.line") if count == 1 else say("count.lines", count=count)
 
 
 def encoded(text: str) -> bytes:
@@ -111,7 +112,7 @@ def encoded(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        raise InvalidConfirmation(say("args.surrogate")) from None
+        raise InvalidConfirmation(fact("args.surrogate")) from None
 
 
 def written(parts: tuple[str, ...], old: Standing, new: bytes) -> tuple[str, str]:

@@ -28,7 +28,6 @@ from adapters.slack.retries import Soon
 from adapters.slack.surface import channel_of, message_of, parse_place, place_of
 from adapters.slack.threads import Threads
 from hitl.call import State
-from hitl.cards.wording import say
 from hitl.people.names import Names
 from hitl.ports import PlatformError
 
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
 
     from adapters.slack.pace import Pace
     from hitl.call import Call, Verb
+    from hitl.cards.wording import Wording
     from hitl.people import Directory
     from hitl.proof.keyring import Keyring
 
@@ -149,7 +149,8 @@ class SlackChat:
 
     async def spare(self, route: str, message: str, call: Call) -> None:
         """Make a second copy of a card say that another one counts, or how the call ended, if it did."""
-        shown = self._card(route, call) if call.ended else plain_message(say("card.spare", short=call.short))
+        spare = plain_message(self._wording(route).say("card.spare", short=call.short))
+        shown = self._card(route, call) if call.ended else spare
         if self._edited.get(message) != _hash(shown):
             await self._pace.edit()
             await self._edit(message, shown)
@@ -173,7 +174,7 @@ class SlackChat:
 
     async def _replace(self, route: str, shown: Message, call: Call) -> None:
         if call.ended:
-            await self._send(route, outcome_message(call, self.names), about=call.ref)
+            await self._send(route, outcome_message(call, self.names, self._wording(route)), about=call.ref)
         else:
             message = await self._send(route, shown, about=call.ref)
             if self._stands:
@@ -181,12 +182,13 @@ class SlackChat:
 
     async def notify(self, route: str, call: Call) -> None:
         """Tell the conversation that asked how its call ended, and whoever asked that it is for them."""
-        await self._send(route, notice_message(call, self._users((call.requester,))), about=call.ref)
+        told = notice_message(call, self._users((call.requester,)), self._wording(route))
+        await self._send(route, told, about=call.ref)
 
     async def tell(self, route: str, text: str, *, about: str | None = None, answers: str | None = None) -> None:
         """A sentence of ours; Slack's messages answer no other one."""
         del answers
-        await self._send(route, plain_message(text), about=about)
+        await self._send(route, plain_message(text, wording=self._wording(route)), about=about)
 
     async def ask(
         self,
@@ -199,25 +201,28 @@ class SlackChat:
         press: str | None = None,
     ) -> None:
         """Ask the one who pressed why, in a window; where it comes too late for one, say how else to tell."""
-        del person, answers
-        alone = Alone.unpack(str(press))
+        del answers
+        alone, wording = Alone.unpack(str(press)), self.names.people.wording(route, person)
         kept = Kept(call.ref, route, alone.channel, alone.thread, verb.value)
         try:
             async with explained():
-                window = reason_window(call.short, verb, kept.pack())
+                window = reason_window(call.short, verb, kept.pack(), wording)
                 promised(await self.client.views_open(trigger_id=alone.trigger, view=window), "view")
         except PlatformError:
-            await self.answer_press(str(press), say(f"window.why.{verb}.by_command", short=call.short), alert=True)
+            await self.answer_press(
+                str(press), wording.say(f"window.why.{verb}.by_command", short=call.short), alert=True
+            )
 
     async def show(self, route: str, name: str, text: str, *, about: str, press: str | None = None) -> None:
         """A text whole, page by page: to the one who pressed alone, or where there was no press, to all."""
         del name
         if press is None:
-            await self._send(route, page_message(about, text, 0), about=about)
+            await self._send(route, page_message(about, text, 0, self._wording(route)), about=about)
             return
         alone = Alone.unpack(press)
+        wording = self._of_person(alone)
         kept = Kept(about, route, alone.channel, alone.thread)
-        window = page_window(about, text, alone.page, kept.pack())
+        window = page_window(about, text, alone.page, kept.pack(), wording)
         try:
             async with explained():
                 if alone.view:
@@ -226,7 +231,7 @@ class SlackChat:
                     shown = await self.client.views_open(trigger_id=alone.trigger, view=window)
                 promised(shown, "view")
         except PlatformError:
-            await self._whisper(alone, page_message(about, text, alone.page))
+            await self._whisper(alone, page_message(about, text, alone.page, wording))
 
     async def answer_press(self, press: str, text: str, *, alert: bool) -> None:
         """Tell one person alone: where they are, else in private; on their Home tab, if they opened it.
@@ -234,7 +239,8 @@ class SlackChat:
         If that can't be done, there is nobody to tell.
         """
         del alert
-        alone, message = Alone.unpack(press), plain_message(text, self._home)
+        alone = Alone.unpack(press)
+        message = plain_message(text, self._home, self._of_person(alone))
         ways = (self._on_home,) if alone.home else (self._whisper, self._in_private)
         for tell in ways if text else ():
             try:
@@ -285,7 +291,24 @@ class SlackChat:
         heard = self._member.get(route, (0.0, True))[1]
         _, place, _ = _parsed(route)
         reader = self.names.people.principal(route) if place.startswith(_PEOPLE) else ""
-        return card_message(call, self._keys, channel_of(route), self.names, heard=heard, reader=reader)
+        return card_message(
+            call,
+            self._keys,
+            channel_of(route),
+            self.names,
+            heard=heard,
+            reader=reader,
+            wording=self._wording(route),
+        )
+
+    def _wording(self, route: str) -> Wording:
+        """The language of a conversation."""
+        return self.names.people.wording(route)
+
+    def _of_person(self, alone: Alone) -> Wording:
+        """The language of one person, for what nobody else sees."""
+        here, person = (place_of(self._team, each) for each in (alone.channel or alone.user, alone.user))
+        return self.names.people.wording(here, person)
 
     async def _look_at(self, route: str) -> None:
         """Learn whether we are a member of a channel that a route names, for ten minutes.

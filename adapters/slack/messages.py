@@ -17,7 +17,7 @@ from hitl.cards.card import OUTPUT_CHARS, Card, Way, card, outcome, outcome_for_
 from hitl.cards.lines import Code, Moment, Strong, Who, in_utc, plain
 from hitl.cards.shown import PartKind
 from hitl.cards.text import cut_middle
-from hitl.cards.wording import say
+from hitl.cards.wording import IN_ENGLISH
 from hitl.people.names import NOBODY
 from hitl.proof.keyring import ButtonData, Keyring
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from hitl.call import Call
     from hitl.cards.lines import Line
     from hitl.cards.shown import Part
+    from hitl.cards.wording import Wording
     from hitl.people.names import Names
 
 Block: TypeAlias = "dict[str, Any]"
@@ -68,65 +69,71 @@ def card_message(
     *,
     heard: bool = True,
     reader: str = "",
+    wording: Wording = IN_ENGLISH,
 ) -> Message:
     """The card of a call as it is now, for one channel (`place`). Buttons and mentions only while it is pending.
 
     `heard` says whether words from that channel reach us; `reader` is the principal who alone reads it, '' for many.
     """
     way = Way.THREAD if heard else Way.BUTTONS
-    shown = card(call, names, way, reader=reader, platform=PLATFORM)
+    shown = card(call, names, way, reader=reader, platform=PLATFORM, wording=wording)
     if not shown.open:
         # What an agent wrote is never in this text: a notification has no frame to put it in.
-        return Message(tuple(_closed(call, shown, keys, place, names)), _fallback(_ended(shown)))
-    blocks = (_what(shown), _foot(shown, names), _actions(call, shown, keys, place))
-    return Message(blocks, _fallback(shown.push))
+        return Message(
+            tuple(_closed(call, shown, keys, place, names, wording)), _fallback(_ended(shown, wording), wording)
+        )
+    told = _what(shown, wording), _foot(shown, names, wording)
+    blocks = (*told, _actions(call, shown, keys, place, wording))
+    return Message(blocks, _fallback(shown.push, wording))
 
 
-def plain_message(text: str, home: str = "") -> Message:
+def plain_message(text: str, home: str = "", wording: Wording = IN_ENGLISH) -> Message:
     """A sentence of ours, cut in the middle where no message can hold it; what it quotes can't be live.
 
     A line that is an address below `home`, the workspace's own address, is a link.
     """
-    shown = cut(text, LONGEST)
+    shown = cut(text, LONGEST, wording)
     if not home or not any(line.startswith(home) for line in shown.split("\n")):
-        return Message(tuple(map(_section, chunks(shown))), _fallback(text))
-    elements = [_words(f"{line}\n") if not line.startswith(home) else _link(line) for line in shown.split("\n")]
-    return Message(({"type": "rich_text", "elements": [_line_of(*elements)]},), _fallback(text))
+        return Message(tuple(map(_section, chunks(shown))), _fallback(text, wording))
+    elements = [
+        _words(f"{line}\n") if not line.startswith(home) else _link(line, wording) for line in shown.split("\n")
+    ]
+    return Message(({"type": "rich_text", "elements": [_line_of(*elements)]},), _fallback(text, wording))
 
 
-def notice_message(call: Call, mentioned: Sequence[str]) -> Message:
+def notice_message(call: Call, mentioned: Sequence[str], wording: Wording = IN_ENGLISH) -> Message:
     """How a call ended, for the conversation that asked; `mentioned` are the user ids of whoever asked."""
-    told = outcome_for_agent(call)
+    told = outcome_for_agent(call, wording)
     people = [*itertools.chain.from_iterable((_user(one), _words(" ")) for one in mentioned)]
     # A rejection's reason may be as long as a person likes; a section's limit holds here too.
-    lines: list[Block] = [{"type": "rich_text_section", "elements": [*people, _words(cut(told, SECTION))]}]
+    lines: list[Block] = [{"type": "rich_text_section", "elements": [*people, _words(cut(told, SECTION, wording))]}]
     output = card(call).output
-    lines += map(_preformatted, chunks(cut(output, PAGE), _CHUNK)) if output else ()
-    return Message(({"type": "rich_text", "elements": lines},), _fallback(told))
+    lines += map(_preformatted, chunks(cut(output, PAGE, wording), _CHUNK)) if output else ()
+    return Message(({"type": "rich_text", "elements": lines},), _fallback(told, wording))
 
 
-def outcome_message(call: Call, names: Names | None = None) -> Message:
+def outcome_message(call: Call, names: Names | None = None, wording: Wording = IN_ENGLISH) -> Message:
     """What to say where a card can't be edited."""
-    return plain_message(f"{call.short}: {outcome(call, names)}")
+    return plain_message(f"{call.short}: {outcome(call, names, wording)}", wording=wording)
 
 
-def page_message(ref: str, text: str, number: int) -> Message:
+def page_message(ref: str, text: str, number: int, wording: Wording = IN_ENGLISH) -> Message:
     """One page of a text that is told whole, with buttons to the others."""
-    return Message(page_blocks(ref, text, number), _fallback(text))
+    return Message(page_blocks(ref, text, number, wording), _fallback(text, wording))
 
 
-def page_window(ref: str, text: str, number: int, metadata: str) -> Block:
+def page_window(ref: str, text: str, number: int, metadata: str, wording: Wording = IN_ENGLISH) -> Block:
     """The same as a window in front of one person."""
     return {
         "type": "modal",
-        "title": _plain(say("window.title.details")),
-        "close": _plain(say("window.close")),
+        "title": _plain(wording.say("window.title.details")),
+        "close": _plain(wording.say("window.close")),
         "private_metadata": metadata,
-        "blocks": list(page_blocks(ref, text, number)),
+        "blocks": list(page_blocks(ref, text, number, wording)),
     }
 
 
-def page_blocks(ref: str, text: str, number: int) -> tuple[Block, ...]:
+def page_blocks(ref: str, text: str, number: int, wording: Wording = IN_ENGLISH) -> tuple[Block, ...]:
     """The blocks of a page, numbered from 0; a number out of range is the nearest page."""
     pages = chunks(text, PAGE)
     at = min(max(number, 0), len(pages) - 1)
@@ -135,13 +142,15 @@ def page_blocks(ref: str, text: str, number: int) -> tuple[Block, ...]:
         return (shown,)
     others = ((at - 1, "window.page.before"), (at + 1, "window.page.next"))
     buttons = [
-        _button(f"{PAGE_ACTION}:{page}", say(label), ref, None) for page, label in others if 0 <= page < len(pages)
+        _button(f"{PAGE_ACTION}:{page}", wording.say(label), ref, None)
+        for page, label in others
+        if 0 <= page < len(pages)
     ]
-    where = _context(say("window.page", page=at + 1, pages=len(pages)))
+    where = _context(wording.say("window.page", page=at + 1, pages=len(pages)))
     return (shown, where, {"type": "actions", "elements": buttons})
 
 
-def reason_window(short: str, verb: Verb, metadata: str) -> Block:
+def reason_window(short: str, verb: Verb, metadata: str, wording: Wording = IN_ENGLISH) -> Block:
     """The window that asks why."""
     field: Block = {
         "type": "plain_text_input",
@@ -150,13 +159,13 @@ def reason_window(short: str, verb: Verb, metadata: str) -> Block:
         "max_length": SECTION,
         "focus_on_load": True,
     }
-    question = say(f"window.why.{verb}", short=short)
+    question = wording.say(f"window.why.{verb}", short=short)
     return {
         "type": "modal",
         "callback_id": REASON_WINDOW,
-        "title": _plain(say("window.title.why")),
-        "submit": _plain(say("window.send")),
-        "close": _plain(say("window.close")),
+        "title": _plain(wording.say("window.title.why")),
+        "submit": _plain(wording.say("window.send")),
+        "close": _plain(wording.say("window.close")),
         "private_metadata": metadata,
         "blocks": [{"type": "input", "block_id": REASON_FIELD, "label": _plain(question), "element": field}],
     }
@@ -177,9 +186,11 @@ def chunks(text: str, units: int = SECTION) -> tuple[str, ...]:
     return (*found, rest) if rest or not found else tuple(found)
 
 
-def cut(text: str, units: int) -> str:
+def cut(text: str, units: int, wording: Wording = IN_ENGLISH) -> str:
     """The text in at most so many UTF-16 units, its middle left out and counted."""
-    return text if length(text) <= units else cut_middle(text, units if _is_narrow(text) else units // 2).text
+    if length(text) <= units:
+        return text
+    return cut_middle(text, units if _is_narrow(text) else units // 2, wording).text
 
 
 def length(value: Any) -> int:
@@ -203,18 +214,18 @@ def _fits(text: str, units: int) -> int:
     return next(count for count, width in enumerate(widths) if width > units)
 
 
-def _what(shown: Card) -> Block:
+def _what(shown: Card, wording: Wording) -> Block:
     """What is asked for, where, and what speaks for and against it."""
     colon = ":" if shown.parts else ""
-    lines = [_line_of(_words(f"{shown.sign} "), _words(cut(shown.headline, SECTION) + colon, bold=True))]
+    lines = [_line_of(_words(f"{shown.sign} "), _words(cut(shown.headline, SECTION, wording) + colon, bold=True))]
     lines += _thing(shown.parts)
     lines += [_line_of(_words(text)) for text in (shown.below, shown.place) if text]
     if shown.note:
-        lines.append({"type": "rich_text_quote", "elements": [_words(cut(shown.note, SECTION))]})
+        lines.append({"type": "rich_text_quote", "elements": [_words(cut(shown.note, SECTION, wording))]})
     if shown.rule:
         lines.append(_line_of(_words(shown.rule)))
     lines.append(_line_of(*_rich(shown.stakes)))
-    lines += [_line_of(_words(say("card.warning", note=warning))) for warning in shown.warnings]
+    lines += [_line_of(_words(wording.say("card.warning", note=warning))) for warning in shown.warnings]
     return {"type": "rich_text", "elements": lines}
 
 
@@ -231,44 +242,44 @@ def _thing(parts: Sequence[Part]) -> Iterator[Block]:
             yield _line_of(_words(f"{part.name}:", bold=True), *value)
 
 
-def _foot(shown: Card, names: Names) -> Block:
+def _foot(shown: Card, names: Names, wording: Wording) -> Block:
     """Who may approve, until when, and how to answer. Those who may are mentioned, and nobody else is."""
     told = (*shown.approvers, *(("\n", *shown.how) if shown.how else ()))
-    return {"type": "rich_text", "elements": [_line_of(*_rich(told, names))]}
+    return {"type": "rich_text", "elements": [_line_of(*_rich(told, names, wording))]}
 
 
-def _actions(call: Call, shown: Card, keys: Keyring, place: str) -> Block:
+def _actions(call: Call, shown: Card, keys: Keyring, place: str, wording: Wording) -> Block:
     """Green approves and red rejects. An approval that takes more than one step has no colour, and ends in dots."""
-    label = cut(shown.push, _READ_ALOUD)
+    label = cut(shown.push, _READ_ALOUD, wording)
     buttons = []
     for verb, action, style in _ACTIONS:
         steps = shown.steps and verb is Verb.APPROVE
-        text = say("button.approve.steps" if steps else f"button.{verb}")
+        text = wording.say("button.approve.steps" if steps else f"button.{verb}")
         button = _button(action, text, _data(call, keys, verb, place), None if steps else style)
-        buttons.append(button | {"accessibility_label": cut(f"{text}: {label}", _READ_ALOUD)})
+        buttons.append(button | {"accessibility_label": cut(f"{text}: {label}", _READ_ALOUD, wording)})
     return {"type": "actions", "elements": buttons}
 
 
-def _closed(call: Call, shown: Card, keys: Keyring, place: str, names: Names) -> Iterator[Block]:
+def _closed(call: Call, shown: Card, keys: Keyring, place: str, names: Names, wording: Wording) -> Iterator[Block]:
     """What happened to what beside a button for the details; then who, when and why."""
-    details = _button(DETAILS, say("button.details"), _data(call, keys, Verb.DETAILS, place), None)
-    yield {**_section(cut(_ended(shown), SECTION)), "accessory": details}
-    why = (*shown.end_why, say("card.name", short=shown.short))
-    yield {"type": "rich_text", "elements": [_line_of(*_rich(why, names))]}
+    details = _button(DETAILS, wording.say("button.details"), _data(call, keys, Verb.DETAILS, place), None)
+    yield {**_section(cut(_ended(shown, wording), SECTION, wording)), "accessory": details}
+    why = (*shown.end_why, wording.say("card.name", short=shown.short))
+    yield {"type": "rich_text", "elements": [_line_of(*_rich(why, names, wording))]}
     if shown.output:
-        yield {"type": "rich_text", "elements": [_preformatted(cut(shown.output, OUTPUT_CHARS))]}
+        yield {"type": "rich_text", "elements": [_preformatted(cut(shown.output, OUTPUT_CHARS, wording))]}
 
 
-def _ended(shown: Card) -> str:
-    return f"{say(f'end.sign.{shown.end_sign}')} {plain(shown.end, in_utc)}"
+def _ended(shown: Card, wording: Wording) -> str:
+    return f"{wording.say(f'end.sign.{shown.end_sign}')} {plain(shown.end, in_utc)}"
 
 
-def _rich(told: Line, names: Names = NOBODY) -> Iterator[Block]:
+def _rich(told: Line, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> Iterator[Block]:
     """The elements of a line. Slack itself shows an account's name, and a time on the reader's own clock."""
     for segment in told:
         if isinstance(segment, Who):
             account = names.account(segment.principal, PLATFORM).partition("/")[2]
-            own = segment.text == say("card.you")
+            own = segment.text == wording.say("card.you")
             yield _user(account) if account and not own else _words(segment.text)
         elif isinstance(segment, Moment):
             moment = int(segment.at.timestamp())
@@ -313,16 +324,16 @@ def _words(text: str, **style: bool) -> Block:
     return {"type": "text", "text": text} | ({"style": style} if style else {})
 
 
-def _link(address: str) -> Block:
-    return {"type": "link", "url": address, "text": f"{say('chat.open')}\n"}
+def _link(address: str, wording: Wording) -> Block:
+    return {"type": "link", "url": address, "text": f"{wording.say('chat.open')}\n"}
 
 
 def _user(user: str) -> Block:
     return {"type": "user", "user_id": user}
 
 
-def _fallback(text: str) -> str:
-    return cut(text, _FALLBACK).translate(_ENTITIES)
+def _fallback(text: str, wording: Wording = IN_ENGLISH) -> str:
+    return cut(text, _FALLBACK, wording).translate(_ENTITIES)
 
 
 def packed(value: Mapping[str, Any]) -> str:

@@ -9,8 +9,8 @@ from cachetools import FIFOCache
 from adapters.terminal.messages import box, ended, plain
 from hitl.call import Decision, Status, Verb
 from hitl.cards.card import card, outcome_for_agent
-from hitl.cards.wording import say, sentence
-from hitl.outcomes import Told, fact
+from hitl.cards.wording import IN_ENGLISH, Wording
+from hitl.outcomes import Told
 from hitl.people.names import NOBODY, Names
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class TerminalChat:
     """One screen. `show` is where text goes; `width` None means plain text.
 
     `last` is the ref that the latest message of anyone but the person typing is about, None if it is about none.
-    `begun_at` is when the line that is being handled was begun.
+    `begun_at` is when the line that is being handled was begun. `wording` gives the language of the person.
     """
 
     def __init__(
@@ -38,8 +38,10 @@ class TerminalChat:
         colour: bool,
         names: Names = NOBODY,
         reader: str = "",
+        wording: Callable[[], Wording] = lambda: IN_ENGLISH,
     ) -> None:
         self._show = show
+        self._wording = wording
         self._width = width
         self._colour = colour
         self.names = names
@@ -57,13 +59,16 @@ class TerminalChat:
 
     def post(self, call: Call, at: datetime) -> None:
         """Show the card of a call."""
-        self._show(self._box(call) if self._width else plain(call, self.names, reader=self._reader))
+        self._show(self._box(call) if self._width else self._plain(call))
         self.shown[call.ref] = at
         self.last = call.ref
 
     def _box(self, call: Call) -> str:
         width = self._width() if self._width else 0
-        return box(call, self.names, width=width, colour=self._colour, reader=self._reader)
+        return box(call, self.names, width=width, colour=self._colour, reader=self._reader, wording=self._wording())
+
+    def _plain(self, call: Call) -> str:
+        return plain(call, self.names, reader=self._reader, wording=self._wording())
 
     def outcome(self, call: Call, *, whole: bool) -> None:
         """Show an outcome once, `whole` with what the tool said.
@@ -74,7 +79,12 @@ class TerminalChat:
         if told in self._told:
             return
         self._told[told] = None
-        self.say(_whole(call) if whole else ended(call, self.names, colour=self._colour, reader=self._reader), call.ref)
+        self.say(
+            _whole(call, self._wording())
+            if whole
+            else ended(call, self.names, colour=self._colour, reader=self._reader, wording=self._wording()),
+            call.ref,
+        )
 
     def say(self, text: str, about: str | None = None) -> None:
         """Show a text; `about` is the ref of the call that it is about, if it is about one."""
@@ -112,8 +122,8 @@ class TerminalChat:
     ) -> None:
         """Say that a no may have a reason. That a yes needs one is said already."""
         if verb is Verb.REJECT:
-            self.say(sentence(fact(Told.REJECTED, short=call.short)), call.ref)
-            self.say(say("offline.why", short=call.short), call.ref)
+            self.say(self._wording().say(Told.REJECTED, short=call.short), call.ref)
+            self.say(self._wording().say("offline.why", short=call.short), call.ref)
 
     async def show(self, route: str, name: str, text: str, *, about: str, press: str | None = None) -> None:  # noqa: ARG002
         """A text whole."""
@@ -125,9 +135,9 @@ class TerminalChat:
             self.say(text, press)
 
 
-def _whole(call: Call) -> str:
+def _whole(call: Call, wording: Wording) -> str:
     shown = card(call)
     text = shown.output if call.status is Status.SUCCEEDED and call.decision is Decision.ALLOWED else ""
     if not text:
-        text = outcome_for_agent(call) + (f"\n{shown.output}" if shown.output else "")
+        text = outcome_for_agent(call, wording) + (f"\n{shown.output}" if shown.output else "")
     return text.rstrip("\n")

@@ -17,7 +17,7 @@ from hitl.cards.card import Card, Way, card
 from hitl.cards.lines import Moment
 from hitl.cards.lines import plain as plainly
 from hitl.cards.shown import PartKind
-from hitl.cards.wording import say
+from hitl.cards.wording import IN_ENGLISH
 from hitl.people.names import NOBODY
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from hitl.call import Call
     from hitl.cards.shown import Part
+    from hitl.cards.wording import Wording
     from hitl.people.names import Names
 
 _COLOURS: Mapping[Risk, str] = {Risk.CRITICAL: "31", Risk.HIGH: "33", Risk.MEDIUM: "93", Risk.LOW: "32"}
@@ -38,27 +39,35 @@ _BAR = "┃"
 _INDENT = "  "
 
 
-def box(call: Call, names: Names = NOBODY, *, width: int, colour: bool, reader: str = "") -> str:
+def box(
+    call: Call,
+    names: Names = NOBODY,
+    *,
+    width: int,
+    colour: bool,
+    reader: str = "",
+    wording: Wording = IN_ENGLISH,
+) -> str:
     """The card of a pending call beside a bar, at most `width` columns wide. It begins with the risk."""
-    shown = card(call, names, Way.KEYS, reader=reader)
+    shown = card(call, names, Way.KEYS, reader=reader, wording=wording)
     inner = max(_NARROWEST, min(width, _WIDEST)) - 2
     paint = _painter(_COLOURS[shown.risk], colour=colour)
-    title = say("terminal.title", risk=say(f"terminal.risk.{shown.risk.value}"))
+    title = wording.say("terminal.title", risk=wording.say(f"terminal.risk.{shown.risk.value}"))
     blank = " " * max(1, inner - wcswidth(title) - len(shown.short))
     first = f"{paint(_BAR)} {_painter(f'1;{_COLOURS[shown.risk]}', colour=colour)(title)}{blank}"
     lines = [f"{first}{_painter(_FAINT, colour=colour)(shown.short)}"]
-    for part in _parts(shown):
+    for part in _parts(shown, wording):
         for piece in _wrap(part.text.expandtabs(_TAB), inner - len(part.indent)):
             text = f"{part.indent}{piece}".rstrip(" ")
             lines.append(f"{paint(_BAR)} {_painter(part.style, colour=colour)(text)}" if text else paint(_BAR))
     return "\n".join(lines)
 
 
-def plain(call: Call, names: Names = NOBODY, *, reader: str = "") -> str:
+def plain(call: Call, names: Names = NOBODY, *, reader: str = "", wording: Wording = IN_ENGLISH) -> str:
     """The card as plain lines, for pipes and screen readers."""
-    shown = card(call, names, Way.WORDS, reader=reader)
-    title = say("terminal.title", risk=say(f"terminal.risk.{shown.risk.value}"))
-    body = (f"  {part.indent}{line}".rstrip(" ") for part in _parts(shown) for line in part.text.split("\n"))
+    shown = card(call, names, Way.WORDS, reader=reader, wording=wording)
+    title = wording.say("terminal.title", risk=wording.say(f"terminal.risk.{shown.risk.value}"))
+    body = (f"  {part.indent}{line}".rstrip(" ") for part in _parts(shown, wording) for line in part.text.split("\n"))
     return "\n".join([f"{title} [{shown.short}]", *body])
 
 
@@ -67,17 +76,17 @@ def wrapped(text: str, width: int) -> str:
     return "\n".join(piece for line in text.split("\n") for piece in _wrap(line, width))
 
 
-def ended(call: Call, names: Names = NOBODY, *, colour: bool, reader: str = "") -> str:
+def ended(call: Call, names: Names = NOBODY, *, colour: bool, reader: str = "", wording: Wording = IN_ENGLISH) -> str:
     """The two lines that a card becomes when it is over: what happened to what, then who, when and why."""
-    shown = card(call, names, Way.KEYS, reader=reader)
+    shown = card(call, names, Way.KEYS, reader=reader, wording=wording)
     why = plainly(shown.end_why, _clock)
-    sign = say(f"terminal.sign.{shown.end_sign}")
+    sign = wording.say(f"terminal.sign.{shown.end_sign}")
     lines = [f"{sign} {plainly(shown.end, _clock)} [{shown.short}]", *([f"{_INDENT}{why}"] if why else [])]
     faint = _painter(_FAINT, colour=colour)
     return "\n".join([lines[0], *map(faint, lines[1:])])
 
 
-def countdown(call: Call | None, more: int, now: datetime, width: int) -> str:
+def countdown(call: Call | None, more: int, now: datetime, width: int, wording: Wording = IN_ENGLISH) -> str:
     """Return the bottom line: the request that the keys act on, the time that is left, and the keys.
 
     `more` is how many others are pending. No window is so narrow that it names the key to approve and cuts off the one
@@ -87,20 +96,21 @@ def countdown(call: Call | None, more: int, now: datetime, width: int) -> str:
         return ""
     seconds = max(0, int((call.deadline - now).total_seconds()))
     left = f"{seconds // 60}:{seconds % 60:02d}"
-    told = [_left(call, left, more, keys) for keys in _keys()]
-    told.insert(2, say("terminal.narrow", short=call.short, left=left))
+    told = [_left(call, left, more, keys, wording) for keys in _keys(wording)]
+    told.insert(2, wording.say("terminal.narrow", short=call.short, left=left))
     return next((text for text in told if wcswidth(text) <= width), told[-1])
 
 
-def _left(call: Call, left: str, more: int, keys: str) -> str:
+def _left(call: Call, left: str, more: int, keys: str, wording: Wording) -> str:
     if more:
-        return say("terminal.left.more", left=left, short=call.short, count=more, keys=keys).rstrip(" ")
-    return say("terminal.left", left=left, short=call.short, keys=keys).rstrip(" ")
+        return wording.say("terminal.left.more", left=left, short=call.short, count=more, keys=keys).rstrip(" ")
+    return wording.say("terminal.left", left=left, short=call.short, keys=keys).rstrip(" ")
 
 
-def _keys() -> tuple[str, ...]:
+def _keys(wording: Wording) -> tuple[str, ...]:
     """Ways to name the keys, the longest first."""
-    return say("terminal.keys"), say("terminal.keys.short"), say("terminal.keys.shortest"), ""
+    named = ("terminal.keys", "terminal.keys.short", "terminal.keys.shortest")
+    return (*map(wording.say, named), "")
 
 
 class _Line(Struct, frozen=True):
@@ -111,7 +121,7 @@ class _Line(Struct, frozen=True):
     style: str = ""
 
 
-def _parts(shown: Card) -> Iterator[_Line]:
+def _parts(shown: Card, wording: Wording) -> Iterator[_Line]:
     """The lines of a card. Only ours begin at the bar: what an agent wrote is indented, also where it is broken."""
     yield _Line(f"{shown.headline}{':' if shown.parts else ''}", style=_BOLD)
     yield from _thing(shown.parts)
@@ -121,7 +131,7 @@ def _parts(shown: Card) -> Iterator[_Line]:
     if shown.rule:
         yield _Line(shown.rule)
     yield _Line(plainly(shown.stakes, _clock))
-    yield from (_Line(say("card.warning", note=warning), style=_WARNING) for warning in shown.warnings)
+    yield from (_Line(wording.say("card.warning", note=warning), style=_WARNING) for warning in shown.warnings)
     yield _Line(plainly(shown.approvers, _clock), style=_FAINT)
     if shown.how:
         yield _Line(plainly(shown.how, _clock), style=_FAINT)

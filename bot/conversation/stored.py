@@ -20,7 +20,7 @@ from hitl.call import Ask, KeptTurn, Runs, Status
 from hitl.cards.card import outcome_for_agent
 from hitl.cards.redaction import mask
 from hitl.cards.text import cut_middle, visible
-from hitl.cards.wording import say
+from hitl.cards.wording import IN_ENGLISH
 from hitl.errors import SaysoError, Unavailable
 from hitl.events import Text
 from hitl.ports import PlatformError
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from bot.conversation.voice import Voice
     from bot.service import Service
     from hitl.call import Call
+    from hitl.cards.wording import Wording
     from hitl.gate.response import Submitted
     from hitl.ports import ResumingAgent
 
@@ -100,7 +101,7 @@ class StoredTurns:
         turn = KeptTurn(name, place, heard.identity, who, heard.message or "", heard.text, said)
         fresh = await self._store.begin_turn(turn)
         if fresh and place in self._running:
-            await voice.tell(heard, say("model.queued"), alone=True)
+            await voice.tell(heard, voice.wording(heard).say("model.queued"), alone=True)
         self._work(place)
 
     async def stop(self, heard: Text, voice: Voice) -> bool:
@@ -121,7 +122,7 @@ class StoredTurns:
             withdrawn += await self._withdraw(turn, heard.identity)
             await self._store.keep_turn(replace(await self._as_kept(turn), done=True))
         self._work(heard.conversation)
-        await voice.tell(heard, say("model.stopped", count=withdrawn))
+        await voice.tell(heard, voice.wording(heard).say("model.stopped", count=withdrawn))
         return True
 
     async def _as_kept(self, turn: KeptTurn) -> KeptTurn:
@@ -185,7 +186,7 @@ class StoredTurns:
                     break
             except Exception:  # noqa: BLE001 - logged, and people are told: without this the conversation would hang
                 _log.exception("turn.broken", {"turn": kept.id})
-                await turn.say_if_possible(say("model.broken"))
+                await turn.say_if_possible(turn.wording.say("model.broken"))
                 break
             await asyncio.sleep(pauses.next())
         if turn.heard:
@@ -206,6 +207,11 @@ class _Turn:
         self._service = service
         self._turns = turns
         self.on_behalf_of = kept.requester
+
+    @property
+    def wording(self) -> Wording:
+        """The language of the conversation."""
+        return self._service.gate.people.wording(self.kept.place)
 
     @property
     def text(self) -> str:
@@ -230,7 +236,7 @@ class _Turn:
     async def say(self, text: str) -> None:
         """Say something as the agent's words: framed, so that no line of it looks like one of ours."""
         if text.strip():
-            await self._tell(framed(self._turns.agent.name, text))
+            await self._tell(framed(self._turns.agent.name, text, self.wording))
 
     async def _tell(self, text: str, about: Call | None = None) -> None:
         voices, kept = self._turns.voices(self.kept.place), self.kept
@@ -268,15 +274,15 @@ class _Turn:
         """Tell people of a call that nobody was asked about: it has no card."""
         if call.status in {Status.DENIED, Status.UNDELIVERABLE}:
             try:
-                await self._tell(outcome_for_agent(call), call)
+                await self._tell(outcome_for_agent(call, self.wording), call)
             except PlatformError as error:
                 _log.warning("turn.not_said", {"turn": self.kept.id, "why": str(error)})
 
 
-def framed(agent: str, text: str) -> str:
+def framed(agent: str, text: str, wording: Wording = IN_ENGLISH) -> str:
     """An agent's words as people see them: each line behind a bar, secrets masked, cut in the middle if long."""
-    shown = cut_middle(mask(visible(text.strip())), _SHOWN).text
-    return "\n".join([say("model.says", agent=agent), *(f"│ {line}" for line in shown.splitlines())])
+    shown = cut_middle(mask(visible(text.strip())), _SHOWN, wording).text
+    return "\n".join([wording.say("model.says", agent=agent), *(f"│ {line}" for line in shown.splitlines())])
 
 
 def _key(turn: KeptTurn, name: str) -> str:

@@ -18,8 +18,8 @@ from hitl.cards.masked import masked
 from hitl.cards.redaction import mask
 from hitl.cards.shown import ARGUMENT_CHARS, PREVIEW_CHARS, Digits, Part, PartKind, Shown, masked_arguments, show
 from hitl.cards.text import cut_middle, one_line, quoted, visible
-from hitl.cards.wording import SIGNS, clause, say, sentence
-from hitl.outcomes import Fact, Person, fact, unkept
+from hitl.cards.wording import IN_ENGLISH, SIGNS, clause
+from hitl.outcomes import Fact, Person, Stored, fact, unkept
 from hitl.people import Access
 from hitl.people.names import NOBODY, Names
 from hitl.proof.canonical import digest_mark
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from hitl.cards.lines import Line
+    from hitl.cards.wording import Wording
 
 #: The room for all texts of a card together, so that the narrowest surface shows a card whole. Telegram takes 4096
 #: UTF-16 units; labels and instructions need the rest.
@@ -40,6 +41,7 @@ _MOST_NAMED = 3
 OUTPUT_CHARS = 600
 _PUSH = 240
 _RUNNING = frozenset({Status.APPROVED, Status.ALLOWED, Status.RUNNING})
+_UNASKED = frozenset({Status.DENIED, Status.UNDELIVERABLE})
 _DONE = frozenset({Status.SUCCEEDED, Status.RELEASED, *_RUNNING})
 #: The agent's name in requests by `sayso ask`: a person makes them, and no agent does.
 _BY_HAND = frozenset({"", "ask"})
@@ -102,14 +104,22 @@ class Card:
     left_out: int
 
 
-def card(call: Call, names: Names = NOBODY, way: Way = Way.REPLY, *, reader: str = "", platform: str = "") -> Card:
+def card(
+    call: Call,
+    names: Names = NOBODY,
+    way: Way = Way.REPLY,
+    *,
+    reader: str = "",
+    platform: str = "",
+    wording: Wording = IN_ENGLISH,
+) -> Card:
     """Return the card of a call in its present state.
 
     `reader` is the principal who alone reads it, if it is shown to one person. `platform` is where it is shown: people
-    are called what they are called there.
+    are called what they are called there. `wording` is the language of the place.
     """
-    told = _Teller(call, names, reader, platform)
-    shown = _shown(call)
+    told = _Teller(call, names, reader, platform, wording)
+    shown = _shown(call, wording)
     risk, pending = call.verdict.risk, call.status is Status.PENDING
     headline = told.headline(shown)
     return Card(
@@ -118,17 +128,17 @@ def card(call: Call, names: Names = NOBODY, way: Way = Way.REPLY, *, reader: str
         short=call.short,
         headline=headline,
         parts=shown.parts,
-        below=say("card.below", count=shown.below) if shown.below else "",
+        below=wording.say("card.below", count=shown.below) if shown.below else "",
         place=told.place(),
         note=told.note(),
-        rule=say("card.rule", rule=_told(call.verdict.message)) if call.verdict.message else "",
-        stakes=_stakes(call),
-        warnings=_warnings(call, shown),
+        rule=wording.say("card.rule", rule=_told(call.verdict.message)) if call.verdict.message else "",
+        stakes=_stakes(call, wording),
+        warnings=_warnings(call, shown, wording),
         approvers=told.approvers(way),
-        how=_how(call, way, cut=_needs_details(call, shown)),
+        how=_how(call, way, wording, cut=_needs_details(call, shown)),
         push=told.push(shown, headline),
         end_sign=_SIGN[call.status],
-        end=() if pending else _end(call, shown),
+        end=() if pending else _end(call, shown, wording),
         end_why=() if pending else told.end_why(way),
         output=mask(visible(call.output or "")),
         deadline=call.deadline,
@@ -139,9 +149,9 @@ def card(call: Call, names: Names = NOBODY, way: Way = Way.REPLY, *, reader: str
     )
 
 
-def headline(call: Call, names: Names = NOBODY) -> str:
+def headline(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> str:
     """Return the headline with the thing on the same line, for lists."""
-    shown, told = _shown(call), _Teller(call, names, "", "")
+    shown, told = _shown(call, wording), _Teller(call, names, "", "", wording)
     return told.summary(shown)
 
 
@@ -156,24 +166,26 @@ def is_cut(call: Call) -> bool:
 class _Teller:
     """Makes the lines about people, so that every part of a card calls a person by the same name."""
 
-    def __init__(self, call: Call, names: Names, reader: str, platform: str) -> None:
+    def __init__(self, call: Call, names: Names, reader: str, platform: str, wording: Wording) -> None:
         self._call = call
         self._names = names
         self._reader = reader
         self._platform = platform
+        self._say = wording.say
+        self._wording = wording
 
     def _who(self, principal: str) -> Who:
         mine = bool(self._reader) and self._names.people.principal(principal) == self._reader
-        text = say("card.you") if mine else self._names.of(principal, self._platform)
+        text = self._say("card.you") if mine else self._names.of(principal, self._platform)
         return Who(principal, text)
 
     def _requester(self) -> str:
         """Return the requester's name; an agent has the name of the person whose account or token it uses."""
         name = self._names.of(self._call.requester, self._platform)
-        return name if self._call.agent in _BY_HAND else say("card.agent_of", name=name)
+        return name if self._call.agent in _BY_HAND else self._say("card.agent_of", name=name)
 
     def headline(self, shown: Shown) -> str:
-        return say("card.headline", who=self._requester(), phrase=shown.phrase)
+        return self._say("card.headline", who=self._requester(), phrase=shown.phrase)
 
     def summary(self, shown: Shown) -> str:
         """The headline with the thing on the same line."""
@@ -190,13 +202,13 @@ class _Teller:
     def place(self) -> str:
         call = self._call
         stage = call.verdict.card.stage if call.verdict.card else ""
-        stage = say("card.stage", stage=quoted(stage)) if stage else ""
+        stage = self._say("card.stage", stage=quoted(stage)) if stage else ""
         if not call.cwd:
             return stage
         local = call.runs is Runs.SERVICE or call.requester.startswith("local:")
-        folder = say("card.folder", folder=quoted(mask(call.cwd), 120))
+        folder = self._say("card.folder", folder=quoted(mask(call.cwd), 120))
         if local and self._names.host:
-            folder = say("card.host", host=quoted(self._names.host), folder=folder)
+            folder = self._say("card.host", host=quoted(self._names.host), folder=folder)
         return f"{folder}, {stage}" if stage else folder
 
     def note(self) -> str:
@@ -208,31 +220,37 @@ class _Teller:
     def said(self, words: str) -> str:
         """The note, with its author; the words are safe already."""
         if self._call.agent in _BY_HAND:
-            return say("card.note", who=self._requester(), note=words)
-        return say("card.note.agent", who=self._requester(), note=words)
+            return self._say("card.note", who=self._requester(), note=words)
+        return self._say("card.note.agent", who=self._requester(), note=words)
 
     def push(self, shown: Shown, headline: str) -> str:
         del headline
         place = self.place()
-        where = say("card.push.place", place=place) if place else ""
+        where = self._say("card.push.place", place=place) if place else ""
         room = _PUSH - len(where)
-        return f"{SIGNS[self._call.verdict.risk]} {cut_middle(self.summary(shown), room).text}{where}"
+        return f"{SIGNS[self._call.verdict.risk]} {cut_middle(self.summary(shown), room, self._wording).text}{where}"
 
     def approvers(self, way: Way) -> Line:
         """Name the approvers and the deadline. The requester is named only if their own yes counts."""
-        people = self._names.people
-        access, call = Access(people), self._call
+        directory = self._names.people
+        access, call = Access(directory), self._call
         surface = "socket" if way is Way.WORDS else ""
-        own = people.principal(call.requester)
-        listed = list(dict.fromkeys(map(people.principal, call.approvers)))
+        own = directory.principal(call.requester)
+        listed = list(dict.fromkeys(map(directory.principal, call.approvers)))
         others = [one for one in listed if one != own]
         may = listed if access.may_approve_own(call.verdict, call.origin, surface) or not others else others
         told: list[str | Who | Moment | Code | Strong] = [self._who(one) for one in may[:_MOST_NAMED]]
         if len(may) > _MOST_NAMED:
-            told.append(say("card.people.more", count=len(may) - _MOST_NAMED))
+            told.append(self._say("card.people.more", count=len(may) - _MOST_NAMED))
         # A terminal names the request in its first line.
-        name = "" if way in {Way.KEYS, Way.WORDS} else say("card.name", short=call.short)
-        return line("card.approvers", people=either(told), time=Moment(call.deadline, counts_down=True), name=name)
+        name = "" if way in {Way.KEYS, Way.WORDS} else self._say("card.name", short=call.short)
+        return line(
+            self._wording,
+            "card.approvers",
+            people=either(self._wording, told),
+            time=Moment(call.deadline, counts_down=True),
+            name=name,
+        )
 
     def end_why(self, way: Way) -> Line:
         """Name the person who decided, the time and the reason, or another end."""
@@ -246,41 +264,50 @@ class _Teller:
             key = "ending.expired.unseen"
         facts = _facts(call)
         by_policy = call.decision is Decision.ALLOWED
-        by: Line = (say("card.by_policy"),) if by_policy else self._decider()
-        why = str(facts["why"]) if call.status in {Status.DENIED, Status.UNDELIVERABLE} else str(facts["error"])
+        by: Line = (self._say("card.by_policy"),) if by_policy else self._decider()
+        why = str(self._wording.filled(facts["why" if call.status in _UNASKED else "error"]))
         reason = f"“{one_line(mask(call.reason or ''), _LINE)}”"
         who = self._who(call.decided_by or "")
         if call.reason and call.decision is Decision.APPROVED:
-            by = line("card.by_with_reason", by=by, reason=reason)
-        return line(key, by=by, time=Moment(call.decided_at or call.deadline), reason=reason, why=why, who=who)
+            by = line(self._wording, "card.by_with_reason", by=by, reason=reason)
+        return line(
+            self._wording, key, by=by, time=Moment(call.decided_at or call.deadline), reason=reason, why=why, who=who
+        )
 
     def _decider(self) -> Line:
         call = self._call
         if not call.decided_by or call.decision not in {Decision.APPROVED, Decision.REJECTED, Decision.WITHDRAWN}:
             return ()
         return line(
-            f"by.{call.decision.value}", who=self._who(call.decided_by), time=Moment(call.decided_at or call.deadline)
+            self._wording,
+            f"by.{call.decision.value}",
+            who=self._who(call.decided_by),
+            time=Moment(call.decided_at or call.deadline),
         )
 
 
-def _stakes(call: Call) -> Line:
-    risk = Strong(say(f"card.risk.{call.verdict.risk.value}"))
+def _stakes(call: Call, wording: Wording) -> Line:
+    risk = Strong(wording.say(f"card.risk.{call.verdict.risk.value}"))
     undo = call.verdict.card.undo if call.verdict.card else ""
-    return line("card.stakes", risk=risk, undo=coded(one_line(mask(undo), _LINE))) if undo else (risk,)
+    return (
+        line(wording, "card.stakes", risk=risk, undo=coded(one_line(mask(wording.retold(undo)), _LINE)))
+        if undo
+        else (risk,)
+    )
 
 
-def _warnings(call: Call, shown: Shown) -> tuple[str, ...]:
-    found = _notes(call)
+def _warnings(call: Call, shown: Shown, wording: Wording) -> tuple[str, ...]:
+    found = _notes(call, wording)
     if call.previous:
-        found.append(say("card.again", short=one_line(call.previous, 40)))
+        found.append(wording.say("card.again", short=one_line(call.previous, 40)))
     if unseen := _unseen_programs(call, shown):
-        found.append(say("card.programs", programs=one_line(", ".join(unseen), _LINE)))
+        found.append(wording.say("card.programs", programs=one_line(", ".join(unseen), _LINE)))
     if "?" in call.verdict.programs:
-        found.append(say("card.programs.unknown"))
+        found.append(wording.say("card.programs.unknown"))
     if count := masked(call).hidden:
-        found.append(say("card.hidden", count=count))
+        found.append(wording.say("card.hidden", count=count))
     if left_out := _left_out(call, shown):
-        found.append(say("card.cut", count=f"{left_out:,}"))
+        found.append(wording.say("card.cut", count=left_out))
     return tuple(found)
 
 
@@ -290,18 +317,19 @@ def _unseen_programs(call: Call, shown: Shown) -> list[str]:
     return [name for name in call.verdict.programs if name != "?" and name.rpartition("/")[2] not in text]
 
 
-def _notes(call: Call) -> list[str]:
+def _notes(call: Call, wording: Wording = IN_ENGLISH) -> list[str]:
     """Warnings as the card shows them."""
-    return [_within(one_line(note, _LINE), _LINE) for note in call.notes[:_NOTES]]
+    return [_within(one_line(wording.retold(note), _LINE), _LINE) for note in call.notes[:_NOTES]]
 
 
 def _within(text: str, units: int) -> str:
-    return cut_middle(text, units if max(text, default="") <= "\uffff" else units // 2).text
+    return one_line(text, units if max(text, default="") <= "\uffff" else units // 2)
 
 
-def _shown(call: Call) -> Shown:
+def _shown(call: Call, wording: Wording = IN_ENGLISH) -> Shown:
     """The thing as the card shows it: it has the room that the other words of the card leave."""
-    return show(call, min(1.0, max(0.1, (_CARD_UNITS - _prose(call)) / (ARGUMENT_CHARS + PREVIEW_CHARS))))
+    share = min(1.0, max(0.1, (_CARD_UNITS - _prose(call)) / (ARGUMENT_CHARS + PREVIEW_CHARS)))
+    return show(call, share, wording)
 
 
 def _prose(call: Call) -> int:
@@ -321,28 +349,30 @@ def _needs_details(call: Call, shown: Shown) -> bool:
     return call.verdict.risk.rank >= Risk.HIGH.rank and _left_out(call, shown) > 0
 
 
-def _how(call: Call, way: Way, *, cut: bool) -> Line:
+def _how(call: Call, way: Way, wording: Wording, *, cut: bool) -> Line:
     """Return the instructions, which are always true there: the steps before a yes, and the words that count."""
     critical, reasoned = call.verdict.risk is Risk.CRITICAL, call.verdict.require_reason
     if way is Way.BUTTONS:
-        return line("card.how.buttons")
-    before = line("card.how.details") if cut else ()
+        return line(wording, "card.how.buttons")
+    before = line(wording, "card.how.details") if cut else ()
     kind = ("both" if reasoned else "critical") if critical else ("reason" if reasoned else "plain")
     key = f"card.how.{kind}.{way.value}"
-    because = say("card.how.because") if reasoned else ""
-    words = Code(f"yes {call.short}{because}" if critical else f"yes{because}")
-    told = line(key, words=words)
+    yes = wording.say("card.how.yes") + (f" {call.short}" if critical else "")
+    words = Code(yes + (wording.say("card.how.because") if reasoned else ""))
+    told = line(wording, key, words=words)
     return (*before, *told) if before else told
 
 
 # -- a decided card ----------------------------------------------------------------------------------------------
 
 
-def _end(call: Call, shown: Shown) -> Line:
+def _end(call: Call, shown: Shown, wording: Wording) -> Line:
     """Return the first line of a decided card: the outcome and the thing."""
     key = f"end.{_ENDS[call.status]}.{shown.act}"
     thing = one_line(shown.line, 120)
-    return line("card.ended", what=Strong(say(key)), thing=Code(thing) if shown.act == "run" else thing)
+    return line(
+        wording, "card.ended", what=Strong(wording.say(key)), thing=Code(thing) if shown.act == "run" else thing
+    )
 
 
 _ENDS = {
@@ -382,23 +412,27 @@ _SIGN = {
 # -- the details -------------------------------------------------------------------------------------------------
 
 
-def details(call: Call, names: Names = NOBODY) -> str:
+def details(call: Call, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> str:
     """Everything about a call, whole: what Details opens. Secrets stay masked.
 
     Only lines of ours begin at the margin, so that no argument can pose as one.
     """
-    verdict, told = call.verdict, _Teller(call, names, "", "")
+    verdict, told, say = call.verdict, _Teller(call, names, "", "", wording), wording.say
     lines = [
         say("answer.details", short=call.short),
         say("details.tool", tools=_whole(call.tools), tool=_whole(call.tool)),
-        say("details.action", action=_whole(call.sentence or call.tool)),
-        say("details.risk", risk=verdict.risk.value, why=one_line(verdict.why, _LINE)),
+        say("details.action", action=_whole(wording.retold(call.sentence) or call.tool)),
+        say(
+            "details.risk",
+            risk=say(f"details.risk.{verdict.risk.value}"),
+            why=one_line(wording.retold(verdict.why), _LINE),
+        ),
         say("details.args", args=_indented(_json(call), 2)),
         *(say("details.lines", name=_whole(name), text=text.replace("\n", "\n  │ ")) for name, text in _texts(call)),
     ]
     if call.preview:
         lines.append(say("details.preview", preview=_indented(masked(call).preview, 2)))
-    lines += _facts_in_details(call)
+    lines += _facts_in_details(call, wording)
     if call.note:
         lines.append(told.said(_whole(call.note)))
     lines += [
@@ -414,14 +448,14 @@ def details(call: Call, names: Names = NOBODY) -> str:
     return "\n".join(lines)
 
 
-def _facts_in_details(call: Call) -> list[str]:
-    lines = []
+def _facts_in_details(call: Call, wording: Wording) -> list[str]:
+    lines, say = [], wording.say
     if call.cwd:
         lines.append(say("details.folder", folder=_whole(call.cwd)))
     if call.verdict.programs:
         lines.append(say("details.programs", programs=_whole(", ".join(call.verdict.programs))))
     lines += [say("details.kept", name=_whole(name), value=_whole(value)) for name, value in call.preconditions]
-    return lines + [say("card.warning", note=_whole(note)) for note in call.notes]
+    return lines + [say("card.warning", note=_whole(wording.retold(note))) for note in call.notes]
 
 
 def _by_person(call: Call) -> bool:
@@ -463,9 +497,9 @@ def _whole(text: str) -> str:
 # -- outcomes in a sentence ---------------------------------------------------------------------------------------
 
 
-def outcome(call: Call, names: Names | None = None) -> str:
+def outcome(call: Call, names: Names | None = None, wording: Wording = IN_ENGLISH) -> str:
     """How it stands or ended, in one sentence for people."""
-    return sentence(outcome_fact(call), names)
+    return wording.sentence(outcome_fact(call), names)
 
 
 def outcome_fact(call: Call) -> Fact:
@@ -479,12 +513,15 @@ def outcome_fact(call: Call) -> Fact:
     return fact(key, **_facts(call))
 
 
-def outcome_for_agent(call: Call) -> str:
-    """The same for the agent that asked: a person's no, silence, and failure are told apart."""
+def outcome_for_agent(call: Call, wording: Wording = IN_ENGLISH) -> str:
+    """The same for the agent that asked, in English, and for the conversation that asked, in its language.
+
+    A person's no, silence, and failure are told apart.
+    """
     key = f"agent.{call.status.value}"
     if call.status is Status.REJECTED:
         key = _rejected_key(call)
-    return sentence(fact(key, short=call.short, tool=one_line(call.tool, 60), **_facts(call)))
+    return wording.sentence(fact(key, short=call.short, tool=one_line(call.tool, 60), **_facts(call)))
 
 
 def _rejected_key(call: Call) -> str:
@@ -499,15 +536,15 @@ def _rejected_key(call: Call) -> str:
 def _facts(call: Call) -> dict[str, object]:
     by: object = Person(call.decided_by or "", one_line(call.decided_by or "", 80))
     if call.decision is Decision.ALLOWED:
-        by = say("outcome.by_policy")
-    said_why = {Decision.UNDELIVERABLE: error_text(call), Decision.DENIED: call.reason}
-    why = said_why.get(call.decision) if call.decision else None
+        by = fact("outcome.by_policy")
+    said_why = {Decision.UNDELIVERABLE: call.error, Decision.DENIED: call.reason}
+    why = (said_why.get(call.decision) if call.decision else None) or call.verdict.message
     return {
         "by": by,
-        "how": (Decision.ALLOWED if call.decision is Decision.ALLOWED else Decision.APPROVED).value,
+        "how": fact(f"outcome.how.{Decision.ALLOWED if call.decision is Decision.ALLOWED else Decision.APPROVED}"),
         "reason": clause(mask(visible(call.reason or ""))),
-        "why": clause(_told(why or call.verdict.message or call.verdict.why)),
-        "error": clause(_told(error_text(call) or str(call.result or Result.UNKNOWN))),
+        "why": (call.decision is Decision.UNDELIVERABLE and _unfit(call)) or _clause(why or call.verdict.why),
+        "error": _unfit(call) or _clause(call.error or str(call.result or Result.UNKNOWN)),
     }
 
 
@@ -516,8 +553,18 @@ def error_text(call: Call) -> str | None:
 
     Only a call that nobody claimed can hold a code of ours; a tool may write anything.
     """
+    unfit = _unfit(call)
+    return IN_ENGLISH.sentence(unfit) if unfit else call.error
+
+
+def _unfit(call: Call) -> Fact | None:
     unfit = unkept(call.error) if call.error and call.claim is None else None
-    return sentence(unfit) if unfit else call.error
+    return unfit and Fact(unfit.what, {name: _clause(str(value)) for name, value in unfit.particulars.items()})
+
+
+def _clause(text: str) -> Stored:
+    """Somebody's words within a sentence, or ours as they were stored."""
+    return Stored(clause(_told(text)))
 
 
 def _told(text: str) -> str:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from hitl.call import Call, Decision, Lease
 from hitl.cards.card import details, outcome_fact
-from hitl.cards.wording import sentence
+from hitl.cards.wording import IN_ENGLISH, Wording
 from hitl.errors import AlreadyDecided, CallUnknown, ConfirmationExpired, SaysoError
 from hitl.outcomes import Fact, Refusal, fact
 from hitl.people.names import NOBODY, Names
@@ -48,13 +48,13 @@ class Answer(Struct, frozen=True):
         """The sentence to answer with: the whole call for DETAILS, nothing where there is nothing to tell."""
         return self.told()
 
-    def told(self, names: Names = NOBODY) -> str:
-        """Return the same sentence, with people called by these names."""
+    def told(self, names: Names = NOBODY, wording: Wording = IN_ENGLISH) -> str:
+        """Return the same sentence in a language, with people called by these names."""
         if self.came is Came.DETAILS and self.call:
-            return details(self.call, names)
-        if self.error and not self.error.fact:
-            return self.error.message
-        return sentence(self.fact, names) if self.fact else ""
+            return details(self.call, names, wording)
+        if self.error:
+            return self.error.told(wording, names)
+        return wording.sentence(self.fact, names) if self.fact else ""
 
 
 class Submitted(Struct, frozen=True):

@@ -19,7 +19,7 @@ from hitl.gate.moves import lease_of, ready_to_run, with_decision, with_refusal
 from hitl.gate.response import Answer, Came, refuse
 from hitl.gate.swap import arrival, claimant, edits, entry_of, note, swap
 from hitl.lifecycle import Trigger
-from hitl.outcomes import Refusal, Told, fact, kept
+from hitl.outcomes import Refusal, Stored, Told, fact, kept
 from hitl.ports import Change, Unit
 from hitl.proof import seals
 from hitl.records import replace
@@ -200,7 +200,7 @@ async def _denied_now(gate: Gate, reply: Reply, call: Call, verdict: Verdict) ->
     ended = await swap(gate, call, seal)
     if ended is None:
         return None
-    return refuse(CallDenied(fact(Refusal.DENIED_NOW, short=call.short, why=clause(why))), ended)
+    return refuse(CallDenied(fact(Refusal.DENIED_NOW, short=call.short, why=Stored(clause(why)))), ended)
 
 
 def _sealed_vote(

@@ -12,12 +12,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hitl.call import Risk
+from hitl.cards.languages import wording_of
 from hitl.platforms import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from hitl.call import Call, Verdict
+    from hitl.cards.wording import Wording
     from hitl.platforms import Surface
 
 #: Words in a list of routes: where the call was asked, and each of its approvers in private.
@@ -30,6 +32,7 @@ class Conversation:
 
     `self_approval` is the highest risk that a requester may approve alone, None for never; critical is never.
     `routes` are the places that its cards go to; `origin` and `approvers` stand for places that a call tells.
+    `language` is the one that everybody reads there.
     """
 
     id: str
@@ -37,6 +40,7 @@ class Conversation:
     requesters: tuple[str, ...] | None = None
     self_approval: Risk | None = None
     routes: tuple[str, ...] | None = None
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,9 @@ class Directory:
     owners: Mapping[str, str] = field(default_factory=dict)
     #: The identity of a bearer token -> the highest risk that it may approve.
     token_limits: Mapping[str, Risk] = field(default_factory=dict)
+    #: The language of the installation, and that of each person who has one, by principal.
+    language: str = "en"
+    languages: Mapping[str, str] = field(default_factory=dict)
     #: The declaration of each surface, by its name.
     surfaces: Mapping[str, Surface] = field(default_factory=dict)
     _owner: Mapping[str, str] = field(init=False, repr=False, compare=False)
@@ -131,6 +138,16 @@ class Directory:
         if not identity.startswith("token:"):
             return Risk.CRITICAL
         return self.token_limits.get(identity, Risk.MEDIUM)
+
+    def wording(self, place: str, reader: str = "") -> Wording:
+        """Return the language of what is shown in a place: to everybody there, or to one identity alone.
+
+        One person's language is their own, else the conversation's; a conversation's is its own, else, in private, the
+        person's; then the installation's. What a platform says of somebody's app never decides.
+        """
+        own = self.languages.get(self.principal(reader)) if reader else None
+        there = self._conversation(place).language or self.languages.get(self.principal(place))
+        return wording_of(own or there or self.language)
 
     def approvers_for(self, origin: str, verdict: Verdict) -> tuple[str, ...]:
         """Who may approve: the rule's list, else the conversation's, else the installation's. Empty means nobody."""
